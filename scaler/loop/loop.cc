@@ -48,11 +48,10 @@ absl::Duration Loop::SlotsOf(const Managed& managed, bool told_of_news) const {
 
 void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
   const absl::Duration slots = tracked.due.latest_slots;
-  const bool regular = slots == tracked.due.slots && tracked.due.regular_slot <= now &&
-                       tracked.due.regular_slot + slots > now;
+  tracked.due.regular_slot = slots == tracked.due.slots
+                                 ? SlotAfter(tracked.due.regular_slot, tracked.key.ns, slots, now)
+                                 : NextSlot(tracked.key.ns, slots, now);
   tracked.due.slots = slots;
-  tracked.due.regular_slot =
-      regular ? tracked.due.regular_slot + slots : NextSlot(tracked.key.ns, slots, now);
   schedule_.Set(tracked, tracked.due.regular_slot);
 }
 
@@ -103,6 +102,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     std::unique_ptr<TrackedAutoscaler>& tracked = tracked_[managed->key];
     const bool fresh = tracked == nullptr;
     if (fresh) tracked = std::make_unique<TrackedAutoscaler>(managed->key);
+    BreakGroup(*tracked);
     const absl::Duration slots = SlotsOf(*managed, tracked->due.told_of_news);
     const bool other_cadence = std::exchange(tracked->due.latest_slots, slots) != slots;
     before = std::exchange(tracked->due.latest, managed);
@@ -133,12 +133,14 @@ void Loop::OnGone(const AutoscalerKey& key) {
   absl::MutexLock lock(&mutex_);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
+  BreakGroup(*found->second);
   found->second->due.gone = true;  // forgotten at its next slot
 }
 
 void Loop::WakeTracked(TrackedAutoscaler& tracked) {
+  BreakGroup(tracked);
   tracked.due.woken = true;
-  if (tracked.due.busy) {
+  if (IsBusy(tracked.due)) {
     tracked.due.again = true;
   } else {
     schedule_.Set(tracked, deps_.clock.MonotonicNow());
@@ -188,14 +190,27 @@ const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   return due.scheduled;
 }
 
-// Begins a cycle of an autoscaler whose slot has come, or says that it is to be erased.
-void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
-                   std::vector<TrackedAutoscaler*>& due, std::vector<TrackedAutoscaler*>& gone) {
+// Takes what a slot has come of. What is late has its next chance at its next slot.
+void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun) {
   Schedule(tracked, now);
-  if (tracked.due.busy) return;  // it is late; its next slot is its next chance
+  if (!IsBusy(tracked.due)) BeginCycle(tracked, now, begun);
+}
+
+void Loop::TakeDue(SteadyGroup& group, MonotonicTime now, Begun& begun) {
+  group.due.regular_slot =
+      SlotAfter(group.due.regular_slot, group.terms.key->ns, group.due.slots, now);
+  schedule_.Set(group, group.due.regular_slot);
+  if (std::exchange(group.due.busy, true)) return;
+  group.began = now;
+  group.not_before = now - std::min(kShareAnswers, group.due.slots / 4);
+  begun.groups.push_back(&group);
+}
+
+// Begins a cycle of an autoscaler, or says that it is to be erased.
+void Loop::BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun) {
   tracked.due.busy = true;
   if (tracked.due.gone) {
-    gone.push_back(&tracked);
+    begun.gone.push_back(&tracked);
     return;
   }
   const ManagedPtr& managed = FollowSchedules(tracked.due);
@@ -209,26 +224,34 @@ void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now,
   const bool woken = std::exchange(tracked.due.woken, false);
   if (!woken) tracked.not_before -= std::min(kShareAnswers, tracked.due.slots / 4);
   tracked.not_steady = other || woken;
-  due.push_back(&tracked);
+  begun.due.push_back(&tracked);
 }
 
 MonotonicTime Loop::Tick(MonotonicTime now) {
-  std::vector<TrackedAutoscaler*> due;
-  std::vector<TrackedAutoscaler*> gone;
+  Begun begun;
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
     ticked_ = true;
     for (Schedule::Item* item : schedule_.PopDue(now)) {
-      TakeDue(static_cast<TrackedAutoscaler&>(*item), now, due, gone);
+      CycleWaiter& waiter = static_cast<CycleWaiter&>(*item);
+      if (waiter.of_many) {
+        TakeDue(static_cast<SteadyGroup&>(waiter), now, begun);
+      } else {
+        TakeDue(static_cast<TrackedAutoscaler&>(waiter), now, begun);
+      }
     }
     const MonotonicTime idle = now + kIdle;
     next = std::min(schedule_.Next().value_or(idle), idle);
   }
-  for (TrackedAutoscaler* tracked : gone) Erase(*tracked);
-  if (due.empty()) return next;
+  if (!begun.groups.empty()) DissolveOld(begun, now);
+  for (TrackedAutoscaler* tracked : begun.gone) Erase(*tracked);
+  if (begun.due.empty() && begun.groups.empty()) return next;
   deps_.plan.board.SetContext(deps_.ask_context());
-  BeginAll(std::move(due), now);
+  QuestionBoard::ToAsk to_ask;
+  BeginRounds(begun.groups, to_ask);
+  deps_.plan.board.AskAll(std::move(to_ask));
+  if (!begun.due.empty()) BeginAll(std::move(begun.due), now);
   return next;
 }
 
@@ -238,7 +261,14 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
   std::vector<TrackedAutoscaler*> ready;
   bool later = false;
   QuestionBoard::ToAsk to_ask;
-  BeginRounds(deps_.steady.TakeRounds(autoscalers, ownership_epoch_.load(), Now()), to_ask);
+  SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
+  std::vector<SteadyGroup*> groups;
+  for (std::unique_ptr<SteadyGroup>& group : deps_.steady.TakeGroups(autoscalers, present)) {
+    groups.push_back(group.get());
+    absl::MutexLock lock(&mutex_);
+    groups_.emplace(group.get(), std::move(group));
+  }
+  BeginRounds(groups, to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {
     if (!Prepare(*tracked, now)) {
       Finish(*tracked);  // it may have become ours meanwhile
@@ -268,34 +298,6 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime n
   if (later) deps_.wake_up();
   deps_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
-}
-
-void Loop::BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds,
-                       QuestionBoard::ToAsk& to_ask) {
-  std::vector<SteadyRound*> ready;
-  for (std::unique_ptr<SteadyRound>& owned : rounds) {
-    SteadyRound& round = *owned;
-    {
-      absl::MutexLock lock(&mutex_);
-      rounds_.emplace(&round, std::move(owned));
-    }
-    if (deps_.steady.Ask(round, to_ask)) ready.push_back(&round);
-  }
-  for (SteadyRound* round : ready) EndRound(*round);
-}
-
-// Members that read something else than before are decided now, on the answers of this round.
-void Loop::EndRound(SteadyRound& round) {
-  const DecideStep::Times now = Now();
-  std::vector<TrackedAutoscaler*> changed = deps_.steady.End(round, now);
-  decisions_ += round.members.size();
-  unchanged_ += round.members.size();
-  FinishAll(round.members);
-  {
-    absl::MutexLock lock(&mutex_);
-    rounds_.erase(&round);
-  }
-  if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
 }
 
 // What was read and decided by another configuration says nothing any more.
@@ -366,7 +368,7 @@ void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
   QuestionBoard::ToAsk to_ask;
   for (AnswerWaiter* waiter : waiters) {
     if (static_cast<CycleWaiter*>(waiter)->of_many) {
-      EndRound(static_cast<SteadyRound&>(*waiter));
+      EndRound(static_cast<SteadyGroup&>(*waiter));
       continue;
     }
     TrackedAutoscaler& tracked = static_cast<TrackedAutoscaler&>(*waiter);
@@ -464,7 +466,9 @@ Loop::Stats Loop::stats() const {
   absl::MutexLock lock(&mutex_);
   stats.autoscalers = tracked_.size();
   for (const auto& [key, tracked] : tracked_) {
-    if (tracked->due.busy || Schedule::IsDue(*tracked, now)) ++stats.busy;
+    const CycleWaiter* due = tracked.get();
+    if (tracked->due.group != nullptr) due = tracked->due.group;
+    if (IsBusy(tracked->due) || Schedule::IsDue(*due, now)) ++stats.busy;
     if (tracked->due.steady) ++stats.resting;
     if (deps_.ownership.Owns(key)) ++stats.owned;
   }

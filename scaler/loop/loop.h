@@ -21,7 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
-#include "scaler/steady/steady_round.h"
+#include "scaler/steady/steady_group.h"
 #include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
 #include "scaler/steps/decide_step.h"
@@ -86,7 +86,7 @@ class Loop : public AutoscalerSink {
 
  private:
   void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now);
-  void BeginRounds(std::vector<std::unique_ptr<SteadyRound>> rounds, QuestionBoard::ToAsk& to_ask);
+  void BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToAsk& to_ask);
   bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
   void FollowConfig(CycleInputs& inputs) const;
   bool Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask);
@@ -98,10 +98,33 @@ class Loop : public AutoscalerSink {
   // The cycle or round is over. `decide_anew`: another cycle follows at once.
   void Finish(TrackedAutoscaler& tracked, bool decide_anew = false);
   void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew = false);
-  void TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, std::vector<TrackedAutoscaler*>& due,
-               std::vector<TrackedAutoscaler*>& gone) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What a Tick begins.
+  struct Begun {
+    std::vector<SteadyGroup*> groups;
+    std::vector<TrackedAutoscaler*> due;
+    std::vector<TrackedAutoscaler*> gone;
+  };
+  void TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeDue(SteadyGroup& group, MonotonicTime now, Begun& begun)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DissolveOld(Begun& begun, MonotonicTime now);
+  static bool IsBusy(const DueState& due) {
+    return due.busy || (due.group != nullptr && due.group->due.busy);
+  }
+  bool MayBeKept(const SteadyGroup& group) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  void Keep(SteadyGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // It is due by itself again, and as busy as its group was.
+  void Leave(SteadyGroup& group, TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The group is no more. Returns who was in it.
+  std::vector<TrackedAutoscaler*> Dissolve(SteadyGroup& group)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Something is told of an autoscaler, which its group may not be due for any more.
+  void BreakGroup(const TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
-  void EndRound(SteadyRound& round);
+  void EndRound(SteadyGroup& group);
   void Disown(TrackedAutoscaler& tracked);
   void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
@@ -124,8 +147,8 @@ class Loop : public AutoscalerSink {
   absl::flat_hash_map<AutoscalerKey, std::unique_ptr<TrackedAutoscaler>> tracked_
       ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<SteadyRound*, std::unique_ptr<SteadyRound>> rounds_
-      ABSL_GUARDED_BY(mutex_);                   // that are under way
+  absl::flat_hash_map<SteadyGroup*, std::unique_ptr<SteadyGroup>> groups_
+      ABSL_GUARDED_BY(mutex_);                   // that are kept, or have a round
   bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists are in
 };
 

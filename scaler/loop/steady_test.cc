@@ -315,6 +315,21 @@ TEST(Steady, ComesBack) {
   EXPECT_TRUE(world.AwaitSteady("web"));
 }
 
+TEST(Steady, WhoComesBackJoinsTheOthers) {
+  SteadyWorld world;
+  world.Add("api");
+  world.Add("shop");
+  world.Start();
+  for (const char* name : {"web", "api", "shop"}) ASSERT_TRUE(world.AwaitSteady(name)) << name;
+  ASSERT_TRUE(
+      LoopWorld::Await([&] { return world.Round("web") && world.diary.last_round() == 3; }));
+  world.AddPod("web", "web-new");
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.Round("web") && IsDecided(world); }));
+  ASSERT_TRUE(world.AwaitSteady("web"));
+  EXPECT_TRUE(
+      LoopWorld::Await([&] { return world.Round("web") && world.diary.last_round() == 3; }));
+}
+
 // What is due to be forgotten of the past is counted from the last round, not from the last time
 // that something changed.
 TEST(Steady, RenewsWhatWasRecommended) {

@@ -1,6 +1,7 @@
 #include "scaler/steady/steady_step.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -9,11 +10,22 @@
 namespace flyball::scaler {
 namespace {
 
+// What autoscalers of one group have in common: questions, period, kind of the target, own kind and
+// namespace.
+using GroupKey = std::tuple<absl::InlinedVector<const QuestionBoard::Asked*, 2>, absl::Duration,
+                            const ScaleStore::Kind*, AutoscalerKind, absl::string_view>;
+
 // Whether the answers are those that the last decision was made of.
 bool ReadsTheSame(const SteadyInputs& inputs) {
   return std::all_of(inputs.reads.begin(), inputs.reads.end(), [](const SteadyInputs::Read& read) {
     return QuestionBoard::VersionOf(*read.part) == read.version;
   });
+}
+
+// Whether its scale and pods are those that it was decided on.
+bool IsAsDecided(const RoundMember& member) {
+  return member.scale->version.load(std::memory_order_acquire) == member.scale_version &&
+         member.pods->version() == member.pods_version;
 }
 
 }  // namespace
@@ -55,10 +67,13 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   absl::Time until;
   if (!Settled(tracked.decided.decision, until) || !MayBeSteady(tracked, now)) return;
   auto inputs = std::make_unique<SteadyInputs>();
-  inputs->scale = tracked.inputs.target.place.object.get();
-  inputs->scale_version = tracked.inputs.scale.version;
-  inputs->pods = tracked.inputs.pods.selected;
-  inputs->pods_version = tracked.inputs.pods.answer.version;
+  inputs->rounds = std::make_shared<Steadiness>();
+  inputs->member = {.autoscaler = &tracked,
+                    .scale = tracked.inputs.target.place.object.get(),
+                    .scale_version = tracked.inputs.scale.version,
+                    .pods = tracked.inputs.pods.selected,
+                    .pods_version = tracked.inputs.pods.answer.version,
+                    .rounds = inputs->rounds.get()};
   const absl::Span<const QuestionBoard::Handle> parts = tracked.inputs.plan.metric_questions();
   for (size_t i = 0; i < parts.size(); ++i) {
     inputs->reads.push_back({.part = parts[i].get(), .version = tracked.inputs.answers[i]});
@@ -71,9 +86,6 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   inputs->until = until;
   inputs->ownership_epoch = tracked.decided.ownership_epoch;
   inputs->kind = &KindOf(tracked);
-  inputs->decided_at = tracked.decided.at;
-  inputs->wall_offset = tracked.decided.wall_offset;
-  inputs->rounds = std::make_shared<Steadiness>();
   for (DecisionObserver* observer : deps_.observers) {
     observer->OnSteady(tracked.key, tracked.decided.decision.recommendation, inputs->rounds);
   }
@@ -87,104 +99,134 @@ void SteadyStep::Leave(TrackedAutoscaler& tracked) {
   Decision& decision = tracked.decided.decision;
   decision.now = inputs->rounds->last();
   RenewRecommendation(decision.recommendation, decision.now, decision.state);
-  tracked.decided.at = inputs->decided_at;
-  tracked.decided.wall_offset = inputs->wall_offset;
+  tracked.decided.at = inputs->rounds->last_at();
+  tracked.decided.wall_offset = Times{decision.now, tracked.decided.at}.WallOffset();
 }
 
-std::vector<std::unique_ptr<SteadyRound>> SteadyStep::TakeRounds(
-    std::vector<TrackedAutoscaler*>& due, uint64_t ownership_epoch, const Times& now) const {
-  std::vector<std::unique_ptr<SteadyRound>> rounds;
-  const bool pods_are_known = deps_.pods.Unusable().empty();
-  const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();
-  const ScaleStore::Kind* usable_kind = nullptr;  // most of one namespace are of one kind
-  const auto is_usable = [&usable_kind](const ScaleStore::Kind* kind) {
-    if (kind == usable_kind) return true;
-    if (ScaleStore::IsUsable(*kind) != ScaleStore::Usable::kYes) return false;
-    usable_kind = kind;
-    return true;
-  };
-  const MathConfigsPtr configs = deps_.configs.Get();
-  const auto holds = [&](const TrackedAutoscaler& tracked, const SteadyInputs& inputs) {
-    return pods_are_known && now.wall < inputs.until && inputs.ownership_epoch == ownership_epoch &&
-           inputs.scale->version.load(std::memory_order_acquire) == inputs.scale_version &&
-           inputs.pods->version() == inputs.pods_version &&
-           !IsClockJump(now.WallOffset() - inputs.wall_offset) &&
-           tracked.inputs.target.mapper == mapper && tracked.inputs.configs == configs &&
-           is_usable(tracked.inputs.target.place.kind) && deps_.ownership.Owns(tracked.key) &&
-           deps_.autoscalers.Unusable(tracked.key).empty();
-  };
-  absl::flat_hash_map<absl::InlinedVector<const QuestionBoard::Asked*, 2>, SteadyRound*>
-      by_questions;
+SteadyStep::Present SteadyStep::Look(uint64_t ownership_epoch, const Times& now) const {
+  return {.now = now,
+          .ownership_epoch = ownership_epoch,
+          .pods_are_known = deps_.pods.Unusable().empty(),
+          .mapper = deps_.directory.mapper(),
+          .configs = deps_.configs.Get()};
+}
+
+SteadyTerms SteadyStep::TermsOf(const TrackedAutoscaler& tracked) {
+  const SteadyInputs& inputs = *tracked.steady_on;
+  const Times last{inputs.rounds->last(), inputs.rounds->last_at()};
+  return {
+      .until = inputs.until,
+      .ownership_epoch = inputs.ownership_epoch,
+      .wall_offset = inputs.rounds->rounds() == 0 ? tracked.decided.wall_offset : last.WallOffset(),
+      .mapper = tracked.inputs.target.mapper.get(),
+      .configs = tracked.inputs.configs.get(),
+      .kind = tracked.inputs.target.place.kind,
+      .key = &tracked.key};
+}
+
+bool SteadyStep::Hold(const SteadyTerms& terms, Present& present) const {
+  if (terms.kind != present.usable_kind) {
+    if (ScaleStore::IsUsable(*terms.kind) != ScaleStore::Usable::kYes) return false;
+    present.usable_kind = terms.kind;
+  }
+  return present.pods_are_known && present.now.wall < terms.until &&
+         terms.ownership_epoch == present.ownership_epoch &&
+         !IsClockJump(present.now.WallOffset() - terms.wall_offset) &&
+         terms.mapper == present.mapper.get() && terms.configs == present.configs.get() &&
+         deps_.ownership.Owns(*terms.key) && deps_.autoscalers.Unusable(*terms.key).empty();
+}
+
+std::vector<std::unique_ptr<SteadyGroup>> SteadyStep::TakeGroups(
+    std::vector<TrackedAutoscaler*>& due, Present& present) const {
+  std::vector<std::unique_ptr<SteadyGroup>> groups;
+  absl::flat_hash_map<GroupKey, SteadyGroup*> by_key;
   std::erase_if(due, [&](TrackedAutoscaler* tracked) {
     const SteadyInputs* const inputs = tracked->steady_on.get();
-    if (inputs == nullptr || tracked->not_steady || !holds(*tracked, *inputs)) {
+    if (inputs == nullptr || tracked->not_steady || !IsAsDecided(inputs->member)) {
       Leave(*tracked);
       return false;
     }
-    SteadyRound*& round = by_questions[inputs->questions];
-    if (round == nullptr) {
-      round = rounds.emplace_back(std::make_unique<SteadyRound>()).get();
-      round->began = now.monotonic;
-      const auto metrics = tracked->inputs.plan.metric_questions();
-      round->questions.assign(metrics.begin(), metrics.end());
+    const SteadyTerms terms = TermsOf(*tracked);
+    if (!Hold(terms, present)) {
+      Leave(*tracked);
+      return false;
     }
-    round->members.push_back(tracked);
-    round->not_before = std::min(round->not_before, tracked->not_before);
+    SteadyGroup*& group = by_key[GroupKey(inputs->questions, tracked->pace, terms.kind,
+                                          tracked->key.kind, tracked->key.ns)];
+    if (group == nullptr) {
+      group = groups.emplace_back(std::make_unique<SteadyGroup>()).get();
+      group->terms = terms;
+      group->began = present.now.monotonic;
+      const auto metrics = tracked->inputs.plan.metric_questions();
+      group->questions.assign(metrics.begin(), metrics.end());
+    }
+    group->members.push_back(inputs->member);
+    group->terms.until = std::min(group->terms.until, terms.until);
+    group->not_before = std::min(group->not_before, tracked->not_before);
     return true;
   });
-  return rounds;
+  return groups;
 }
 
-bool SteadyStep::Ask(SteadyRound& round, QuestionBoard::ToAsk& to_ask) const {
-  round.pending = 1 + static_cast<int>(round.questions.size());
-  for (const QuestionBoard::Handle& part : round.questions) {
-    if (deps_.board.Join(part, round.not_before, round, to_ask)) round.pending.fetch_sub(1);
+bool SteadyStep::Hold(const SteadyGroup& group, Present& present) const {
+  return Hold(group.terms, present) &&
+         std::all_of(group.members.begin(), group.members.end(), IsAsDecided);
+}
+
+bool SteadyStep::Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const {
+  group.pending = 1 + static_cast<int>(group.questions.size());
+  for (const QuestionBoard::Handle& part : group.questions) {
+    if (deps_.board.Join(part, group.not_before, group, to_ask)) group.pending.fetch_sub(1);
   }
-  return round.Answered();
+  return group.Answered();
 }
 
-std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyRound& round, const Times& now) const {
+std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times& now) const {
   // Each of these only rises, so their sum is the same as long as all answers are. It is taken
   // before the answers are looked at: what comes later is found by the next round.
   uint64_t newest = 0;
-  for (const QuestionBoard::Asked* question : round.members[0]->steady_on->questions) {
+  for (const QuestionBoard::Asked* question : group.members[0].autoscaler->steady_on->questions) {
     newest += QuestionBoard::NewestVersionOf(*question);
   }
   std::vector<TrackedAutoscaler*> changed;
-  std::erase_if(round.members, [&](TrackedAutoscaler* tracked) {
-    SteadyInputs& inputs = *tracked->steady_on;
-    if (std::exchange(inputs.newest_answers, newest) != newest && !ReadsTheSame(inputs)) {
-      Leave(*tracked);
-      changed.push_back(tracked);
+  if (std::exchange(group.newest_answers, newest) != newest) {
+    std::erase_if(group.members, [&](const RoundMember& member) {
+      if (ReadsTheSame(*member.autoscaler->steady_on)) return false;
+      changed.push_back(member.autoscaler);
       return true;
-    }
-    inputs.decided_at = now.monotonic;
-    inputs.wall_offset = now.WallOffset();
-    inputs.rounds->AddRound(now.wall);
-    return false;
-  });
-  if (!round.members.empty()) Tell(round, now);
+    });
+    for (TrackedAutoscaler* tracked : changed) Leave(*tracked);
+    group.keys.clear();
+  }
+  for (const RoundMember& member : group.members) member.rounds->AddRound(now.wall, now.monotonic);
+  group.terms.wall_offset = now.WallOffset();
+  if (!group.members.empty()) Tell(group, now);
   return changed;
 }
 
-void SteadyStep::Tell(const SteadyRound& round, const Times& now) const {
-  std::vector<const AutoscalerKey*> keys;
-  absl::InlinedVector<RoundRecord::Count, 2> kinds;
-  for (const TrackedAutoscaler* member : round.members) {
-    keys.push_back(&member->key);
-    const SteadyKind* const kind = member->steady_on->kind;
-    const auto known = std::find_if(kinds.begin(), kinds.end(),
+// Whom observers are told of; the same as long as nobody leaves.
+void SteadyStep::Count(SteadyGroup& group) {
+  group.counts.clear();
+  for (const RoundMember& member : group.members) {
+    group.keys.push_back(&member.autoscaler->key);
+    const SteadyKind* const kind = member.autoscaler->steady_on->kind;
+    const auto known = std::find_if(group.counts.begin(), group.counts.end(),
                                     [kind](const auto& count) { return count.kind == kind; });
-    RoundRecord::Count& count =
-        known != kinds.end() ? *known : kinds.emplace_back(RoundRecord::Count{.kind = kind});
+    RoundRecord::Count& count = known != group.counts.end()
+                                    ? *known
+                                    : group.counts.emplace_back(RoundRecord::Count{.kind = kind});
     ++count.autoscalers;
   }
-  RoundRecord record{.keys = keys,
-                     .kinds = kinds,
+}
+
+void SteadyStep::Tell(SteadyGroup& group, const Times& now) const {
+  if (group.keys.empty()) Count(group);
+  RoundRecord record{.keys = group.keys,
+                     .kinds = group.counts,
                      .time = now.wall,
                      .newest_sample = std::nullopt,
-                     .took = now.monotonic - round.began};
-  for (const QuestionBoard::Handle& part : round.members[0]->inputs.plan.metric_questions()) {
+                     .took = now.monotonic - group.began};
+  for (const QuestionBoard::Handle& part : group.questions) {
     const std::optional<absl::Time> sampled = SampleTimeOf(QuestionBoard::LastAnswerOf(*part));
     if (!sampled.has_value()) continue;
     record.newest_sample = std::max(record.newest_sample.value_or(*sampled), *sampled);

@@ -11,7 +11,7 @@
 // The figure that it buys: 10,000 autoscalers for which nothing changes, decided each second, cost
 // 10 % of a core without it (test/bench/scaler_loop.py, crowd).
 //
-// Thread-safe, but no two threads may work on one autoscaler or one round. Nothing here waits.
+// Thread-safe, but no two threads may work on one autoscaler or one group. Nothing here waits.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@
 #include "absl/synchronization/mutex.h"
 #include "kube/objects/object_directory.h"
 #include "scaler/questions/question_board.h"
-#include "scaler/steady/steady_round.h"
+#include "scaler/steady/steady_group.h"
 #include "scaler/steps/decide_step.h"
 #include "scaler/steps/live_config.h"
 #include "scaler/stores/autoscaler_store.h"
@@ -52,25 +52,42 @@ class SteadyStep {
   // To be called after the autoscaler's decision was reported: from now on it is steady, or not.
   void Note(TrackedAutoscaler& tracked, const Times& now) const;
 
-  // Takes those out of `due` whose inputs are the same as far as that is known without asking; the
-  // others are not steady any more. `ownership_epoch` is the loop's.
-  std::vector<std::unique_ptr<SteadyRound>> TakeRounds(std::vector<TrackedAutoscaler*>& due,
-                                                       uint64_t ownership_epoch,
-                                                       const Times& now) const;
+  // What is compared with the terms of all that are due together.
+  struct Present {
+    Times now;
+    uint64_t ownership_epoch = 0;
+    bool pods_are_known = false;
+    std::shared_ptr<const kube::RestMapper> mapper;
+    MathConfigsPtr configs;
+    const ScaleStore::Kind* usable_kind = nullptr;  // the last that was found so
+  };
+  // `ownership_epoch` is the loop's.
+  Present Look(uint64_t ownership_epoch, const Times& now) const;
 
-  // Joins the questions of a round. True: all answers are there; false: the board tells when they
+  // Takes those out of `due` whose inputs are the same as far as that is known without asking; the
+  // others are not steady any more. Each group is about to have a round.
+  std::vector<std::unique_ptr<SteadyGroup>> TakeGroups(std::vector<TrackedAutoscaler*>& due,
+                                                       Present& present) const;
+  // Whether the inputs of all that are in the group are the same, as far as that is known without
+  // asking.
+  bool Hold(const SteadyGroup& group, Present& present) const;
+
+  // Joins the questions of a group. True: all answers are there; false: the board tells when they
   // are, after the caller has had it ask `to_ask`.
-  bool Ask(SteadyRound& round, QuestionBoard::ToAsk& to_ask) const;
+  bool Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const;
 
   // Ends a round whose answers are there. It counts as one more decision of each member that read
-  // the same as before; the others leave the round and are returned, to be decided.
-  std::vector<TrackedAutoscaler*> End(SteadyRound& round, const Times& now) const;
+  // the same as before; the others leave the group and are returned, to be decided.
+  std::vector<TrackedAutoscaler*> End(SteadyGroup& group, const Times& now) const;
 
  private:
+  bool Hold(const SteadyTerms& terms, Present& present) const;
+  static SteadyTerms TermsOf(const TrackedAutoscaler& tracked);
+  static void Count(SteadyGroup& group);
   bool MayBeSteady(const TrackedAutoscaler& tracked, const Times& now) const;
   const SteadyKind& KindOf(const TrackedAutoscaler& tracked) const;
   static void Leave(TrackedAutoscaler& tracked);
-  void Tell(const SteadyRound& round, const Times& now) const;
+  void Tell(SteadyGroup& group, const Times& now) const;
 
   const Deps deps_;
   mutable absl::Mutex mutex_;

@@ -14,6 +14,11 @@ MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTim
   return last > now ? last : last + period;
 }
 
+MonotonicTime SlotAfter(MonotonicTime slot, absl::string_view ns, absl::Duration period,
+                        MonotonicTime now) {
+  return slot <= now && slot + period > now ? slot + period : NextSlot(ns, period, now);
+}
+
 void Schedule::Set(Item& item, MonotonicTime when) {
   if (item.due_ == when) return;
   Remove(item);

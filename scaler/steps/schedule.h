@@ -18,6 +18,9 @@ namespace flyball::scaler {
 
 // The first slot of the namespace after `now`.
 MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTime now);
+// The same where `slot` was the one before, as long as none was missed.
+MonotonicTime SlotAfter(MonotonicTime slot, absl::string_view ns, absl::Duration period,
+                        MonotonicTime now);
 
 class Schedule {
  public:
@@ -37,6 +40,8 @@ class Schedule {
   std::vector<Item*> PopDue(MonotonicTime now);
   // When the next item is due; nullopt: there is none.
   std::optional<MonotonicTime> Next() const;
+  // nullopt: it is not in the schedule.
+  static std::optional<MonotonicTime> DueAt(const Item& item) { return item.due_; }
   static bool IsDue(const Item& item, MonotonicTime now) {
     return item.due_.has_value() && *item.due_ <= now;
   }

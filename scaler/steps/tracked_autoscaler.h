@@ -35,6 +35,8 @@ namespace flyball::scaler {
 
 // Whether and when the next cycle is due, and what the watch told since the present one began.
 // Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
+struct SteadyGroup;  // steady/steady_group.h
+
 struct DueState {
   ManagedPtr latest;           // the object as it is now
   ManagedPtr scheduled;        // the same as its schedules make it, when it was due last
@@ -45,6 +47,7 @@ struct DueState {
   bool woken = false;          // the next cycle must ask anew: earlier answers do not count
   bool recreated = false;      // since the last cycle the object was made anew under the same name
   bool steady = false;         // it was when its last cycle or round ended
+  SteadyGroup* group = nullptr;  // a kept one, which is due instead; nullptr: it is in none
   // It is woken when a sample comes for what it reads. Changed by the thread of the cycle alone,
   // under the lock.
   bool told_of_news = false;
@@ -162,13 +165,23 @@ struct WriteOutcome {
   bool decide_anew = false;  // it was made from what is true no more: another cycle follows at once
 };
 
-// What a steady autoscaler was decided on (steady/steady_step.h). It is kept close together, since
-// it is compared with what is now each time the autoscaler is due.
-struct SteadyInputs {
+struct TrackedAutoscaler;
+
+// What a round looks at of each steady autoscaler, kept close together: the objects that it was
+// decided on with their versions then, and where the round is counted.
+struct RoundMember {
+  TrackedAutoscaler* autoscaler = nullptr;
   const ScaleStore::ObjectScale* scale = nullptr;
   uint64_t scale_version = 0;
   const SelectedPods* pods = nullptr;
   uint64_t pods_version = 0;
+  Steadiness* rounds = nullptr;
+};
+
+// What a steady autoscaler was decided on (steady/steady_step.h).
+struct SteadyInputs {
+  RoundMember member;
+  std::shared_ptr<Steadiness> rounds;
   struct Read {
     const QuestionBoard::Part* part = nullptr;
     uint64_t version = 0;  // of its answer
@@ -178,26 +191,21 @@ struct SteadyInputs {
   absl::Time until;  // from then on time alone may change the decision
   uint64_t ownership_epoch = 0;
   const SteadyKind* kind = nullptr;
-  // ---- of the last round
-  uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf of `questions`
-  MonotonicTime decided_at = absl::ZeroDuration();
-  absl::Duration wall_offset = absl::ZeroDuration();
-  std::shared_ptr<Steadiness> rounds;
 };
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
 
-// Waits for the answers of one autoscaler's cycle, or of a round of many that are steady
-// (steady/steady_round.h).
-struct CycleWaiter : public AnswerWaiter {
+// Is due, and then waits for the answers of one autoscaler's cycle, or of a round of many that are
+// steady.
+struct CycleWaiter : public AnswerWaiter, public Schedule::Item {
   explicit CycleWaiter(bool waits_for_many) : of_many(waits_for_many) {}
   bool Answered() override { return pending.fetch_sub(1) == 1; }
 
-  const bool of_many;            // a SteadyRound, else a TrackedAutoscaler
+  const bool of_many;            // a SteadyGroup, else a TrackedAutoscaler
   std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
 };
 
-struct TrackedAutoscaler : public CycleWaiter, public Schedule::Item {
+struct TrackedAutoscaler : public CycleWaiter {
   explicit TrackedAutoscaler(AutoscalerKey its_key)
       : CycleWaiter(/*waits_for_many=*/false), key(std::move(its_key)) {}
 

@@ -265,6 +265,7 @@ class DecisionDiary : public DecisionObserver {
   }
   void OnRound(const RoundRecord& round) override {
     absl::MutexLock lock(&mutex_);
+    last_round_ = round.keys.size();
     for (const AutoscalerKey* key : round.keys) {
       std::vector<Seen>& seen = seen_[key->name];
       seen.push_back(seen.empty() ? Seen() : seen.back());
@@ -272,6 +273,11 @@ class DecisionDiary : public DecisionObserver {
       seen.back().decision.now = round.time;
       ++total_;
     }
+  }
+  // How many had the last round.
+  size_t last_round() const {
+    absl::MutexLock lock(&mutex_);
+    return last_round_;
   }
   bool steady(const std::string& name) const {
     absl::MutexLock lock(&mutex_);
@@ -324,6 +330,7 @@ class DecisionDiary : public DecisionObserver {
   std::set<std::string> steady_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> decided_ ABSL_GUARDED_BY(mutex_);
   int total_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t last_round_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // An owner of everything or of nothing, as the test says.

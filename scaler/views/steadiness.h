@@ -15,6 +15,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "base/clock.h"
 #include "scaler/stores/managed.h"
 
 namespace flyball::scaler {
@@ -22,18 +23,23 @@ namespace flyball::scaler {
 // The rounds of one autoscaler since it became steady.
 class Steadiness {
  public:
-  void AddRound(absl::Time now) {
+  void AddRound(absl::Time now, MonotonicTime at) {
     last_.store(absl::ToUnixNanos(now), std::memory_order_relaxed);
+    last_at_.store(absl::ToInt64Nanoseconds(at), std::memory_order_relaxed);
     // As there is one writer. To add in one step would wait for the memory of each autoscaler.
     rounds_.store(rounds_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   uint64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
-  // Wall time of the last round.
+  // When the last round was.
   absl::Time last() const { return absl::FromUnixNanos(last_.load(std::memory_order_relaxed)); }
+  MonotonicTime last_at() const {
+    return absl::Nanoseconds(last_at_.load(std::memory_order_relaxed));
+  }
 
  private:
   std::atomic<uint64_t> rounds_ = 0;
   std::atomic<int64_t> last_ = 0;
+  std::atomic<int64_t> last_at_ = 0;
 };
 using SteadinessPtr = std::shared_ptr<const Steadiness>;
 

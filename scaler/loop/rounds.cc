@@ -1,0 +1,114 @@
+// How the loop takes steady autoscalers through their rounds, and keeps groups of them.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "scaler/loop/loop.h"
+
+namespace flyball::scaler {
+
+// Groups of which something is different are dissolved, and those that others may join: steady ones
+// of the same namespace, which are due with them.
+void Loop::DissolveOld(Begun& begun, MonotonicTime now) {
+  absl::flat_hash_set<absl::string_view> joined;
+  for (const TrackedAutoscaler* tracked : begun.due) {
+    if (tracked->steady_on != nullptr && tracked->inputs.managed->own.schedules.empty()) {
+      joined.insert(tracked->key.ns);
+    }
+  }
+  SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
+  std::erase_if(begun.groups, [&](SteadyGroup* group) {
+    if (!joined.contains(group->terms.key->ns) && deps_.steady.Hold(*group, present)) return false;
+    absl::MutexLock lock(&mutex_);
+    for (TrackedAutoscaler* tracked : Dissolve(*group)) BeginCycle(*tracked, now, begun);
+    return true;
+  });
+}
+
+void Loop::BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToAsk& to_ask) {
+  std::vector<SteadyGroup*> ready;
+  for (SteadyGroup* group : groups) {
+    if (deps_.steady.Ask(*group, to_ask)) ready.push_back(group);
+  }
+  for (SteadyGroup* group : ready) EndRound(*group);
+}
+
+// Members that read something else than before are decided now, on the answers of this round.
+void Loop::EndRound(SteadyGroup& group) {
+  const DecideStep::Times now = Now();
+  std::vector<TrackedAutoscaler*> changed = deps_.steady.End(group, now);
+  decisions_ += group.members.size();
+  unchanged_ += group.members.size();
+  std::vector<TrackedAutoscaler*> unchanged;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (changed.empty() && MayBeKept(group)) return Keep(group);
+    for (TrackedAutoscaler* tracked : changed) Leave(group, *tracked);
+    unchanged = Dissolve(group);
+  }
+  FinishAll(unchanged);
+  if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
+}
+
+// Whether all that is known of the members is that they are due together again.
+bool Loop::MayBeKept(const SteadyGroup& group) const {
+  if (group.due.kept) return !group.due.broken;
+  const DueState& first = group.members[0].autoscaler->due;
+  return std::all_of(group.members.begin(), group.members.end(), [&first](const auto& member) {
+    const TrackedAutoscaler& tracked = *member.autoscaler;
+    const DueState& due = tracked.due;
+    return due.latest == tracked.inputs.managed && !due.has_schedules && !due.gone && !due.woken &&
+           !due.again && due.slots == due.latest_slots && due.slots == first.slots &&
+           due.regular_slot == first.regular_slot && Schedule::DueAt(tracked) == due.regular_slot;
+  });
+}
+
+void Loop::Keep(SteadyGroup& group) {
+  group.due.busy = false;
+  if (std::exchange(group.due.kept, true)) return;
+  const DueState& first = group.members[0].autoscaler->due;
+  group.due.slots = first.slots;
+  group.due.regular_slot = first.regular_slot;
+  for (const RoundMember& member : group.members) {
+    DueState& due = member.autoscaler->due;
+    schedule_.Remove(*member.autoscaler);
+    due.group = &group;
+    due.busy = false;
+    due.steady = true;
+  }
+  schedule_.Set(group, group.due.regular_slot);
+}
+
+void Loop::Leave(SteadyGroup& group, TrackedAutoscaler& tracked) {
+  if (!group.due.kept) return;
+  tracked.due.group = nullptr;
+  tracked.due.busy = group.due.busy;
+  if (Schedule::DueAt(tracked).has_value()) return;  // its period is another one now
+  tracked.due.regular_slot = group.due.regular_slot;
+  schedule_.Set(tracked, tracked.due.regular_slot);
+}
+
+std::vector<TrackedAutoscaler*> Loop::Dissolve(SteadyGroup& group) {
+  std::vector<TrackedAutoscaler*> autoscalers;
+  for (const RoundMember& member : group.members) {
+    autoscalers.push_back(member.autoscaler);
+    Leave(group, *member.autoscaler);
+  }
+  schedule_.Remove(group);
+  groups_.erase(&group);
+  return autoscalers;
+}
+
+void Loop::BreakGroup(const TrackedAutoscaler& tracked) {
+  SteadyGroup* const group = tracked.due.group;
+  if (group == nullptr) return;
+  if (group->due.busy) {
+    group->due.broken = true;
+  } else {
+    Dissolve(*group);
+  }
+}
+
+}  // namespace flyball::scaler
