@@ -1,15 +1,20 @@
 #include "scaler/steps/schedule.h"
 
+#include <algorithm>
+
 #include "base/stable_hash.h"
 
 namespace flyball::scaler {
 
 MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTime now) {
   constexpr uint64_t kParts = 1 << 16;
+  constexpr absl::Duration kGrain = absl::Milliseconds(40);
   // The same in each process, so that replicas agree on the slots.
   const uint64_t hash = StableHash(ns);
   const auto part = static_cast<int64_t>((hash ^ (hash >> 32)) % kParts);
-  const absl::Duration phase = period * part / static_cast<int64_t>(kParts);
+  // Namespaces that are due at almost the same time are due at once, so that the loop wakes once.
+  const absl::Duration grain = std::min(kGrain, period / 25);
+  const absl::Duration phase = absl::Floor(period * part / static_cast<int64_t>(kParts), grain);
   const MonotonicTime last = absl::Floor(now - phase, period) + phase;
   return last > now ? last : last + period;
 }

@@ -32,6 +32,12 @@ TEST(NextSlot, IsSpreadByNamespace) {
   EXPECT_EQ(seconds.size(), 15u);  // each second of the period has some
 }
 
+TEST(NextSlot, IsTheSameForNamespacesThatAreDueAtAlmostTheSameTime) {
+  std::set<MonotonicTime> slots;
+  for (int i = 0; i < 300; ++i) slots.insert(NextSlot(absl::StrCat("team-", i), kSecond, {}));
+  EXPECT_EQ(slots.size(), 25u);
+}
+
 using Items = std::vector<Schedule::Item*>;
 
 TEST(Schedule, GivesWhoIsDueEarliestFirst) {
