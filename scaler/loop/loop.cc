@@ -244,25 +244,24 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
     const MonotonicTime idle = now + kIdle;
     next = std::min(schedule_.Next().value_or(idle), idle);
   }
+  // Their end changes what is known of their rivals.
+  for (TrackedAutoscaler* tracked : std::exchange(begun.gone, {})) Erase(*tracked);
   if (!begun.groups.empty()) DissolveOld(begun, now);
   for (TrackedAutoscaler* tracked : begun.gone) Erase(*tracked);
   if (begun.due.empty() && begun.groups.empty()) return next;
   deps_.plan.board.SetContext(deps_.ask_context());
-  QuestionBoard::ToAsk to_ask;
-  BeginRounds(begun.groups, to_ask);
-  deps_.plan.board.AskAll(std::move(to_ask));
-  if (!begun.due.empty()) BeginAll(std::move(begun.due), now);
+  BeginAll(std::move(begun.due), std::move(begun.groups), now);
   return next;
 }
 
 // Autoscalers that are due together learn of each other's selectors before any of them asks.
-void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now) {
+void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<SteadyGroup*> groups,
+                    MonotonicTime now) {
   std::vector<TrackedAutoscaler*> asking;
   std::vector<TrackedAutoscaler*> ready;
   bool later = false;
   QuestionBoard::ToAsk to_ask;
   SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
-  std::vector<SteadyGroup*> groups;
   for (std::unique_ptr<SteadyGroup>& group : deps_.steady.TakeGroups(autoscalers, present)) {
     groups.push_back(group.get());
     absl::MutexLock lock(&mutex_);

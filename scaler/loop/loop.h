@@ -85,7 +85,9 @@ class Loop : public AutoscalerSink {
   Stats stats() const;
 
  private:
-  void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, MonotonicTime now);
+  // Cycles of these and rounds of the kept groups.
+  void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<SteadyGroup*> groups,
+                MonotonicTime now);
   void BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToAsk& to_ask);
   bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
   void FollowConfig(CycleInputs& inputs) const;

@@ -4,23 +4,22 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "scaler/loop/loop.h"
 
 namespace flyball::scaler {
 
-// Groups of which something is different are dissolved, and those that others may join: steady ones
-// of the same namespace, which are due with them.
+// Groups of which something is different are dissolved, and those that may become one with others
+// that are due now.
 void Loop::DissolveOld(Begun& begun, MonotonicTime now) {
-  absl::flat_hash_set<absl::string_view> joined;
+  absl::flat_hash_map<GroupKey, int> alike;
   for (const TrackedAutoscaler* tracked : begun.due) {
-    if (tracked->steady_on != nullptr && tracked->inputs.managed->own.schedules.empty()) {
-      joined.insert(tracked->key.ns);
-    }
+    if (tracked->steady_on != nullptr && !tracked->not_steady) ++alike[SteadyStep::KeyOf(*tracked)];
   }
+  for (const SteadyGroup* group : begun.groups) ++alike[group->key];
   SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
   std::erase_if(begun.groups, [&](SteadyGroup* group) {
-    if (!joined.contains(group->terms.key->ns) && deps_.steady.Hold(*group, present)) return false;
+    if (alike[group->key] == 1 && deps_.steady.Hold(*group, present)) return false;
     absl::MutexLock lock(&mutex_);
     for (TrackedAutoscaler* tracked : Dissolve(*group)) BeginCycle(*tracked, now, begun);
     return true;
@@ -49,7 +48,7 @@ void Loop::EndRound(SteadyGroup& group) {
     unchanged = Dissolve(group);
   }
   FinishAll(unchanged);
-  if (!changed.empty()) BeginAll(std::move(changed), now.monotonic);
+  if (!changed.empty()) BeginAll(std::move(changed), {}, now.monotonic);
 }
 
 // Whether all that is known of the members is that they are due together again.

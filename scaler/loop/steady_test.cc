@@ -75,6 +75,29 @@ TEST_P(SteadyEnds, AtTheNextDecision) {
   }));
 }
 
+TEST_P(SteadyEnds, AfterTheRoundThatIsUnderWay) {
+  SteadyWorld world;
+  world.Start();
+  ASSERT_TRUE(world.AwaitSteady("web"));
+  absl::Notification asked, go_on;
+  world.metrics.OnAsk([&](const std::string& metric) {
+    if (metric != "queue") return;
+    if (!asked.HasBeenNotified()) asked.Notify();
+    go_on.WaitForNotification();
+  });
+  ASSERT_TRUE(LoopWorld::Await([&] {  // it may still be busy with the last round
+    world.clock.Advance(absl::Seconds(15));
+    return asked.HasBeenNotified();
+  }));
+  GetParam().change(world);
+  go_on.Notify();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(15));
+    return GetParam().seen(world);
+  }));
+  world.metrics.OnAsk(nullptr);
+}
+
 bool Desires(SteadyWorld& world, int32_t replicas) { return world.Replicas("web") == replicas; }
 bool Says(SteadyWorld& world, absl::string_view text) {
   return absl::StrContains(world.diary.last("web").decision.error, text);

@@ -7,10 +7,11 @@
 // that begins a round, then to the one that brings its last answer.
 #pragma once
 
-#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
 #include "base/clock.h"
 #include "scaler/steps/tracked_autoscaler.h"
 
@@ -28,11 +29,17 @@ struct SteadyTerms {
   const AutoscalerKey* key = nullptr;      // of one; kind and namespace are those of all
 };
 
+// What makes autoscalers that are due together one group: what they ask, how often, the kind of the
+// target, their own kind, their namespace, and whether they have schedules.
+using GroupKey = std::tuple<absl::InlinedVector<const QuestionBoard::Asked*, 2>, absl::Duration,
+                            const ScaleStore::Kind*, AutoscalerKind, absl::string_view, bool>;
+
 struct SteadyGroup : public CycleWaiter {
   SteadyGroup() : CycleWaiter(/*waits_for_many=*/true) {}
 
   std::vector<RoundMember> members;                         // not empty
   absl::InlinedVector<QuestionBoard::Handle, 2> questions;  // what all of them read
+  GroupKey key;
   SteadyTerms terms;
   uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf of what was asked
 

@@ -1,7 +1,6 @@
 #include "scaler/steady/steady_step.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -9,11 +8,6 @@
 
 namespace flyball::scaler {
 namespace {
-
-// What autoscalers of one group have in common: questions, period, kind of the target, own kind and
-// namespace.
-using GroupKey = std::tuple<absl::InlinedVector<const QuestionBoard::Asked*, 2>, absl::Duration,
-                            const ScaleStore::Kind*, AutoscalerKind, absl::string_view>;
 
 // Whether the answers are those that the last decision was made of.
 bool ReadsTheSame(const SteadyInputs& inputs) {
@@ -124,6 +118,15 @@ SteadyTerms SteadyStep::TermsOf(const TrackedAutoscaler& tracked) {
       .key = &tracked.key};
 }
 
+GroupKey SteadyStep::KeyOf(const TrackedAutoscaler& tracked) {
+  return {tracked.steady_on->questions,
+          tracked.pace,
+          tracked.inputs.target.place.kind,
+          tracked.key.kind,
+          tracked.key.ns,
+          !tracked.inputs.managed->own.schedules.empty()};
+}
+
 bool SteadyStep::Hold(const SteadyTerms& terms, Present& present) const {
   if (terms.kind != present.usable_kind) {
     if (ScaleStore::IsUsable(*terms.kind) != ScaleStore::Usable::kYes) return false;
@@ -151,10 +154,11 @@ std::vector<std::unique_ptr<SteadyGroup>> SteadyStep::TakeGroups(
       Leave(*tracked);
       return false;
     }
-    SteadyGroup*& group = by_key[GroupKey(inputs->questions, tracked->pace, terms.kind,
-                                          tracked->key.kind, tracked->key.ns)];
+    GroupKey key = KeyOf(*tracked);
+    SteadyGroup*& group = by_key[key];
     if (group == nullptr) {
       group = groups.emplace_back(std::make_unique<SteadyGroup>()).get();
+      group->key = std::move(key);
       group->terms = terms;
       group->began = present.now.monotonic;
       const auto metrics = tracked->inputs.plan.metric_questions();
@@ -189,13 +193,17 @@ std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times&
     newest += QuestionBoard::NewestVersionOf(*question);
   }
   std::vector<TrackedAutoscaler*> changed;
-  if (std::exchange(group.newest_answers, newest) != newest) {
+  const bool jumped = IsClockJump(now.WallOffset() - group.terms.wall_offset);
+  if (std::exchange(group.newest_answers, newest) != newest || jumped) {
     std::erase_if(group.members, [&](const RoundMember& member) {
-      if (ReadsTheSame(*member.autoscaler->steady_on)) return false;
+      if (!jumped && ReadsTheSame(*member.autoscaler->steady_on)) return false;
       changed.push_back(member.autoscaler);
       return true;
     });
-    for (TrackedAutoscaler* tracked : changed) Leave(*tracked);
+    for (TrackedAutoscaler* tracked : changed) {
+      Leave(*tracked);
+      tracked->not_before = group.not_before;
+    }
     group.keys.clear();
   }
   for (const RoundMember& member : group.members) member.rounds->AddRound(now.wall, now.monotonic);

@@ -64,6 +64,9 @@ class SteadyStep {
   // `ownership_epoch` is the loop's.
   Present Look(uint64_t ownership_epoch, const Times& now) const;
 
+  // Of a steady one. Valid as long as its object and its questions are.
+  static GroupKey KeyOf(const TrackedAutoscaler& tracked);
+
   // Takes those out of `due` whose inputs are the same as far as that is known without asking; the
   // others are not steady any more. Each group is about to have a round.
   std::vector<std::unique_ptr<SteadyGroup>> TakeGroups(std::vector<TrackedAutoscaler*>& due,
@@ -77,7 +80,8 @@ class SteadyStep {
   bool Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const;
 
   // Ends a round whose answers are there. It counts as one more decision of each member that read
-  // the same as before; the others leave the group and are returned, to be decided.
+  // the same as before; the others leave the group and are returned, to be decided. When the wall
+  // clock was set meanwhile, these are all.
   std::vector<TrackedAutoscaler*> End(SteadyGroup& group, const Times& now) const;
 
  private:

@@ -33,10 +33,10 @@
 
 namespace flyball::scaler {
 
-// Whether and when the next cycle is due, and what the watch told since the present one began.
-// Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
 struct SteadyGroup;  // steady/steady_group.h
 
+// Whether and when the next cycle is due, and what the watch told since the present one began.
+// Everybody who holds the loop's lock reads and changes it, also while a cycle is under way.
 struct DueState {
   ManagedPtr latest;           // the object as it is now
   ManagedPtr scheduled;        // the same as its schedules make it, when it was due last

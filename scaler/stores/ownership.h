@@ -24,7 +24,8 @@ class Ownership {
  public:
   virtual ~Ownership() = default;
 
-  // Whether this replica decides that autoscaler now. Costs a few atomic loads.
+  // Whether this replica decides that autoscaler now; the same for all of a namespace. Costs a few
+  // atomic loads.
   virtual bool Owns(const AutoscalerKey& key) const = 0;
 
   // The fence: false as soon as another replica might have taken over, that is when our lease was
