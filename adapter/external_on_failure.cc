@@ -40,6 +40,20 @@ absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
   return ReplicasAsTotal(replicas, who);
 }
 
+// Why a kept answer is not to be given, since a metric that fails makes nothing smaller; "": it is.
+// Where nobody may ask who reads it, that is up to who wrote the rule.
+std::string MadeSmallerByKept(const ExternalMetricRequest& request, const ExternalMetricList& kept,
+                              MetricAskers* askers) {
+  if (askers == nullptr) return "";
+  const absl::StatusOr<std::vector<MetricAsker>> who = askers->Of(request);
+  if (absl::IsPermissionDenied(who.status())) return "";
+  if (!who.ok()) return std::string(who.status().message());
+  int64_t total = 0;
+  for (const ExternalMetricValue& item : kept.items) total += item.value_milli;
+  const std::string name = MadeSmallerBy(total, *who);
+  return name.empty() ? "" : absl::StrCat("it would make the target of ", name, " smaller");
+}
+
 ExternalMetricList ValueOf(const std::string& metric, int64_t value_milli, absl::Time now) {
   ExternalMetricList list;
   list.metric = metric;
@@ -78,12 +92,19 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
   const rules::OnFailure& told = *found.rule->on_failure;
   const MonotonicTime now = answering_.clock.MonotonicNow();
   if (answer.ok()) {
-    kept_.Keep(request, *answer, told.keep_last, now);
+    kept_.Keep(request, found.rule->query.text(), *answer, told.keep_last, now);
     return answer;
   }
-  const KeptAnswers::Kept kept = kept_.Find(request, told.keep_last, now, found.heard);
+  const KeptAnswers::Kept kept =
+      kept_.Find(request, found.rule->query.text(), told.keep_last, now, found.heard);
   const absl::Duration silent = now - kept.silent_since;
   if (kept.list != nullptr) {
+    const std::string smaller = MadeSmallerByKept(request, *kept.list, askers);
+    if (!smaller.empty()) {
+      return absl::Status(
+          answer.status().code(),
+          absl::StrCat(answer.status().message(), "; the kept answer is held back: ", smaller));
+    }
     ExternalMetricList list = *kept.list;
     list.freshness = {};
     list.kept = true;

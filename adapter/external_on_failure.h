@@ -4,7 +4,8 @@
 // its own times; after that what `then` says, a value in the place of the total, with the time of
 // now, or the total by which those that ask come to so many replicas (adapter/replicas_as_total.h;
 // of Get alone, since a standing request is our own scaler's, which holds). All carry in `replaced`
-// that they are no answers of now. An answer without samples is an answer. A source that hangs is
+// that they are no answers of now. A kept answer by which a stock HPA would make its target smaller
+// is held back: the metric fails, and the HPA holds. An answer without samples is an answer. A source that hangs is
 // not waited for as long as whoever asks would wait.
 //
 // A source that never answered since the start counts from the start on, a question that is new

@@ -28,6 +28,14 @@ externalRules:
   metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
   resources: {overrides: {ns: {resource: namespace}}}
   onFailure: {keepLast: 5m, then: {replicas: 6}}
+- seriesQuery: 'never_kept_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
+  resources: {overrides: {ns: {resource: namespace}}}
+  onFailure: {then: {value: "70"}}
+- seriesQuery: 'briefly_len{ns!=""}'
+  metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>})'
+  resources: {overrides: {ns: {resource: namespace}}}
+  onFailure: {keepLast: 10s, then: {value: "70"}}
 )";
 
 // One HPA, or why nobody knows of any.
@@ -35,16 +43,20 @@ class FakeAskers : public MetricAskers {
  public:
   absl::StatusOr<std::vector<MetricAsker>> Of(const ExternalMetricRequest& request) override {
     ++asked;
-    if (!error.empty()) return absl::UnavailableError(error);
-    if (request.ns != "shop" || request.metric != "counted_len") return std::vector<MetricAsker>();
+    if (!error.empty()) return absl::Status(code, error);
+    if (request.ns != "shop" || request.metric != metric) return std::vector<MetricAsker>();
     return std::vector<MetricAsker>{{.name = "shop/web",
-                                     .average_milli = 10'000,
+                                     .average_milli = average_milli,
+                                     .value_milli = value_milli,
                                      .min = 1,
                                      .max = 20,
                                      .spec_replicas = replicas,
                                      .status_replicas = replicas}};
   }
+  std::string metric = "counted_len";
+  std::optional<int64_t> average_milli = 10'000, value_milli;
   int32_t replicas = 2;
+  absl::StatusCode code = absl::StatusCode::kUnavailable;
   std::string error;
   int asked = 0;
 };
@@ -121,6 +133,61 @@ TEST_F(ExternalOnFailureTest, AKeptAnswerHasItsTrueTimeAndSaysSo) {
   EXPECT_THAT(list->replaced, HasSubstr("test.yaml:3 has not answered for 4m0s"));
 }
 
+TEST_F(ExternalOnFailureTest, AKeptAnswerThatMakesATargetSmallerIsHeldBack) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  up_ = false;
+  PassPeriod();
+  askers_.metric = "queue_len";
+  askers_.replicas = 10;
+  EXPECT_EQ(Total(), 100);
+  askers_.replicas = 11;  // by an earlier load, or by another metric
+  EXPECT_THAT(std::string(Ask().status().message()),
+              HasSubstr("held back: it would make the target of shop/web smaller"));
+  askers_.replicas = 0;
+  EXPECT_EQ(Total(), 100);
+  // A Value is multiplied with each new count.
+  askers_.replicas = 3;
+  askers_.average_milli.reset();
+  askers_.value_milli = 100'001;
+  EXPECT_EQ(Total(), -1);
+  askers_.value_milli = 100'000;
+  EXPECT_EQ(Total(), 100);
+  askers_.error = "the API server is too slow";
+  EXPECT_THAT(std::string(Ask().status().message()), HasSubstr("is too slow"));
+  askers_.code = absl::StatusCode::kPermissionDenied;  // who wrote the rule answers for it
+  EXPECT_EQ(Total(), 100);
+}
+
+TEST_F(ExternalOnFailureTest, AnotherQueryKeepsAnswersOfItsOwn) {
+  Start();
+  EXPECT_EQ(Total(), 100);
+  std::string text = kRules;
+  text.replace(text.find("sum(<<"), 4, "1000*sum(");
+  const auto changed = CompileOrDie(text);
+  provider_.emplace(floor_.answering(), *kept_, changed,
+                    std::make_shared<ExternalProvider>(floor_.answering()), &askers_);
+  floor_.Load(changed);
+  up_ = false;
+  EXPECT_EQ(Total(), -1);
+}
+
+// However seldom a controller asks.
+TEST_F(ExternalOnFailureTest, ThenCountsWhereNothingOrLittleIsKept) {
+  Start();
+  for (const char* metric : {"never_kept_len", "briefly_len"}) {
+    up_ = true;
+    EXPECT_EQ(Total(metric), 100);
+    PassPeriod();
+    up_ = false;
+    EXPECT_EQ(Total(metric), -1) << metric;  // one failure is no long silence
+    for (int i = 0; i < 40; ++i) {
+      PassPeriod();
+      EXPECT_EQ(Total(metric), 70) << metric << i;
+    }
+  }
+}
+
 TEST_F(ExternalOnFailureTest, OfTheLastMinutesTheGreatestIsKept) {
   Start();
   load_ = 500;
@@ -169,7 +236,6 @@ TEST_F(ExternalOnFailureTest, ThenReplicasIsTheTotalThatAsksForThem) {
   up_ = false;
   floor_.clock.Advance(absl::Minutes(5));
   EXPECT_EQ(Total("counted_len"), 100);
-  EXPECT_EQ(askers_.asked, 0) << "as long as a value is kept nobody is asked";
   floor_.clock.Advance(absl::Seconds(1));
   EXPECT_EQ(Total("counted_len"), 60);
   EXPECT_EQ(Ask("counted_len")->items[0].timestamp, WholeSeconds(floor_.clock.WallNow()));
@@ -351,16 +417,16 @@ TEST(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
   ExternalMetricList list;
   list.items.push_back({.labels = {}, .timestamp = {}, .value_milli = 1});
   for (size_t i = 0; i <= KeptAnswers::kMaxQuestions; ++i) {
-    kept.Keep(request(i), list, absl::Hours(1), absl::Milliseconds(i));
+    kept.Keep(request(i), "", list, absl::Hours(1), absl::Milliseconds(i));
   }
   const absl::Duration now = absl::Minutes(1);
-  EXPECT_EQ(kept.Find(request(0), absl::Hours(1), now, true).list, nullptr);
-  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), absl::Hours(1), now, true).list,
+  EXPECT_EQ(kept.Find(request(0), "", absl::Hours(1), now, true).list, nullptr);
+  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), "", absl::Hours(1), now, true).list,
             nullptr);
   list.items.resize(KeptAnswers::kMaxItems + 1);
-  kept.Keep({.ns = "n", .metric = "long", .selector = {}}, list, absl::Hours(1), now);
+  kept.Keep({.ns = "n", .metric = "long", .selector = {}}, "", list, absl::Hours(1), now);
   EXPECT_EQ(
-      kept.Find({.ns = "n", .metric = "long", .selector = {}}, absl::Hours(1), now, true).list,
+      kept.Find({.ns = "n", .metric = "long", .selector = {}}, "", absl::Hours(1), now, true).list,
       nullptr);
 }
 

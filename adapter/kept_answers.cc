@@ -8,10 +8,10 @@
 namespace flyball::adapter {
 namespace {
 
-std::string KeyOf(const ExternalMetricRequest& request) {
+std::string KeyOf(const ExternalMetricRequest& request, absl::string_view meaning) {
   constexpr char kSeparator[] = "\xff";  // no byte of a name
   return absl::StrCat(request.metric, kSeparator, request.ns, kSeparator,
-                      request.selector.ToString());
+                      request.selector.ToString(), kSeparator, meaning);
 }
 
 // Only compared: a double holds the sum of any amounts well enough.
@@ -23,12 +23,15 @@ double TotalOf(const ExternalMetricList& list) {
   return total;
 }
 
+// How long ago a bucket that is partly in the window began at most.
+absl::Duration Reach(absl::Duration window) { return window + window / KeptAnswers::kBuckets; }
+
 }  // namespace
 
-void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
-                       absl::Duration window, MonotonicTime now) {
+void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view meaning,
+                       const ExternalMetricList& list, absl::Duration window, MonotonicTime now) {
   const double total = TotalOf(list);
-  const std::string key = KeyOf(request);
+  const std::string key = KeyOf(request, meaning);
   absl::MutexLock lock(&mutex_);
   if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom();
   History& history = histories_[key];
@@ -36,7 +39,7 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetri
   history.silent_since.reset();
   if (list.items.empty() || list.items.size() > kMaxItems) return;
   std::deque<Bucket>& buckets = history.buckets;
-  while (!buckets.empty() && now - buckets.front().begin > window) buckets.pop_front();
+  while (!buckets.empty() && now - buckets.front().begin > Reach(window)) buckets.pop_front();
   if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
     buckets.push_back({.begin = now, .total = total, .list = nullptr});
   }
@@ -46,10 +49,10 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, const ExternalMetri
   last.list = std::make_shared<const ExternalMetricList>(list);
 }
 
-KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::Duration window,
-                                    MonotonicTime now, bool heard) {
+KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::string_view meaning,
+                                    absl::Duration window, MonotonicTime now, bool heard) {
   absl::MutexLock lock(&mutex_);
-  const std::string key = KeyOf(request);
+  const std::string key = KeyOf(request, meaning);
   const bool known = histories_.contains(key);
   if (!known && !heard) return {.list = nullptr, .silent_since = started_};
   // Failures of new questions take no room from what others have.
@@ -57,7 +60,8 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   History& history = histories_[key];
   if (!known) history.last_good = now;
   const bool good_lately = now - history.last_good <= window;
-  if (!history.silent_since.has_value() || now - history.last_asked > window) {
+  if (!history.silent_since.has_value() ||
+      now - history.last_asked > std::max(window, kLongestPause)) {
     history.silent_since = good_lately ? history.last_good : now;
   }
   history.last_asked = now;
@@ -65,7 +69,7 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   if (!good_lately) return kept;
   const Bucket* greatest = nullptr;
   for (const Bucket& bucket : history.buckets) {
-    if (history.last_good - bucket.begin > window) continue;
+    if (history.last_good - bucket.begin > Reach(window)) continue;
     if (greatest == nullptr || bucket.total >= greatest->total) greatest = &bucket;
   }
   if (greatest != nullptr) kept.list = greatest->list;

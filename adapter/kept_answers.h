@@ -5,8 +5,9 @@
 // did, so that a controller whose scale-down stabilisation is no longer than the window doesn't
 // shrink anything by it.
 //
-// The silence of a source counts from a question's last good answer, or, where nobody asked for
-// longer than the window or ever, from the first failure: one failure is no long silence.
+// The silence of a source counts from a question's last good answer, or, where there was none within
+// the window, from the first failure: one failure is no long silence. Where nobody asked for longer
+// than the window and kLongestPause, the next failure is the first one.
 //
 // Thread-safe; holds its lock for map operations only.
 //
@@ -23,6 +24,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "adapter/provider.h"
@@ -35,13 +37,15 @@ class KeptAnswers {
   static constexpr size_t kMaxQuestions = 4096;
   static constexpr size_t kMaxItems = 1000;
   static constexpr int kBuckets = 10;
+  static constexpr absl::Duration kLongestPause = absl::Minutes(5);  // between two syncs of an HPA
 
   // `started`: nothing was known before.
   explicit KeptAnswers(MonotonicTime started) : started_(started) {}
 
-  // A good answer of now. One without items only says that the source answers.
-  void Keep(const ExternalMetricRequest& request, const ExternalMetricList& list,
-            absl::Duration window, MonotonicTime now);
+  // A good answer of now. One without items only says that the source answers. `meaning`: what the
+  // rule asks for it; another one is another question, since its answers may be of another unit.
+  void Keep(const ExternalMetricRequest& request, absl::string_view meaning,
+            const ExternalMetricList& list, absl::Duration window, MonotonicTime now);
 
   struct Kept {
     std::shared_ptr<const ExternalMetricList> list;  // nullptr: none that is young enough
@@ -49,11 +53,12 @@ class KeptAnswers {
   };
   // After a failure. `heard`: the source has answered something since the start; if not, it is
   // silent since then.
-  Kept Find(const ExternalMetricRequest& request, absl::Duration window, MonotonicTime now,
-            bool heard);
+  Kept Find(const ExternalMetricRequest& request, absl::string_view meaning, absl::Duration window,
+            MonotonicTime now, bool heard);
 
  private:
-  // The greatest answer of a part of the window.
+  // The greatest answer of a tenth of the window. It is given as long as any of that tenth is in
+  // the window.
   struct Bucket {
     MonotonicTime begin;
     double total = 0;

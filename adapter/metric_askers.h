@@ -1,5 +1,5 @@
-// Which HorizontalPodAutoscalers ask for an external metric: for rules whose onFailure asks for
-// replicas, since a request of a metrics API does not say from whom it comes.
+// Which HorizontalPodAutoscalers ask for an external metric: for rules with onFailure, since a
+// request of a metrics API does not say from whom it comes.
 //
 // Asked while a source fails only, on the thread of the request.
 #pragma once
@@ -16,8 +16,8 @@ namespace flyball::adapter {
 
 struct MetricAsker {
   std::string name;  // "shop/web"
-  // Of its AverageValue target; nullopt: of a Value target.
-  std::optional<int64_t> average_milli;
+  // Of its target: one of both.
+  std::optional<int64_t> average_milli = {}, value_milli = {};
   int32_t min = 0, max = 0;
   int32_t spec_replicas = 0, status_replicas = 0;  // of its scale target, as of now
 };

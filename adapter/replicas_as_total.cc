@@ -1,6 +1,7 @@
 #include "adapter/replicas_as_total.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -56,6 +57,19 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
   }
   if (total > kMostMilli) return Hold("so many replicas are too large a total");
   return static_cast<int64_t>(total);
+}
+
+std::string MadeSmallerBy(int64_t total_milli, absl::Span<const MetricAsker> askers) {
+  const auto total = static_cast<double>(total_milli);
+  for (const MetricAsker& asker : askers) {
+    if (asker.spec_replicas == 0) continue;
+    const bool smaller =
+        asker.average_milli.value_or(0) > 0
+            ? std::ceil(total / static_cast<double>(*asker.average_milli)) < asker.spec_replicas
+            : total < static_cast<double>(asker.value_milli.value_or(0));
+    if (smaller) return asker.name;
+  }
+  return "";
 }
 
 }  // namespace flyball::adapter

@@ -1,4 +1,4 @@
-// A count of replicas as the total of an external metric, for stock HPAs.
+// A count of replicas as the total of an external metric, for stock HPAs, and what they make of one.
 //
 // Pure. An HPA asks for total / averageValue replicas, rounded up, unless that is within its
 // tolerance of the replicas that there are. One total answers all HPAs that ask the same, so it is
@@ -22,5 +22,9 @@ namespace flyball::adapter {
 //   kFailedPrecondition  why the metric has to fail instead
 absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
                                         absl::Span<const MetricAsker> askers);
+
+// The name of one whose target would get fewer replicas by that total; "": there is none. What an
+// HPA's tolerance holds back counts as well.
+std::string MadeSmallerBy(int64_t total_milli, absl::Span<const MetricAsker> askers);
 
 }  // namespace flyball::adapter

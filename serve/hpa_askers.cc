@@ -58,6 +58,7 @@ class HpaAskers::Lister : public kube::WatchHandler {
       if (metric.target.average_value.has_value()) {
         kept.average_milli = metric.target.average_value->milli;
       }
+      if (metric.target.value.has_value()) kept.value_milli = metric.target.value->milli;
     }
     if (!hpa.external.empty()) hpas_.push_back(std::move(hpa));
   }
@@ -124,6 +125,7 @@ HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& req
       adapter::MetricAsker& asker = askers.emplace_back();
       asker.name = absl::StrCat(request.ns, "/", hpa.name);
       asker.average_milli = metric.average_milli;
+      asker.value_milli = metric.value_milli;
       asker.min = hpa.min;
       asker.max = hpa.max;
       RETURN_IF_ERROR(Look(request.ns, hpa, asker));

@@ -57,7 +57,7 @@ class HpaAskers : public adapter::MetricAskers {
     int32_t min = 0, max = 0;
     struct Metric {
       std::string name, selector;
-      std::optional<int64_t> average_milli;
+      std::optional<int64_t> average_milli, value_milli;
     };
     std::vector<Metric> external;
   };

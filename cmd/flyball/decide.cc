@@ -23,6 +23,7 @@
 #include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"
+#include "scaler/spec/shown_gates.h"
 #include "scaler/vectors/vectors.h"
 #include "serve/debug_pages.h"
 
@@ -75,8 +76,8 @@ int Fail(const absl::Status& status) {
   return kUsageError;
 }
 
-int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& options) {
-  const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
+int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& options,
+                   const scaler::CaseOptions& case_options) {
   std::vector<scaler::GivenCase> cases;
   for (const scaler::Autoscaler& autoscaler : snapshot.autoscalers) {
     cases.push_back(scaler::DecideGiven(snapshot, autoscaler, case_options));
@@ -101,7 +102,8 @@ int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& o
 
 int DecideFiles(const DecideFlags& options) {
   const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
-  return snapshot.ok() ? PrintDecisions(*snapshot, options) : Fail(snapshot.status());
+  if (!snapshot.ok()) return Fail(snapshot.status());
+  return PrintDecisions(*snapshot, options, CaseOptionsOf(options, Clock::System().WallNow()));
 }
 
 absl::StatusOr<ReadSnapshot> ReadObject(const std::string& object, const ClusterFlags& flags) {
@@ -116,13 +118,19 @@ absl::StatusOr<ReadSnapshot> ReadObject(const std::string& object, const Cluster
   return ReadHpa(*server, Clock::System(), cluster.ns, named.name);
 }
 
-int DecideObject(const std::string& object, const ClusterFlags& flags, const DecideFlags& options) {
+int DecideObject(const std::string& object, const ClusterFlags& flags, DecideFlags options) {
   const absl::StatusOr<ReadSnapshot> read = ReadObject(object, flags);
   if (!read.ok()) return Fail(read.status());
   for (const std::string& gap : read->gaps) {
     std::fprintf(stderr, "flyball decide: warning: %s\n", gap.c_str());
   }
-  return PrintDecisions(read->snapshot, options);
+  // As `serve` takes it, which sees all HPAs of the cluster.
+  if (scaler::ShowsScaleToZero(read->snapshot.autoscalers[0].status)) {
+    options.dialect.choice =
+        scaler::WithScaleToZeroShown(std::move(options.dialect.choice), read->server);
+  }
+  return PrintDecisions(read->snapshot, options,
+                        CaseOptionsOf(options, Clock::System().WallNow(), read->server));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ class HpaReader {
       return absl::InvalidArgumentError(absl::StrCat("hpa ", name, " cannot be read"));
     }
     const scaler::Autoscaler& hpa = read_.snapshot.autoscalers[0];
+    ReadVersion();
     ASSIGN_OR_RETURN(kube::Discovery found, kube::Discover(server_, clock_, absl::Seconds(10)));
     mapper_ = std::make_unique<kube::RestMapper>(std::move(found.resources));
     ASSIGN_OR_RETURN(const std::string selector, AddScale(hpa.scale_target));
@@ -43,6 +44,18 @@ class HpaReader {
   }
 
  private:
+  void ReadVersion() {
+    const absl::StatusOr<std::string> json = api_.Get("/version");
+    const absl::StatusOr<scaler::ServerVersion> server =
+        json.ok() ? scaler::ParseServerVersion(*json) : json.status();
+    if (server.ok()) {
+      read_.server = *server;
+    } else {
+      read_.gaps.push_back(absl::StrCat("/version: ", server.status().message(),
+                                        "; without --kubernetes-version the newest counts"));
+    }
+  }
+
   absl::Status Add(const std::string& path) {
     ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
     return scaler::AddFile(path, json, read_.snapshot);
@@ -75,13 +88,15 @@ class HpaReader {
   std::string PathOf(const MetricSpec& metric, const std::string& selector) const {
     const std::string pods = absl::StrCat("labelSelector=", go::UrlEscape(selector));
     const std::string custom =
-        absl::StrCat("/apis/custom.metrics.k8s.io/", CustomVersion(), "/namespaces/", ns_, "/");
+        absl::StrCat("/apis/custom.metrics.k8s.io/", VersionOf("custom.metrics.k8s.io", "v1beta2"),
+                     "/namespaces/", ns_, "/");
     const std::string name = go::UrlEscape(metric.metric.name);
     const std::string of_metric = go::UrlEscape(metric.metric.selector_text);
     switch (metric.type) {
       case MetricType::kResource:
       case MetricType::kContainerResource:
-        return absl::StrCat("/apis/metrics.k8s.io/v1beta1/namespaces/", ns_, "/pods?", pods);
+        return absl::StrCat("/apis/metrics.k8s.io/", VersionOf("metrics.k8s.io", "v1beta1"),
+                            "/namespaces/", ns_, "/pods?", pods);
       case MetricType::kPods:
         return absl::StrCat(custom, "pods/*/", name, "?", pods, "&metricLabelSelector=", of_metric);
       case MetricType::kObject:
@@ -96,11 +111,11 @@ class HpaReader {
     return "";
   }
 
-  std::string CustomVersion() const {
+  std::string VersionOf(absl::string_view group, absl::string_view otherwise) const {
     for (const kube::ResourceInfo& info : mapper_->resources()) {
-      if (info.name.group == "custom.metrics.k8s.io") return info.version;
+      if (info.name.group == group) return info.version;
     }
-    return "v1beta2";
+    return std::string(otherwise);
   }
 
   // "services/web", or "metrics" for the namespace itself.

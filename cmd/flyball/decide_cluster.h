@@ -8,11 +8,14 @@
 #include "base/clock.h"
 #include "http/client/transport.h"
 #include "scaler/explain/snapshot.h"
+#include "scaler/spec/dialect.h"
 
 namespace flyball::cmd {
 
 struct ReadSnapshot {
   scaler::ClusterSnapshot snapshot;
+  // The cluster's; the newest that is known where it does not tell.
+  scaler::ServerVersion server = {.minor = scaler::kNewestMinor, .emulated_minor = {}};
   // What could not be read, one a line: a metric that fails is unknown to the decision.
   std::vector<std::string> gaps;
 };

@@ -38,6 +38,7 @@ class ReadHpaTest : public testing::Test {
  protected:
   ReadHpaTest() {
     auto& answers = server_.answers;
+    answers["/version"] = R"({"major":"1","minor":"35"})";
     answers["/api"] = R"({"kind":"APIVersions","versions":["v1"]})";
     answers["/api/v1"] =
         R"({"kind":"APIResourceList","resources":[{"name":"pods","kind":"Pod","namespaced":true,"verbs":["list"]}]})";
@@ -79,6 +80,7 @@ TEST_F(ReadHpaTest, ReadsWhatTheDecisionNeeds) {
   const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(read->gaps, testing::IsEmpty());
+  EXPECT_EQ(read->server.minor, 35);
   scaler::CaseOptions options;
   options.now = absl::FromUnixSeconds(1704067260);
   const scaler::GivenCase given =
@@ -91,6 +93,14 @@ TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->gaps.size(), 1u);
   EXPECT_THAT(read->gaps[0], HasSubstr("/pods/*/rps"));
+}
+
+TEST_F(ReadHpaTest, AVersionThatIsNotToldIsTheNewest) {
+  server_.answers.erase("/version");
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->server.minor, scaler::kNewestMinor);
+  EXPECT_THAT(read->gaps[0], HasSubstr("/version: "));
 }
 
 TEST_F(ReadHpaTest, WithoutTheHpaThereIsNothing) {

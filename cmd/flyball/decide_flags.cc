@@ -44,7 +44,8 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
   AddWord(app, "-o,--output", options.output, {"table", "text", "json", "yaml"},
           "With -f: table (for people; the default, also called text), json or yaml (the whole "
           "trace)");
-  AddDialectFlags(app, "With -f: whose controller decides; auto is the newest", options.dialect);
+  AddDialectFlags(app, "Whose controller decides; auto is the cluster's, with -f the newest",
+                  options.dialect);
   app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
                  "With -f: as given to the controller; 0.1 by default");
   AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
@@ -55,13 +56,13 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
               options.flags.initial_readiness_delay, "The same; 30s by default");
 }
 
-scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now) {
+scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,
+                                  const scaler::ServerVersion& server) {
   scaler::CaseOptions out;
   out.now = options.at.value_or(now);
   out.now_source = options.at.has_value() ? "--at" : "now";
   out.flags = options.flags;
-  out.dialect = scaler::DialectOf(options.dialect.choice,
-                                  {.minor = scaler::kNewestMinor, .emulated_minor = {}});
+  out.dialect = scaler::DialectOf(options.dialect.choice, server);
   return out;
 }
 

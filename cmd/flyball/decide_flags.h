@@ -27,7 +27,9 @@ struct DecideFlags {
 // The last ones are the controller's own, with its defaults.
 void AddDecideFlags(CLI::App& app, DecideFlags& options);
 
-// No file says which version it came from, so auto is the newest.
-scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now);
+// `server`: what auto is. No file says which version it came from: there it is the newest.
+scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,
+                                  const scaler::ServerVersion& server = {
+                                      .minor = scaler::kNewestMinor, .emulated_minor = {}});
 
 }  // namespace flyball::cmd

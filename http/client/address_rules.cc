@@ -1,9 +1,9 @@
 #include "http/client/address_rules.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -16,16 +16,23 @@ bool StartsWith(const IpAddress& address, std::initializer_list<uint8_t> bytes) 
   return !address.v4 && std::equal(bytes.begin(), bytes.end(), address.bytes.begin());
 }
 
-// The IPv4 address that an IPv6 address leads to.
-std::optional<IpAddress> InnerV4(const IpAddress& address) {
+// The IPv4 addresses that an IPv6 address may lead to.
+absl::InlinedVector<IpAddress, 2> InnerV4(const IpAddress& address) {
   const uint8_t* bytes = address.bytes.data();
   const bool mapped = StartsWith(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff});
   const bool compatible = StartsWith(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  const bool nat64 = StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0}) ||
-                     StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 1});
-  if (mapped || compatible || nat64) return IpAddress::V4(bytes + 12);
-  if (StartsWith(address, {0x20, 0x02})) return IpAddress::V4(bytes + 2);  // 6to4
-  return std::nullopt;
+  const bool nat64 = StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0});
+  if (mapped || compatible || nat64) return {IpAddress::V4(bytes + 12)};
+  if (StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 1})) {
+    // The local prefix of NAT64 may be used as a whole, or a part of 96 bits (RFC 6052, 2.2).
+    const uint8_t of_the_whole[] = {bytes[6], bytes[7], bytes[9], bytes[10]};
+    const bool is_of_a_part = std::any_of(bytes + 12, bytes + 16, [](uint8_t b) { return b != 0; });
+    if (!is_of_a_part) return {IpAddress::V4(of_the_whole)};
+    if (bytes[6] == 0 && bytes[7] == 0) return {IpAddress::V4(bytes + 12)};
+    return {IpAddress::V4(bytes + 12), IpAddress::V4(of_the_whole)};
+  }
+  if (StartsWith(address, {0x20, 0x02})) return {IpAddress::V4(bytes + 2)};  // 6to4
+  return {};
 }
 
 }  // namespace
@@ -101,8 +108,8 @@ absl::Status AddressRules::Check(const IpAddress& address) const {
     if (!range.Has(address)) continue;
     return absl::PermissionDeniedError(absl::StrCat(address.ToString(), " is ", what));
   }
-  const std::optional<IpAddress> inner = InnerV4(address);
-  return inner.has_value() ? Check(*inner) : absl::OkStatus();
+  for (const IpAddress& inner : InnerV4(address)) RETURN_IF_ERROR(Check(inner));
+  return absl::OkStatus();
 }
 
 }  // namespace flyball::http

@@ -48,7 +48,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"::ffff:127.0.0.1", "127.0.0.1 is a loopback"},
                     Row{"::ffff:169.254.169.254", "169.254.169.254 is a link-local"},
                     Row{"::127.0.0.1", "loopback"}, Row{"64:ff9b::169.254.169.254", "link-local"},
-                    Row{"64:ff9b:1::7f00:1", "loopback"}, Row{"2002:7f00:1::", "loopback"}));
+                    Row{"64:ff9b:1::7f00:1", "loopback"},
+                    Row{"64:ff9b:1:a9fe:a9:fe00:0:0", "link-local"},
+                    Row{"64:ff9b:1:7f00:0:100:0:0", "loopback"}, Row{"2002:7f00:1::", "loopback"}));
 
 TEST(AddressRulesTest, WhatIsNamedIsAllowed) {
   const auto rules = AddressRules::Parse({"127.0.0.0/8", "fe80::/10", "169.254.169.254"});

@@ -17,6 +17,24 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
+// How often the socket is read for one Read or Handshake. A record takes two reads. OpenSSL goes on by
+// itself over records that bring no data, for as long as the peer sends them: who does that has to
+// wait for its turn and its deadline like others.
+constexpr int kSocketReads = 64;
+
+// As OpenSSL wants it: what it returns stands for the read itself.
+long LimitReads(BIO* bio, int operation, const char* /*data*/, size_t /*size*/, int /*number*/,
+                long /*argument*/, int result, size_t* /*processed*/) {
+  if (operation != BIO_CB_READ) return result;
+  int& left = *reinterpret_cast<int*>(BIO_get_callback_arg(bio));
+  if (left > 0) {
+    --left;
+    return result;
+  }
+  BIO_set_retry_read(bio);
+  return -1;
+}
+
 // What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
 // and in addition while a record is being read or written.
 constexpr size_t kHandshakeBytes = 48 * 1024;
@@ -51,12 +69,16 @@ ServerConnection::Io ServerConnection::Result(int returned) {
 
 bool ServerConnection::StartTls() {
   ssl_ = NewServerSsl(*bundle_);
-  if (ssl_ != nullptr) SSL_set_fd(ssl_, fd_);
-  return ssl_ != nullptr;
+  if (ssl_ == nullptr || SSL_set_fd(ssl_, fd_) != 1) return false;
+  BIO* const socket = SSL_get_rbio(ssl_);
+  BIO_set_callback_ex(socket, LimitReads);
+  BIO_set_callback_arg(socket, reinterpret_cast<char*>(&socket_reads_left_));
+  return true;
 }
 
 ServerConnection::Io ServerConnection::Handshake() {
   ERR_clear_error();
+  socket_reads_left_ = kSocketReads;
   const int result = SSL_do_handshake(ssl_);
   if (result != 1) return Result(result);
   handshake_done_ = true;
@@ -67,6 +89,7 @@ ServerConnection::Io ServerConnection::Handshake() {
 ServerConnection::Io ServerConnection::Read() {
   std::array<char, kReadBytes> buffer;
   ERR_clear_error();
+  socket_reads_left_ = kSocketReads;
   const int got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
   if (got <= 0) return Result(got);
   reader.Feed(absl::string_view(buffer.data(), static_cast<size_t>(got)));

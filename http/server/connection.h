@@ -96,6 +96,7 @@ class ServerConnection {
   const int fd_;
   const std::shared_ptr<const TlsBundle> bundle_;
   ssl_st* ssl_ = nullptr;
+  int socket_reads_left_ = 0;  // of the present step
   bool handshake_done_ = false;
   bool broken_ = false;  // after a fatal error nothing more may be sent
   Unsent unsent_;

@@ -179,7 +179,9 @@ absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target,
       scale.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   ASSIGN_OR_RETURN(const std::string stored,
                    client.Update(ScalePath(target, read.ns, read.name), text));
-  return ParseScale(stored);
+  absl::StatusOr<Scale> read_back = ParseScale(stored);
+  if (!read_back.ok()) return absl::InternalError(read_back.status().message());
+  return read_back;
 }
 
 }  // namespace flyball::kube

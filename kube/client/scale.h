@@ -37,7 +37,7 @@ absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, ab
                                absl::string_view name);
 
 // Sets spec.replicas under the resourceVersion and uid of `read`; kAborted when the target has
-// changed since. The answer is the scale as stored.
+// changed since. The answer is the scale as stored; kInternal: it was stored, but is no scale.
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
                                   int32_t replicas);
 

@@ -392,6 +392,7 @@ void Loop::DecideAll(std::vector<TrackedAutoscaler*> autoscalers) {
 
 void Loop::DecideNow(TrackedAutoscaler& tracked) {
   static thread_local DecideScratch scratch;
+  if (!IsOfThisTerm(tracked)) return Finish(tracked, /*decide_anew=*/true);
   const DecideStep::Times now = Now();
   CycleInputs& inputs = tracked.inputs;
   LastDecision& decided = tracked.decided;
@@ -422,7 +423,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
 
 bool Loop::IsCurrent(const TrackedAutoscaler& tracked) const {
   absl::MutexLock lock(&mutex_);
-  if (tracked.due.gone) return false;
+  if (tracked.due.gone || !IsOfThisTerm(tracked)) return false;
   const ManagedPtr now = ScheduledAt(tracked.due.latest, options_.mode, deps_.clock.WallNow());
   return now->spec_hash == tracked.inputs.managed->spec_hash &&
          EffectiveMode(*now, options_.mode) == tracked.inputs.mode;
@@ -432,6 +433,7 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
+  if (write.dropped && !IsOfThisTerm(tracked)) return Finish(tracked, /*decide_anew=*/true);
   deps_.report.Report(tracked, input, write, deps_.clock.MonotonicNow());
   Finish(tracked, write.decide_anew);
 }

@@ -95,6 +95,11 @@ class Loop : public AutoscalerSink {
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
   void DecideNow(TrackedAutoscaler& tracked);
   void WriteScale(TrackedAutoscaler& tracked);
+  // Whether no shard was won or lost since its cycle began. Otherwise what was decided may be of an
+  // earlier time as its owner, and what is remembered of another's.
+  bool IsOfThisTerm(const TrackedAutoscaler& tracked) const {
+    return tracked.decided.ownership_epoch == ownership_epoch_.load();
+  }
   // Whether the autoscaler still is what its present decision was made for.
   bool IsCurrent(const TrackedAutoscaler& tracked) const;
   // The cycle or round is over. `decide_anew`: another cycle follows at once.

@@ -43,6 +43,31 @@ TEST(Scaler, WritesScaleStatusAndEventInModeAct) {
       [&] { return world.api.List("/api/v1/namespaces/shop/events").size() == 1; }));
 }
 
+// A write that was refused, while somebody else set the same count: that is no addition of ours,
+// which would let the target shrink by as many at once.
+TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
+  for (const int status : {403, 409, 422}) {
+    LoopWorld world;
+    world.AddDeployment("web", 5);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"),
+                 R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0,"policies":[)"
+                 R"({"type":"Pods","value":1,"periodSeconds":600}]}})");
+    world.metrics.SetExternal("queue", 80'000);
+    world.api.Inject({.method = "PUT", .part = "/scale", .status = status});
+    world.api.OnRequest([&world, asked = false](const http::HttpCall& call) mutable {
+      if (call.method != "PUT" || std::exchange(asked, true)) return;
+      world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                      R"({"spec":{"replicas":8}})");
+    });
+    world.Start();
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), 8) << status;
+    world.metrics.SetExternal("queue", 10'000);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), 7) << status;
+  }
+}
+
 TEST(Scaler, DecidesOnAllFiveTypes) {
   LoopWorld world;
   world.AddDeployment("web", 2);

@@ -303,7 +303,7 @@ class ShardElection::Impl {
     if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
     // One that somebody has deleted may still be held, and is then made anew by its owner.
     if (watched.lease.resource_version.empty()) at = keeper_.RunsOut(watched);
-    if (count_.settled()) at = now;  // all of them had ended
+    if (count_.SawEnded(i, watched)) at = now;
     if (now < at) return std::min(at, later);
     const std::string before = watched.lease.holder;
     const absl::Status status = keeper_.Take(watched);

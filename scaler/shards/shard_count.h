@@ -60,8 +60,12 @@ class ShardCount {
   // Grows with each change of the number. Of two records of what is remembered the one with the
   // higher term is of the later division.
   int64_t term() const { return record_.lease.transitions; }
-  // Whether the last round made our number the one that all go by: no shard has an owner yet.
-  bool settled() const { return settled_; }
+  // Whether the last round made our number the one that all go by, and the Lease of that shard, as
+  // it is now, was free or had run out then: it has no owner, unless another replica took it since.
+  bool SawEnded(size_t shard, const WatchedLease& now) const {
+    return settled_ && shard < others_.size() &&
+           others_[shard].lease.resource_version == now.lease.resource_version;
+  }
 
  private:
   std::string LeaseOf(size_t shard) const;

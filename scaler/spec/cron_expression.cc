@@ -159,11 +159,11 @@ bool CronExpression::IsEverTrue() const {
   return false;
 }
 
-std::optional<absl::Time> CronExpression::LatestFireOn(absl::CivilDay day, absl::Time now,
-                                                       const absl::TimeZone& zone) const {
-  std::optional<absl::Time> latest;
-  const auto consider = [&](absl::Time at) {
-    if (at <= now && (!latest.has_value() || at > *latest)) latest = at;
+std::optional<CronExpression::Fire> CronExpression::LatestFireOn(absl::CivilDay day, absl::Time now,
+                                                                 const absl::TimeZone& zone) const {
+  std::optional<Fire> latest;
+  const auto consider = [&](absl::Time at, absl::Time as_written) {
+    if (at <= now && (!latest.has_value() || at > latest->at)) latest = {at, as_written};
   };
   for (int minute = 24 * 60 - 1; minute >= 0; --minute) {
     if (!fields_[kHour].Has(minute / 60) || !fields_[kMinute].Has(minute % 60)) continue;
@@ -171,23 +171,23 @@ std::optional<absl::Time> CronExpression::LatestFireOn(absl::CivilDay day, absl:
     const absl::TimeZone::TimeInfo info = zone.At(civil);
     switch (info.kind) {
       case absl::TimeZone::TimeInfo::UNIQUE:
-        consider(info.pre);
+        consider(info.pre, info.pre);
         if (latest.has_value()) return latest;  // what is earlier in the day is earlier in time
         break;
       case absl::TimeZone::TimeInfo::SKIPPED:
-        if (!any_hour_) consider(info.trans);
+        if (!any_hour_) consider(info.trans, info.post);
         break;
       case absl::TimeZone::TimeInfo::REPEATED:
-        consider(info.pre);
-        if (any_hour_) consider(info.post);
+        consider(info.pre, info.pre);
+        if (any_hour_) consider(info.post, info.post);
         break;
     }
   }
   return latest;
 }
 
-std::optional<absl::Time> CronExpression::LatestFire(absl::Time now,
-                                                     const absl::TimeZone& zone) const {
+std::optional<CronExpression::Fire> CronExpression::LatestFire(absl::Time now,
+                                                               const absl::TimeZone& zone) const {
   const absl::TimeZone& used = zone_.has_value() ? *zone_ : zone;
   // A day ahead: clocks that go back at midnight show tomorrow's first minutes before today's last.
   const absl::CivilDay last = absl::ToCivilDay(now, used) + 1;
@@ -197,6 +197,16 @@ std::optional<absl::Time> CronExpression::LatestFire(absl::Time now,
     if (const auto fire = LatestFireOn(day, now, used)) return fire;
   }
   return std::nullopt;
+}
+
+bool IsOpenAt(absl::Time now, const CronExpression& start, const CronExpression& end,
+              const absl::TimeZone& zone) {
+  const std::optional<CronExpression::Fire> opened = start.LatestFire(now, zone);
+  if (!opened.has_value()) return false;
+  const std::optional<CronExpression::Fire> closed = end.LatestFire(now, zone);
+  if (!closed.has_value()) return true;
+  return closed->at != opened->at ? closed->at < opened->at
+                                  : closed->as_written <= opened->as_written;
 }
 
 }  // namespace flyball::scaler

@@ -35,19 +35,30 @@ class CronExpression {
   // kInvalidArgument: what is wrong with which field, or that no day ever matches.
   static absl::StatusOr<CronExpression> Parse(absl::string_view text);
 
-  // The last instant at or before `now` at which it was true; nullopt: it was not for eight years.
-  std::optional<absl::Time> LatestFire(absl::Time now, const absl::TimeZone& zone) const;
+  struct Fire {
+    absl::Time at;
+    // When it would have been, were the clocks already the later ones: earlier than `at` where that
+    // time was skipped. Of several that are skipped together the last.
+    absl::Time as_written;
+  };
+  // The last time at or before `now` at which it was true; nullopt: it was not for eight years.
+  std::optional<Fire> LatestFire(absl::Time now, const absl::TimeZone& zone) const;
 
  private:
   bool DayMatches(absl::CivilDay day) const;
   bool IsEverTrue() const;
-  std::optional<absl::Time> LatestFireOn(absl::CivilDay day, absl::Time now,
-                                         const absl::TimeZone& zone) const;
+  std::optional<Fire> LatestFireOn(absl::CivilDay day, absl::Time now,
+                                   const absl::TimeZone& zone) const;
 
   std::array<CronField, 5> fields_;
   bool any_hour_ = false;  // hour starts with `*` or `?`
   std::optional<absl::TimeZone> zone_;
 };
+
+// Whether the last start is no earlier than the last end: [start, end). Where clocks skip both, and
+// so both come at one instant, the later one by what is written counts.
+bool IsOpenAt(absl::Time now, const CronExpression& start, const CronExpression& end,
+              const absl::TimeZone& zone);
 
 // An IANA time zone. kInvalidArgument for anything that is not a name in the zone database.
 absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name);

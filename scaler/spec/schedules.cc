@@ -24,7 +24,7 @@ std::string WhatItSets(const ScheduleWindow& window) {
   for (const ScheduledTarget& target : window.targets) {
     Append(sets, ", ", absl::StrCat("target of ", target.name, " ", target.amount));
   }
-  if (window.paused) Append(sets, ", ", "paused");
+  if (window.paused) Append(sets, ", ", *window.paused ? "paused" : "not paused");
   return absl::StrCat("schedule \"", window.name, "\": ", sets);
 }
 
@@ -39,30 +39,27 @@ void AddTargets(const std::vector<ScheduledTarget>& more, std::vector<ScheduledT
 
 }  // namespace
 
-bool ScheduleWindow::IsOpen(absl::Time now) const {
-  const std::optional<absl::Time> opened = start.LatestFire(now, zone);
-  if (!opened.has_value()) return false;
-  const std::optional<absl::Time> closed = end.LatestFire(now, zone);
-  return !closed.has_value() || *closed <= *opened;
-}
+bool ScheduleWindow::IsOpen(absl::Time now) const { return IsOpenAt(now, start, end, zone); }
 
 ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl::Time now) {
   ScheduledSpec out;
   Bound min{.replicas = written.min_replicas};
   Bound max{.replicas = written.max_replicas};
+  std::optional<bool> paused;
   for (size_t i = 0; i < schedules.windows.size(); ++i) {
     const ScheduleWindow& window = schedules.windows[i];
     if (!window.IsOpen(now)) continue;
     if (window.min_replicas && min.place == SIZE_MAX) min = {window.min_replicas, i};
     if (window.max_replicas && max.place == SIZE_MAX) max = {window.max_replicas, i};
     AddTargets(window.targets, out.targets);
-    out.paused |= window.paused;
+    if (!paused.has_value()) paused = window.paused;
     Append(out.why, "; ", WhatItSets(window));
   }
   if (min.replicas.value_or(1) > *max.replicas) {
     Bound& yields = min.place < max.place ? max : min;
     yields.replicas = min.place < max.place ? min.replicas : max.replicas;
   }
+  out.paused = paused.value_or(false);
   out.min_replicas = min.replicas;
   out.max_replicas = *max.replicas;
   if (schedules.paused_until.has_value() && now < *schedules.paused_until) {

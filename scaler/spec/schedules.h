@@ -41,7 +41,7 @@ struct ScheduleWindow {
   std::optional<int32_t> min_replicas;
   std::optional<int32_t> max_replicas;
   std::vector<ScheduledTarget> targets;
-  bool paused = false;
+  std::optional<bool> paused;
 };
 
 // What an autoscaler says of its times.

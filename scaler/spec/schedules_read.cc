@@ -21,7 +21,7 @@ struct WrittenSchedule {
   int32_t priority = 0;
   std::optional<int32_t> min_replicas, max_replicas;
   std::map<std::string, std::string> targets;
-  bool paused = false;
+  std::optional<bool> paused;
 };
 struct WrittenSchedules {
   std::vector<WrittenSchedule> all;
@@ -36,7 +36,7 @@ constexpr auto kScheduleFields = [](auto& field, WrittenSchedule& to) {
   field("minReplicas", to.min_replicas);
   field("maxReplicas", to.max_replicas);
   field("targets", to.targets);
-  field.OrElse("paused", to.paused, false);
+  field("paused", to.paused);
 };
 constexpr auto kAllFields = [](auto& field, WrittenSchedules& to) {
   field("schedules", to.all, kScheduleFields);
@@ -60,7 +60,7 @@ void CheckBounds(const WrittenSchedule& written, const std::string& at,
   const auto& [spec, triggers, least] = object;
   if (!written.min_replicas && !written.max_replicas && written.targets.empty() &&
       !written.paused) {
-    errors.Required(at, "must set minReplicas, maxReplicas, targets or paused: true");
+    errors.Required(at, "must set minReplicas, maxReplicas, targets or paused");
   }
   const int32_t min = written.min_replicas.value_or(spec.min_or_default());
   const int32_t max = written.max_replicas.value_or(spec.max_replicas);

@@ -117,6 +117,17 @@ TEST(SpecAtTest, PausedByScheduleAndUntil) {
   EXPECT_EQ(Shown(at("2026-12-27T00:00:00Z")), "2-10");
 }
 
+TEST(SpecAtTest, PausedIsDecidedByTheHigherPriorityToo) {
+  const Schedules schedules = Read(R"([
+    {name: freeze, start: 0 0 24 12 *, end: 0 0 27 12 *, paused: true},
+    {name: sale, start: 0 8 26 12 *, end: 0 20 26 12 *, paused: false, priority: 1}])");
+  const auto at = [&](absl::string_view time) { return SpecAt(schedules, Spec(2, 10), At(time)); };
+  EXPECT_EQ(Shown(at("2026-12-26T07:00:00Z")), "2-10 paused");
+  EXPECT_EQ(Shown(at("2026-12-26T08:00:00Z")), "2-10");
+  EXPECT_EQ(at("2026-12-26T08:00:00Z").why,
+            "schedule \"sale\": not paused; schedule \"freeze\": paused");
+}
+
 // The table of the cron trigger: what is skipped opens right after the gap, what comes twice opens
 // the first time. Prague: 29 March 2026 02:00 becomes 03:00, 25 October 03:00 becomes 02:00.
 TEST(SpecAtTest, WhenClocksChange) {
@@ -130,6 +141,11 @@ TEST(SpecAtTest, WhenClocksChange) {
            {"30 2 * * *", "0 5 * * *", "2026-03-29T03:00:00Z", "2-10"},  // 05:00
            {"0 1 * * *", "30 2 * * *", "2026-03-29T00:59:59Z", "7-10"},
            {"0 1 * * *", "30 2 * * *", "2026-03-29T01:00:00Z", "2-10"},  // its end was skipped
+           {"0 2 * * *", "0 3 * * *", "2026-03-29T01:00:00Z", "2-10"},   // all of it was skipped
+           {"15 2 * * *", "45 2 * * *", "2026-03-29T01:00:00Z", "2-10"},
+           {"0 3 * * *", "30 2 * * *", "2026-03-29T01:00:00Z", "7-10"},  // and so was its pause
+           {"45 2 * * *", "15 2 * * *", "2026-03-29T01:00:00Z", "7-10"},
+           {"0 2 * * *", "0 3 * * *", "2026-03-30T00:00:00Z", "7-10"},
            {"30 2 * * *", "0 5 * * *", "2026-10-25T00:29:59Z", "2-10"},
            {"30 2 * * *", "0 5 * * *", "2026-10-25T00:30:00Z", "7-10"},  // the first 02:30
            {"30 2 * * *", "0 5 * * *", "2026-10-25T01:30:00Z", "7-10"},  // the second one

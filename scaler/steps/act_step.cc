@@ -13,6 +13,13 @@
 namespace flyball::scaler {
 namespace {
 
+// Whether the API server has refused the write, so that it had no effect.
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsAborted(status) || absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
+         absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status) ||
+         absl::IsFailedPrecondition(status);
+}
+
 // Whether requests are carried to the target.
 bool IsCarried(const TrackedAutoscaler& tracked) {
   const std::vector<TriggerSpec>& triggers = tracked.inputs.managed->own.triggers;
@@ -85,20 +92,23 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
   const Decision& decision = tracked.decided.decision;
   const kube::ResourceInfo& target = tracked.inputs.target.resource;
   kube::Scale read = *tracked.inputs.scale.scale;
+  const std::optional<UnconfirmedWrite> before = tracked.written.unconfirmed;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     if (absl::Status status = MayWrite(tracked, is_current, write.decide_anew); !status.ok()) {
       write.dropped = true;
       return status;
     }
-    tracked.written.unconfirmed =
-        UnconfirmedWrite{.from = decision.current, .to = decision.desired, .time = decision.now};
+    tracked.written.unconfirmed = UnconfirmedWrite{
+        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = decision.now};
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
     }
+    // What is refused had no effect; somebody else may have set the same count.
+    if (IsRefusal(stored.status())) tracked.written.unconfirmed = before;
     if (!absl::IsAborted(stored.status())) return stored.status();
     ++conflicts_;
     conflict = stored.status();
@@ -128,6 +138,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   }
   write.written = status.ok();
   write.error = std::string(status.message());
+  if (!status.ok() && write.error.empty()) write.error = absl::StatusCodeToString(status.code());
   if (status.ok()) {
     ++written_;
     tracked.written.unconfirmed.reset();

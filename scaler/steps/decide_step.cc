@@ -44,6 +44,10 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   if (!written.unconfirmed.has_value()) return;
   const UnconfirmedWrite& write = *written.unconfirmed;
   const int32_t replicas = inputs.scale.answer.spec_replicas;
+  if (inputs.scale.scale == nullptr || inputs.scale.scale->uid != write.uid) {
+    written.unconfirmed.reset();  // another target
+    return;
+  }
   if (replicas == write.from) return;  // it may still be on its way to us
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
   if (replicas == write.to && behavior.has_value()) {

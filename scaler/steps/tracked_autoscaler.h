@@ -143,8 +143,10 @@ struct StatusMarks {
   MonotonicTime due = -absl::InfiniteDuration();  // when the status offered last may be written
 };
 
-// A scale write that was sent and got no good answer: it may have had its effect.
+// A scale write that was sent and got no answer that says what became of it: it may have had its
+// effect.
 struct UnconfirmedWrite {
+  std::string uid;  // of the scale's object
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
 };

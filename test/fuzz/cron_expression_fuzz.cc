@@ -20,8 +20,8 @@ void CheckAt(const flyball::scaler::CronExpression& expression, absl::Time now) 
     return prague;
   }();
   const auto fire = expression.LatestFire(now, zone);
-  Require(fire.has_value() && *fire <= now);
-  Require(expression.LatestFire(*fire, zone) == fire);
+  Require(fire.has_value() && fire->at <= now && fire->as_written <= fire->at);
+  Require(expression.LatestFire(fire->at, zone)->at == fire->at);
 }
 
 }  // namespace

@@ -221,6 +221,7 @@ affinity:
 {{- $needed := false -}}
 {{- range $rule := .Values.rules.external -}}
 {{- $then := dig "onFailure" "then" "" $rule -}}
+{{- $needed = or $needed (not (empty (dig "onFailure" "keepLast" "" $rule))) -}}
 {{- if kindIs "map" $then -}}
 {{- $needed = or $needed (hasKey $then "replicas") -}}
 {{- else -}}

@@ -18,12 +18,14 @@ constexpr int kMostIdle = 8;
 // Who is in use stays, so that Shutdown reaches it. Uses begin under the lock.
 bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
-// Equal for equal options only; holds credentials, so it never leaves this file.
-std::string KeyOf(const http::TransportOptions& options) {
+// Equal for equal options of one namespace only: what one tenant sends must not come before the
+// request of another on one connection. Holds credentials, so it never leaves this file.
+std::string KeyOf(absl::string_view ns, const http::TransportOptions& options) {
   std::string key = options.insecure_skip_verify ? "1" : "0";
   const auto add = [&key](absl::string_view part) {
     absl::StrAppend(&key, part.size(), ":", part);
   };
+  add(ns);
   for (const std::string* part :
        {&options.url, &options.ca_data, &options.client_cert_data, &options.client_key_data,
         &options.token, &options.username, &options.password, &options.server_name}) {
@@ -45,7 +47,7 @@ TriggerClients::TriggerClients(Clock& clock, TriggerClientOptions options)
 
 absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
     absl::string_view ns, const http::TransportOptions& options) {
-  const std::string key = KeyOf(options);
+  const std::string key = KeyOf(ns, options);
   const MonotonicTime now = clock_.MonotonicNow();
   {
     absl::MutexLock lock(&mutex_);

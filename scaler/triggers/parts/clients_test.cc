@@ -29,7 +29,7 @@ class TriggerClientsTest : public testing::Test {
 TEST_F(TriggerClientsTest, EqualServersAndCredentialsAreOneClient) {
   const auto one = Http("a", "s:80", "t");
   EXPECT_EQ(Http("a", "s:80", "t"), one);
-  EXPECT_EQ(Http("b", "s:80", "t"), one);
+  EXPECT_NE(Http("b", "s:80", "t"), one);
   EXPECT_NE(Http("a", "s:81", "t"), one);
   EXPECT_NE(Http("a", "s:80", "changed"), one);
 }

@@ -26,12 +26,7 @@ constexpr MetadataKey kKeys[] = {
 };
 
 struct Window {
-  bool IsOpen(absl::Time now) const {
-    const std::optional<absl::Time> opened = start.LatestFire(now, zone);
-    if (!opened.has_value()) return false;
-    const std::optional<absl::Time> closed = end.LatestFire(now, zone);
-    return !closed.has_value() || *closed <= *opened;
-  }
+  bool IsOpen(absl::Time now) const { return IsOpenAt(now, start, end, zone); }
 
   absl::TimeZone zone;
   CronExpression start;

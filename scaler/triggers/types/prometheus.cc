@@ -4,9 +4,12 @@
 // Differs: a scalar is taken like a single series; a value that is null is unknown with
 //          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
 //          awsRegion and pod identities are refused; errors show nothing of the answer's body.
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/prometheus/json.h"
 #include "base/status_macros.h"
@@ -34,6 +37,10 @@ constexpr MetadataKey kKeys[] = {
     {"awsRegion", KeyKind::kRefused, "",
      "requests are not signed for AWS; put a signing proxy in between"},
 };
+
+// What says where a request ends and what becomes of its connection.
+constexpr absl::string_view kFraming[] = {"Connection", "Content-Length",    "Expect", "Host", "TE",
+                                          "Trailer",    "Transfer-Encoding", "Upgrade"};
 
 // An answer with a single series is not longer.
 constexpr size_t kMaxSingle = 64 << 10;
@@ -100,7 +107,15 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   const bool null_is_zero = metadata.Bool("ignoreNullValues");
   if (metadata.Has("namespace")) query.emplace_back("namespace", metadata.Text("namespace"));
   for (auto& pair : metadata.Pairs("queryParameters")) query.push_back(std::move(pair));
-  source->set_headers(metadata.Pairs("customHeaders"));
+  http::Headers headers = metadata.Pairs("customHeaders");
+  for (const auto& [name, value] : headers) {
+    if (std::any_of(std::begin(kFraming), std::end(kFraming), [&name](absl::string_view framing) {
+          return absl::EqualsIgnoreCase(name, framing);
+        })) {
+      metadata.Wrong("customHeaders", absl::StrCat("must not set ", name));
+    }
+  }
+  source->set_headers(std::move(headers));
   one.value = [source, query, null_is_zero](absl::Time now, absl::Duration timeout) {
     return Ask(*source, query, null_is_zero, now, timeout);
   };
