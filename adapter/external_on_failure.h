@@ -5,8 +5,8 @@
 // now, or the total by which those that ask come to so many replicas (adapter/replicas_as_total.h;
 // of Get alone, since a standing request is our own scaler's, which holds). All carry in `replaced`
 // that they are no answers of now. A kept answer by which a stock HPA would make its target smaller
-// is held back: the metric fails, and the HPA holds. An answer without samples is an answer. A source that hangs is
-// not waited for as long as whoever asks would wait.
+// is held back: the metric fails, and the HPA holds. An answer without samples is an answer. A
+// source that hangs is not waited for as long as whoever asks would wait.
 //
 // A source that never answered since the start counts from the start on, a question that is new
 // from its first failure; the rule is then found by the name that its seriesQuery alone gives

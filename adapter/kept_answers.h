@@ -5,9 +5,9 @@
 // did, so that a controller whose scale-down stabilisation is no longer than the window doesn't
 // shrink anything by it.
 //
-// The silence of a source counts from a question's last good answer, or, where there was none within
-// the window, from the first failure: one failure is no long silence. Where nobody asked for longer
-// than the window and kLongestPause, the next failure is the first one.
+// The silence of a source counts from a question's last good answer, or, where there was none
+// within the window, from the first failure: one failure is no long silence. Where nobody asked for
+// longer than the window and kLongestPause, the next failure is the first one.
 //
 // Thread-safe; holds its lock for map operations only.
 //

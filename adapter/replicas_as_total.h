@@ -1,4 +1,4 @@
-// A count of replicas as the total of an external metric, for stock HPAs, and what they make of one.
+// A count of replicas as the total of an external metric, and what stock HPAs make of a total.
 //
 // Pure. An HPA asks for total / averageValue replicas, rounded up, unless that is within its
 // tolerance of the replicas that there are. One total answers all HPAs that ask the same, so it is

@@ -93,8 +93,12 @@ absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
   out.uid = TextOf(metadata, "uid");
   for (const Json& entry : ItemsOf(metadata, "managedFields")) {
     const Json& spec = MemberOf(MemberOf(entry, "fieldsV1"), "f:spec");
-    if (MemberOf(spec, "f:replicas").is_null() || TextOf(entry, "subresource") == "scale") continue;
-    out.managers.push_back({.name = TextOf(entry, "manager"),
+    if (MemberOf(spec, "f:replicas").is_null()) continue;
+    const std::string manager = TextOf(entry, "manager");
+    // The autoscaler's own, whoever acts for it; `kubectl scale` and other clients write there too.
+    const bool scales = manager == "kube-controller-manager" || manager == "flyball";
+    if (scales && TextOf(entry, "subresource") == "scale") continue;
+    out.managers.push_back({.name = manager,
                             .apply = TextOf(entry, "operation") == "Apply",
                             .time = TimeOf(entry, "time")});
   }

@@ -19,6 +19,10 @@ using testing::IsEmpty;
 constexpr char kDeployment[] = R"({"metadata":{"name":"web","uid":"d1","managedFields":[
   {"manager":"kube-controller-manager","operation":"Update","subresource":"scale",
    "time":"2026-03-04T05:00:00Z","fieldsV1":{"f:spec":{"f:replicas":{}}}},
+  {"manager":"flyball","operation":"Update","subresource":"scale",
+   "time":"2026-03-04T05:00:01Z","fieldsV1":{"f:spec":{"f:replicas":{}}}},
+  {"manager":"kubectl","operation":"Update","subresource":"scale",
+   "time":"2026-03-04T05:30:00Z","fieldsV1":{"f:spec":{"f:replicas":{}}}},
   {"manager":"argocd-controller","operation":"Apply","time":"2026-03-01T05:00:00Z",
    "fieldsV1":{"f:spec":{"f:replicas":{},"f:template":{}}}},
   {"manager":"kubectl-edit","operation":"Update","time":"2026-03-04T06:00:00Z",
@@ -32,10 +36,12 @@ TEST(ReadTargetObjectTest, WhoSetsReplicasAndWhatFails) {
   const auto read = ReadTargetObject(kDeployment);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->uid, "d1");
-  ASSERT_EQ(read->managers.size(), 2u);
-  EXPECT_EQ(read->managers[0].name, "argocd-controller");
-  EXPECT_TRUE(read->managers[0].apply);
-  EXPECT_EQ(read->managers[1].name, "kubectl-edit");
+  ASSERT_EQ(read->managers.size(), 3u);
+  EXPECT_EQ(read->managers[0].name, "kubectl");
+  EXPECT_FALSE(read->managers[0].apply);
+  EXPECT_EQ(read->managers[1].name, "argocd-controller");
+  EXPECT_TRUE(read->managers[1].apply);
+  EXPECT_EQ(read->managers[2].name, "kubectl-edit");
   EXPECT_EQ(read->replica_failure, "exceeded quota: compute");
   EXPECT_FALSE(ReadTargetObject("[]").ok());
   EXPECT_TRUE(ReadTargetObject(R"({"metadata":{"managedFields":[1,{"fieldsV1":[]}]}})").ok());

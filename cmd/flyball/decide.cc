@@ -31,7 +31,7 @@ namespace flyball::cmd {
 namespace {
 
 // Exit statuses: 0 all answered, 1 a line was bad, 2 the command line or a file was.
-int DecideVectors(const std::string& path) {
+int DecideVectors(const std::string& path, const scaler::DialectChoice& dialect) {
   std::ifstream file;
   if (path == "-") {
     std::ios::sync_with_stdio(false);
@@ -40,7 +40,7 @@ int DecideVectors(const std::string& path) {
   }
   std::istream& in = path == "-" ? std::cin : file;
   const bool empty = in.peek() == std::istream::traits_type::eof();
-  const size_t bad = scaler::AnswerLines(in, std::cout);
+  const size_t bad = scaler::AnswerLines(in, std::cout, dialect);
   if (&in == &file && (!file.is_open() || file.bad())) {  // bad: a folder, among other things
     std::fprintf(stderr, "flyball decide: cannot read %s\n", path.c_str());
     return kUsageError;
@@ -154,7 +154,7 @@ int RunDecide(const Args& args) {
   app.footer(ExitStatuses("a line of the vectors is bad"));
   if (const auto ended = Parse(app, args)) return *ended;
   if (const auto ended = ReadDialectFlags("decide", options.dialect)) return *ended;
-  if (!vectors.empty()) return DecideVectors(vectors);
+  if (!vectors.empty()) return DecideVectors(vectors, options.dialect.choice);
   if (!options.files.empty()) return DecideFiles(options);
   if (!object.empty()) return DecideObject(object, cluster, options);
   return Fail(absl::InvalidArgumentError(

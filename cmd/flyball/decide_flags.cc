@@ -44,7 +44,9 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
   AddWord(app, "-o,--output", options.output, {"table", "text", "json", "yaml"},
           "With -f: table (for people; the default, also called text), json or yaml (the whole "
           "trace)");
-  AddDialectFlags(app, "Whose controller decides; auto is the cluster's, with -f the newest",
+  AddDialectFlags(app,
+                  "Whose controller decides; auto is the cluster's, with -f the newest, and with "
+                  "--vectors 1.34 where the scenario does not say",
                   options.dialect);
   app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
                  "With -f: as given to the controller; 0.1 by default");

@@ -17,9 +17,9 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
-// How often the socket is read for one Read or Handshake. A record takes two reads. OpenSSL goes on by
-// itself over records that bring no data, for as long as the peer sends them: who does that has to
-// wait for its turn and its deadline like others.
+// How often the socket is read for one Read or Handshake; a record takes two reads. OpenSSL goes on
+// by itself over records that bring no data, for as long as the peer sends them: who does that has
+// to wait for its turn and its deadline like others.
 constexpr int kSocketReads = 64;
 
 // As OpenSSL wants it: what it returns stands for the read itself.

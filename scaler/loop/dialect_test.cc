@@ -114,5 +114,32 @@ TEST(ScalerDialect, AnUpgradeUnderARunningScaler) {
   EXPECT_TRUE(world.diary.last("web").decision.status.observed_generation.has_value());
 }
 
+// The same while what it reads fails.
+TEST(ScalerDialect, AnUpgradeWhileTheMetricFails) {
+  LoopWorld world(Auto());
+  world.api.SetVersion("35");
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 0);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+  world.metrics.SetExternal("queue", {});
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_FALSE(ConditionIsTrue(world.diary.last("web").decision.status, kScalingActive));
+
+  world.api.SetVersion("37");
+  const int asked = world.api.CountRequests("GET", "/version");
+  while (world.api.CountRequests("GET", "/version") == asked) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  world.metrics.SetExternal("queue", 35'000);
+  for (int i = 0; i < 3 && world.Replicas("web") == 0; ++i) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -62,6 +62,13 @@ void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& co
   }
 }
 
+// Whether the last decision asked the metrics: nobody had switched the target off. They may have
+// failed since it was put to sleep.
+bool AskedMetrics(const AutoscalerStatus& status) {
+  const Condition* const active = Find(kScalingActive, status.conditions);
+  return active != nullptr && active->reason != "ScalingDisabled";
+}
+
 // Whether the last decision followed the metrics to zero, or at zero, without the condition. Only
 // versions that do not know the condition do so.
 bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
@@ -70,7 +77,7 @@ bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
          inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
          inputs.scale.answer.spec_replicas == 0 && autoscaler.min_or_default() == 0 &&
          SeesLoadAtZero(autoscaler) && status.desired_replicas == 0 &&
-         ConditionIsTrue(status, kScalingActive) &&
+         AskedMetrics(status) &&
          Find(kScaledToZero, status.conditions) == nullptr;
 }
 

@@ -135,19 +135,21 @@ absl::StatusOr<GateSettings> ReadGates(const std::optional<Node>& written) {
   return out;
 }
 
-absl::Status ReadConfig(WrittenScenario& written, Scenario& out) {
+absl::Status ReadConfig(WrittenScenario& written, const DialectChoice& otherwise, Scenario& out) {
   if (written.tolerance.has_value() &&
       (written.tolerance->kind != Node::Kind::kNumber ||
        !absl::SimpleAtod(written.tolerance->text, &written.flags.tolerance))) {
     return absl::InvalidArgumentError("config.tolerance: expected a number");
   }
   ServerVersion version;
+  version.minor = otherwise.minor.value_or(version.minor);
   if (!written.kubernetes_version.empty()) {
     ASSIGN_OR_RETURN(const DialectChoice choice,
                      ParseDialectChoice(written.kubernetes_version, ""));
     version.minor = choice.minor.value_or(version.minor);
   }
-  ASSIGN_OR_RETURN(const GateSettings gates, ReadGates(written.gates));
+  ASSIGN_OR_RETURN(GateSettings gates, ReadGates(written.gates));
+  gates.insert(otherwise.gates.begin(), otherwise.gates.end());  // the scenario's own stay
   out.admit.dialect = DialectOf(version, gates);
   out.math = MathConfigOf(written.flags, out.admit.dialect);
   return absl::OkStatus();
@@ -214,12 +216,12 @@ absl::StatusOr<Tick> ReadTick(WrittenTick& written, absl::string_view path) {
 
 }  // namespace
 
-absl::StatusOr<Scenario> ReadScenario(const Node& node) {
+absl::StatusOr<Scenario> ReadScenario(const Node& node, const DialectChoice& otherwise) {
   WrittenScenario written;
   Scenario& out = written.scenario;
   out.autoscaler.kind = Node::Kind::kMap;
   RETURN_IF_ERROR(Decode(node, KeyMatch::kExact, written, kScenarioFields));
-  RETURN_IF_ERROR(ReadConfig(written, out));
+  RETURN_IF_ERROR(ReadConfig(written, otherwise, out));
   out.state = std::move(written.state).value_or(ScalerState());
   for (WrittenTick& tick : written.ticks) {
     ASSIGN_OR_RETURN(Tick read, ReadTick(tick, absl::StrCat("ticks[", out.ticks.size(), "]")));

@@ -79,7 +79,8 @@ struct Scenario {
   std::vector<Tick> ticks;
 };
 
+// `otherwise`: of a scenario that does not say its version or a gate; without it 1.34 and defaults.
 //   kInvalidArgument  the line is not such a scenario
-absl::StatusOr<Scenario> ReadScenario(const Node& node);
+absl::StatusOr<Scenario> ReadScenario(const Node& node, const DialectChoice& otherwise = {});
 
 }  // namespace flyball::scaler

@@ -21,10 +21,10 @@ std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-absl::StatusOr<std::string> AnswerDocument(absl::string_view line) {
+absl::StatusOr<std::string> AnswerDocument(absl::string_view line, const DialectChoice& otherwise) {
   ASSIGN_OR_RETURN(const Node document, ParseJson(line));
   if (const Node* const scenario = document.Find("scenario")) {
-    ASSIGN_OR_RETURN(const Scenario read, ReadScenario(*scenario));
+    ASSIGN_OR_RETURN(const Scenario read, ReadScenario(*scenario, otherwise));
     return ResultJson(Replay(read));
   }
   if (document.Find("in") != nullptr) {
@@ -38,8 +38,8 @@ absl::StatusOr<std::string> AnswerDocument(absl::string_view line) {
 
 }  // namespace
 
-LineAnswer AnswerLine(absl::string_view line, size_t number) {
-  absl::StatusOr<std::string> answer = AnswerDocument(line);
+LineAnswer AnswerLine(absl::string_view line, size_t number, const DialectChoice& otherwise) {
+  absl::StatusOr<std::string> answer = AnswerDocument(line, otherwise);
   if (answer.ok()) return {.ok = true, .text = *std::move(answer)};
   // The parser counts lines of its document, which is this one line.
   absl::string_view message = answer.status().message();
@@ -47,13 +47,13 @@ LineAnswer AnswerLine(absl::string_view line, size_t number) {
   return {.ok = false, .text = Dump({{"error", std::string(message)}, {"line", number}})};
 }
 
-size_t AnswerLines(std::istream& in, std::ostream& out) {
+size_t AnswerLines(std::istream& in, std::ostream& out, const DialectChoice& otherwise) {
   size_t bad = 0;
   size_t number = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const LineAnswer answer = AnswerLine(line, number);
+    const LineAnswer answer = AnswerLine(line, number, otherwise);
     if (!answer.ok) ++bad;
     out << answer.text << '\n';
   }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "scaler/spec/dialect.h"
 
 namespace flyball::scaler {
 
@@ -21,9 +22,10 @@ struct LineAnswer {
   bool ok = true;
   std::string text;
 };
-LineAnswer AnswerLine(absl::string_view line, size_t number);
+// `otherwise`: as of ReadScenario (scenario.h).
+LineAnswer AnswerLine(absl::string_view line, size_t number, const DialectChoice& otherwise = {});
 
 // All lines of `in`; empty ones are skipped. Returns how many were bad.
-size_t AnswerLines(std::istream& in, std::ostream& out);
+size_t AnswerLines(std::istream& in, std::ostream& out, const DialectChoice& otherwise = {});
 
 }  // namespace flyball::scaler

@@ -63,6 +63,14 @@ TEST_P(AnswerLineTest, DecidesAsTheControllerDoes) {
     ASSERT_TRUE(answer.ok) << answer.text;
     const Json got = Comparable(Json::parse(answer.text));
     EXPECT_EQ(FirstDifference(want, got), "") << want["id"];
+    // The same of a scenario that leaves its version to the command line.
+    Json silent = vector;
+    Json& config = silent["scenario"]["config"];
+    if (const auto version = config.find("kubernetesVersion"); version != config.end()) {
+      const auto choice = ParseDialectChoice(version->get<std::string>(), "");
+      config.erase(version);
+      EXPECT_EQ(AnswerLine(silent.dump(), scenarios, *choice).text, answer.text) << want["id"];
+    }
     ticks += want["ticks"].size();
   }
   EXPECT_EQ(scenarios, GetParam().scenarios);

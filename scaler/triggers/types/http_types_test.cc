@@ -373,6 +373,13 @@ TEST_F(HttpTriggerTest, ARedirectElsewhereIsNotFollowed) {
   EXPECT_EQ(inner.connections(), 0u);
 }
 
+TEST_F(HttpTriggerTest, WhereARequestEndsIsNotForItsHeadersToSay) {
+  for (const char* header : {"Content-Length=300", "transfer-encoding=chunked", "Host=other"}) {
+    const auto got = Make("prometheus", Prometheus({{"customHeaders", header}}));
+    EXPECT_THAT(std::string(got.status().message()), HasSubstr("must not set")) << header;
+  }
+}
+
 TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
   http::FakeDnsServer dns;
   dns.Set("inside.example", {"127.0.0.1"});

@@ -1,0 +1,60 @@
+#include "http/server/connection.h"
+
+#include <openssl/ssl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "base/openssl_ptr.h"
+#include "http/server/tls.h"
+
+namespace flyball::http {
+namespace {
+
+// OpenSSL reads over records without data by itself. A peer that sends them without end gets no more
+// of a thread than one that sends a request.
+TEST(ServerConnectionTest, RecordsWithoutDataAreReadInParts) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir();
+  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  ASSERT_TRUE(certificates.ok()) << certificates.status();
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
+  ASSERT_TRUE(connection.StartTls());
+  std::unique_ptr<SSL_CTX, OpenSslDeleter<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
+  std::unique_ptr<SSL, OpenSslDeleter<SSL_free>> client(SSL_new(context.get()));
+  SSL_set_fd(client.get(), ends[1]);
+  for (int i = 0; i < 20 && !connection.handshake_done(); ++i) {
+    SSL_connect(client.get());
+    (void)connection.Handshake();
+  }
+  ASSERT_TRUE(connection.handshake_done());
+  const auto waiting = [&ends] {
+    int bytes = 0;
+    EXPECT_EQ(ioctl(ends[0], FIONREAD, &bytes), 0);
+    return bytes;
+  };
+  int sent = 0;
+  for (; sent < 1000; ++sent) {
+    if (SSL_key_update(client.get(), SSL_KEY_UPDATE_NOT_REQUESTED) != 1) break;
+    if (SSL_do_handshake(client.get()) != 1) break;
+  }
+  ASSERT_GT(sent, 100);
+  EXPECT_EQ(connection.Read(), ServerConnection::Io::kWantRead);
+  const int left = waiting();
+  EXPECT_GT(left, 0);
+  int reads = 0;
+  while (waiting() > 0 && ++reads < 1000) (void)connection.Read();
+  EXPECT_EQ(waiting(), 0);
+  EXPECT_GT(reads, 1);
+  EXPECT_EQ(connection.Read(), ServerConnection::Io::kWantRead);
+  close(ends[1]);
+}
+
+}  // namespace
+}  // namespace flyball::http
