@@ -14,6 +14,8 @@ constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
 // How long it takes until something that is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
+// How long two looks at clocks take that are as good as one.
+constexpr absl::Duration kOneLook = absl::Milliseconds(100);
 // How many decisions are handed to a thread at once.
 constexpr size_t kBatch = 32;
 
@@ -175,8 +177,17 @@ void Loop::Erase(TrackedAutoscaler& tracked) {
 
 // ---- a cycle ------------------------------------------------------------------------------------
 
+// Of both clocks at one time: a thread that is held up between two looks must not take that for a
+// clock that was set.
 DecideStep::Times Loop::Now() const {
-  return {.wall = deps_.clock.WallNow(), .monotonic = deps_.clock.MonotonicNow()};
+  DecideStep::Times now;
+  MonotonicTime looked;
+  do {
+    looked = deps_.clock.MonotonicNow();
+    now.wall = deps_.clock.WallNow();
+    now.monotonic = deps_.clock.MonotonicNow();
+  } while (now.monotonic - looked > kOneLook);
+  return now;
 }
 
 // The latest object as its schedules make it now; the same pointer as long as that is the same.

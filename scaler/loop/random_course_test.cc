@@ -20,8 +20,8 @@ namespace {
 
 // As parts of one test, so that they run side by side.
 constexpr uint32_t kParts = 20;
-#ifdef __SANITIZE_THREAD__
-constexpr uint32_t kCoursesOfAPart = 50;  // they take ten times as long
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr uint32_t kCoursesOfAPart = 50;  // they take ten times as long and more
 #else
 constexpr uint32_t kCoursesOfAPart = 500;
 #endif
