@@ -63,8 +63,8 @@ KUBELETS = {"metricSource": "live", "kubelets": {"scrapeInterval": "15s"}}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
 
 
-def on_failure(then) -> dict:
-    return {**RULE, "source": "prometheus", "onFailure": {"keepLast": "5m", "then": then}}
+def on_failure(then, **more) -> dict:
+    return {**RULE, "source": "prometheus", "onFailure": {"then": then, **more}}
 
 
 def dashboard() -> dict:
@@ -416,7 +416,9 @@ class Rendering(case.Case):
             ("custom metrics list objects", {}, pods | kinds | definitions),
             ("external metrics need none", {"rules": {"default": False, "external": [RULE]}}, definitions),
             ("nor those that have a value for a failure", {"rules": {"default": False, "external": [on_failure({"value": 5})]}}, definitions),
-            ("for replicas it is asked who asks", {"rules": {"default": False, "external": [RULE, on_failure({"replicas": 3})]}}, definitions | askers),
+            ("for kept answers it is asked who asks",
+             {"rules": {"default": False, "external": [on_failure("fail", keepLast="5m")]}}, definitions | askers),
+            ("for replicas too", {"rules": {"default": False, "external": [RULE, on_failure({"replicas": 3})]}}, definitions | askers),
             ("for max and min too", {"rules": {"default": False, "external": [on_failure("max")]}}, definitions | askers),
             ("for rules that the chart does not see too, when it is told so", {"rules": {"default": False, "existing": "theirs"},
                                                                                "rbac": {"readAutoscalers": True}}, definitions | askers),
