@@ -42,15 +42,13 @@ absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
 
 // Why a kept answer is not to be given, since a metric that fails makes nothing smaller; "": it is.
 // Where nobody may ask who reads it, that is up to who wrote the rule.
-std::string MadeSmallerByKept(const ExternalMetricRequest& request, const ExternalMetricList& kept,
+std::string MadeSmallerByKept(const ExternalMetricRequest& request, double total_milli,
                               MetricAskers* askers) {
   if (askers == nullptr) return "";
   const absl::StatusOr<std::vector<MetricAsker>> who = askers->Of(request);
   if (absl::IsPermissionDenied(who.status())) return "";
   if (!who.ok()) return std::string(who.status().message());
-  int64_t total = 0;
-  for (const ExternalMetricValue& item : kept.items) total += item.value_milli;
-  const std::string name = MadeSmallerBy(total, *who);
+  const std::string name = MadeSmallerBy(total_milli, *who);
   return name.empty() ? "" : absl::StrCat("it would make the target of ", name, " smaller");
 }
 
@@ -99,7 +97,7 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
       kept_.Find(request, found.rule->query.text(), told.keep_last, now, found.heard);
   const absl::Duration silent = now - kept.silent_since;
   if (kept.list != nullptr) {
-    const std::string smaller = MadeSmallerByKept(request, *kept.list, askers);
+    const std::string smaller = MadeSmallerByKept(request, kept.total_milli, askers);
     if (!smaller.empty()) {
       return absl::Status(
           answer.status().code(),

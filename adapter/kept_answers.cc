@@ -41,11 +41,11 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   std::deque<Bucket>& buckets = history.buckets;
   while (!buckets.empty() && now - buckets.front().begin > Reach(window)) buckets.pop_front();
   if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
-    buckets.push_back({.begin = now, .total = total, .list = nullptr});
+    buckets.push_back({.begin = now, .total_milli = total, .list = nullptr});
   }
   Bucket& last = buckets.back();
-  if (last.list != nullptr && total < last.total) return;
-  last.total = total;
+  if (last.list != nullptr && total < last.total_milli) return;
+  last.total_milli = total;
   last.list = std::make_shared<const ExternalMetricList>(list);
 }
 
@@ -54,9 +54,9 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   absl::MutexLock lock(&mutex_);
   const std::string key = KeyOf(request, meaning);
   const bool known = histories_.contains(key);
-  if (!known && !heard) return {.list = nullptr, .silent_since = started_};
+  if (!known && !heard) return {.silent_since = started_};
   // Failures of new questions take no room from what others have.
-  if (!known && histories_.size() >= kMaxQuestions) return {.list = nullptr, .silent_since = now};
+  if (!known && histories_.size() >= kMaxQuestions) return {.silent_since = now};
   History& history = histories_[key];
   if (!known) history.last_good = now;
   const bool good_lately = now - history.last_good <= window;
@@ -65,14 +65,16 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
     history.silent_since = good_lately ? history.last_good : now;
   }
   history.last_asked = now;
-  Kept kept = {.list = nullptr, .silent_since = *history.silent_since};
+  Kept kept = {.silent_since = *history.silent_since};
   if (!good_lately) return kept;
   const Bucket* greatest = nullptr;
   for (const Bucket& bucket : history.buckets) {
     if (history.last_good - bucket.begin > Reach(window)) continue;
-    if (greatest == nullptr || bucket.total >= greatest->total) greatest = &bucket;
+    if (greatest == nullptr || bucket.total_milli >= greatest->total_milli) greatest = &bucket;
   }
-  if (greatest != nullptr) kept.list = greatest->list;
+  if (greatest == nullptr) return kept;
+  kept.list = greatest->list;
+  kept.total_milli = greatest->total_milli;
   return kept;
 }
 

@@ -48,7 +48,8 @@ class KeptAnswers {
             const ExternalMetricList& list, absl::Duration window, MonotonicTime now);
 
   struct Kept {
-    std::shared_ptr<const ExternalMetricList> list;  // nullptr: none that is young enough
+    std::shared_ptr<const ExternalMetricList> list = {};  // nullptr: none that is young enough
+    double total_milli = 0;                               // of it
     MonotonicTime silent_since;
   };
   // After a failure. `heard`: the source has answered something since the start; if not, it is
@@ -61,7 +62,7 @@ class KeptAnswers {
   // the window.
   struct Bucket {
     MonotonicTime begin;
-    double total = 0;
+    double total_milli = 0;
     std::shared_ptr<const ExternalMetricList> list;
   };
   struct History {

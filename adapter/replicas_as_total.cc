@@ -59,14 +59,13 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
   return static_cast<int64_t>(total);
 }
 
-std::string MadeSmallerBy(int64_t total_milli, absl::Span<const MetricAsker> askers) {
-  const auto total = static_cast<double>(total_milli);
+std::string MadeSmallerBy(double total_milli, absl::Span<const MetricAsker> askers) {
   for (const MetricAsker& asker : askers) {
     if (asker.spec_replicas == 0) continue;
-    const bool smaller =
-        asker.average_milli.value_or(0) > 0
-            ? std::ceil(total / static_cast<double>(*asker.average_milli)) < asker.spec_replicas
-            : total < static_cast<double>(asker.value_milli.value_or(0));
+    const bool smaller = asker.average_milli.value_or(0) > 0
+                             ? std::ceil(total_milli / static_cast<double>(*asker.average_milli)) <
+                                   asker.spec_replicas
+                             : total_milli < static_cast<double>(asker.value_milli.value_or(0));
     if (smaller) return asker.name;
   }
   return "";

@@ -25,6 +25,6 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
 
 // The name of one whose target would get fewer replicas by that total; "": there is none. What an
 // HPA's tolerance holds back counts as well.
-std::string MadeSmallerBy(int64_t total_milli, absl::Span<const MetricAsker> askers);
+std::string MadeSmallerBy(double total_milli, absl::Span<const MetricAsker> askers);
 
 }  // namespace flyball::adapter

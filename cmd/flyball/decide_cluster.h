@@ -15,7 +15,7 @@ namespace flyball::cmd {
 struct ReadSnapshot {
   scaler::ClusterSnapshot snapshot;
   // The cluster's; the newest that is known where it does not tell.
-  scaler::ServerVersion server = {.minor = scaler::kNewestMinor, .emulated_minor = {}};
+  scaler::ServerVersion server = scaler::kNewestServer;
   // What could not be read, one a line: a metric that fails is unknown to the decision.
   std::vector<std::string> gaps;
 };

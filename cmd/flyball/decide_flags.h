@@ -29,7 +29,6 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options);
 
 // `server`: what auto is. No file says which version it came from: there it is the newest.
 scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,
-                                  const scaler::ServerVersion& server = {
-                                      .minor = scaler::kNewestMinor, .emulated_minor = {}});
+                                  const scaler::ServerVersion& server = scaler::kNewestServer);
 
 }  // namespace flyball::cmd

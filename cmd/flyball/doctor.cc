@@ -313,8 +313,7 @@ class Doctor {
     const scaler::DialectChoice told = serve::ScalerOptionsFrom(settings_.scaler).dialect;
     if (!choice.minor.has_value()) choice.minor = told.minor;
     if (choice.gates.empty()) choice.gates = told.gates;
-    const scaler::ServerVersion newest{.minor = scaler::kNewestMinor, .emulated_minor = {}};
-    const scaler::ServerVersion seen = facts_.server_version.value_or(newest);
+    const scaler::ServerVersion seen = facts_.server_version.value_or(scaler::kNewestServer);
     return scaler::DialectOf(doctor::WithShownGates(choice, seen, all_), seen);
   }
 

@@ -82,63 +82,62 @@ TEST(ScalerDialect, AGateThatShowsIsSeen) {
   }
 }
 
+// A cluster that is upgraded while a target sleeps.
+class UpgradedWorld : public LoopWorld {
+ public:
+  UpgradedWorld() : LoopWorld(Auto()) {
+    AddDeployment("web", 2);
+    metrics.SetExternal("queue", 0);
+    PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+  }
+  void FallAsleep(const std::string& minor) {
+    api.SetVersion(minor);
+    Start();
+    ASSERT_TRUE(Next("web").has_value());
+    EXPECT_EQ(Replicas("web"), 0);
+  }
+  // Until two decisions were made by it.
+  void Upgrade(const std::string& minor) {
+    api.SetVersion(minor);
+    const int asked = api.CountRequests("GET", "/version");
+    while (api.CountRequests("GET", "/version") == asked) {
+      ASSERT_TRUE(Next("web").has_value());
+    }
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(Next("web").has_value());
+  }
+  void WakeUp() {
+    metrics.SetExternal("queue", 35'000);
+    for (int i = 0; i < 3 && Replicas("web") == 0; ++i) ASSERT_TRUE(Next("web").has_value());
+    EXPECT_EQ(Replicas("web"), 4);
+  }
+};
+
 // What slept before the upgrade is marked, so that it wakes after it.
 TEST(ScalerDialect, AnUpgradeUnderARunningScaler) {
-  LoopWorld world(Auto());
-  world.api.SetVersion("34");
-  world.AddDeployment("web", 2);
-  world.metrics.SetExternal("queue", 0);
-  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
-  world.Start();
-  ASSERT_TRUE(world.Next("web").has_value());
-  EXPECT_EQ(world.Replicas("web"), 0);
+  UpgradedWorld world;
+  world.FallAsleep("34");
   ASSERT_TRUE(world.Next("web").has_value());
   EXPECT_THAT(world.Hpa("web"), Not(HasSubstr("ScaledToZero")));
 
-  world.api.SetVersion("37");
-  const int asked = world.api.CountRequests("GET", "/version");
-  while (world.api.CountRequests("GET", "/version") == asked) {
-    ASSERT_TRUE(world.Next("web").has_value());
-  }
-  ASSERT_TRUE(world.Next("web").has_value());
-  ASSERT_TRUE(world.Next("web").has_value());
+  world.Upgrade("37");
   EXPECT_EQ(world.Replicas("web"), 0);
   EXPECT_TRUE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
 
-  world.metrics.SetExternal("queue", 35'000);
-  for (int i = 0; i < 3 && world.Replicas("web") == 0; ++i) {
-    ASSERT_TRUE(world.Next("web").has_value());
-  }
-  EXPECT_EQ(world.Replicas("web"), 4);
+  world.WakeUp();
   EXPECT_FALSE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
   EXPECT_TRUE(world.diary.last("web").decision.status.observed_generation.has_value());
 }
 
 // The same while what it reads fails.
 TEST(ScalerDialect, AnUpgradeWhileTheMetricFails) {
-  LoopWorld world(Auto());
-  world.api.SetVersion("35");
-  world.AddDeployment("web", 2);
-  world.metrics.SetExternal("queue", 0);
-  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
-  world.Start();
-  ASSERT_TRUE(world.Next("web").has_value());
-  EXPECT_EQ(world.Replicas("web"), 0);
+  UpgradedWorld world;
+  world.FallAsleep("35");
   world.metrics.SetExternal("queue", {});
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
   EXPECT_FALSE(ConditionIsTrue(world.diary.last("web").decision.status, kScalingActive));
 
-  world.api.SetVersion("37");
-  const int asked = world.api.CountRequests("GET", "/version");
-  while (world.api.CountRequests("GET", "/version") == asked) {
-    ASSERT_TRUE(world.Next("web").has_value());
-  }
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
-  world.metrics.SetExternal("queue", 35'000);
-  for (int i = 0; i < 3 && world.Replicas("web") == 0; ++i) {
-    ASSERT_TRUE(world.Next("web").has_value());
-  }
-  EXPECT_EQ(world.Replicas("web"), 4);
+  world.Upgrade("37");
+  world.WakeUp();
 }
 
 }  // namespace

@@ -272,11 +272,13 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
   std::vector<TrackedAutoscaler*> ready;
   bool later = false;
   QuestionBoard::ToAsk to_ask;
-  SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
-  for (std::unique_ptr<SteadyGroup>& group : deps_.steady.TakeGroups(autoscalers, present)) {
-    groups.push_back(group.get());
-    absl::MutexLock lock(&mutex_);
-    groups_.emplace(group.get(), std::move(group));
+  if (!autoscalers.empty()) {
+    SteadyStep::Present present = deps_.steady.Look(ownership_epoch_.load(), Now());
+    for (std::unique_ptr<SteadyGroup>& group : deps_.steady.TakeGroups(autoscalers, present)) {
+      groups.push_back(group.get());
+      absl::MutexLock lock(&mutex_);
+      groups_.emplace(group.get(), std::move(group));
+    }
   }
   BeginRounds(groups, to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {

@@ -124,7 +124,8 @@ class Loop : public AutoscalerSink {
   bool MayBeKept(const SteadyGroup& group) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   void Keep(SteadyGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // It is due by itself again, and as busy as its group was.
-  void Leave(SteadyGroup& group, TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeOut(SteadyGroup& group, TrackedAutoscaler& tracked)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The group is no more. Returns who was in it.
   std::vector<TrackedAutoscaler*> Dissolve(SteadyGroup& group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

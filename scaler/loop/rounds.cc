@@ -44,7 +44,7 @@ void Loop::EndRound(SteadyGroup& group) {
   {
     absl::MutexLock lock(&mutex_);
     if (changed.empty() && MayBeKept(group)) return Keep(group);
-    for (TrackedAutoscaler* tracked : changed) Leave(group, *tracked);
+    for (TrackedAutoscaler* tracked : changed) TakeOut(group, *tracked);
     unchanged = Dissolve(group);
   }
   FinishAll(unchanged);
@@ -80,7 +80,7 @@ void Loop::Keep(SteadyGroup& group) {
   schedule_.Set(group, group.due.regular_slot);
 }
 
-void Loop::Leave(SteadyGroup& group, TrackedAutoscaler& tracked) {
+void Loop::TakeOut(SteadyGroup& group, TrackedAutoscaler& tracked) {
   if (!group.due.kept) return;
   tracked.due.group = nullptr;
   tracked.due.busy = group.due.busy;
@@ -93,7 +93,7 @@ std::vector<TrackedAutoscaler*> Loop::Dissolve(SteadyGroup& group) {
   std::vector<TrackedAutoscaler*> autoscalers;
   for (const RoundMember& member : group.members) {
     autoscalers.push_back(member.autoscaler);
-    Leave(group, *member.autoscaler);
+    TakeOut(group, *member.autoscaler);
   }
   schedule_.Remove(group);
   groups_.erase(&group);

@@ -49,9 +49,25 @@ class SteadyWorld : public LoopWorld {
     decided_before = diary.decided(name);
     return true;
   }
+  // Once. From then on the question of "queue" hangs, until `go_on`. False: nobody asks it.
+  bool AwaitHanging() {
+    metrics.OnAsk([this](const std::string& metric) {
+      if (metric != "queue") return;
+      if (!asked_.HasBeenNotified()) asked_.Notify();
+      go_on.WaitForNotification();
+    });
+    return Await([this] {  // it may still be busy with the last round
+      clock.Advance(absl::Seconds(15));
+      return asked_.HasBeenNotified();
+    });
+  }
 
+  absl::Notification go_on;
   ChangingOwner owner{/*owns=*/true};
   int decided_before = 0;
+
+ private:
+  absl::Notification asked_;
 };
 
 struct Row {
@@ -79,18 +95,9 @@ TEST_P(SteadyEnds, AfterTheRoundThatIsUnderWay) {
   SteadyWorld world;
   world.Start();
   ASSERT_TRUE(world.AwaitSteady("web"));
-  absl::Notification asked, go_on;
-  world.metrics.OnAsk([&](const std::string& metric) {
-    if (metric != "queue") return;
-    if (!asked.HasBeenNotified()) asked.Notify();
-    go_on.WaitForNotification();
-  });
-  ASSERT_TRUE(LoopWorld::Await([&] {  // it may still be busy with the last round
-    world.clock.Advance(absl::Seconds(15));
-    return asked.HasBeenNotified();
-  }));
+  ASSERT_TRUE(world.AwaitHanging());
   GetParam().change(world);
-  go_on.Notify();
+  world.go_on.Notify();
   EXPECT_TRUE(LoopWorld::Await([&] {
     world.clock.Advance(absl::Seconds(15));
     return GetParam().seen(world);
@@ -216,19 +223,10 @@ TEST(Steady, AQuestionThatHangsDelaysNobodyElse) {
   world.Start();
   ASSERT_TRUE(world.AwaitSteady("web"));
   ASSERT_TRUE(world.AwaitSteady("api"));
-  absl::Notification asked, go_on;
-  world.metrics.OnAsk([&](const std::string& metric) {
-    if (metric != "queue") return;
-    if (!asked.HasBeenNotified()) asked.Notify();
-    go_on.WaitForNotification();
-  });
-  ASSERT_TRUE(LoopWorld::Await([&] {  // it may still be busy with the last round
-    world.clock.Advance(absl::Seconds(15));
-    return asked.HasBeenNotified();
-  }));
+  ASSERT_TRUE(world.AwaitHanging());
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(world.Round("api")) << i;
   world.metrics.OnAsk(nullptr);
-  go_on.Notify();
+  world.go_on.Notify();
   EXPECT_TRUE(world.AwaitSteady("web"));
 }
 

@@ -47,6 +47,8 @@ struct ServerVersion {
 
   friend bool operator==(const ServerVersion&, const ServerVersion&) = default;
 };
+// What a server is taken for that does not tell.
+inline constexpr ServerVersion kNewestServer = {.minor = kNewestMinor, .emulated_minor = {}};
 
 // Which gates are set, by the controller's name.
 using GateSettings = std::map<std::string, bool>;

@@ -145,12 +145,8 @@ std::vector<std::unique_ptr<SteadyGroup>> SteadyStep::TakeGroups(
   absl::flat_hash_map<GroupKey, SteadyGroup*> by_key;
   std::erase_if(due, [&](TrackedAutoscaler* tracked) {
     const SteadyInputs* const inputs = tracked->steady_on.get();
-    if (inputs == nullptr || tracked->not_steady || !IsAsDecided(inputs->member)) {
-      Leave(*tracked);
-      return false;
-    }
-    const SteadyTerms terms = TermsOf(*tracked);
-    if (!Hold(terms, present)) {
+    if (inputs == nullptr || tracked->not_steady || !IsAsDecided(inputs->member) ||
+        !Hold(TermsOf(*tracked), present)) {
       Leave(*tracked);
       return false;
     }
@@ -159,13 +155,13 @@ std::vector<std::unique_ptr<SteadyGroup>> SteadyStep::TakeGroups(
     if (group == nullptr) {
       group = groups.emplace_back(std::make_unique<SteadyGroup>()).get();
       group->key = std::move(key);
-      group->terms = terms;
+      group->terms = TermsOf(*tracked);
       group->began = present.now.monotonic;
       const auto metrics = tracked->inputs.plan.metric_questions();
       group->questions.assign(metrics.begin(), metrics.end());
     }
     group->members.push_back(inputs->member);
-    group->terms.until = std::min(group->terms.until, terms.until);
+    group->terms.until = std::min(group->terms.until, inputs->until);
     group->not_before = std::min(group->not_before, tracked->not_before);
     return true;
   });

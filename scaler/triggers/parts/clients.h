@@ -1,6 +1,6 @@
-// Connections that triggers share: triggers of the same server with the same credentials use one
-// client, so that ten thousand triggers of one Prometheus share one pool of connections. Here it is
-// also decided which addresses triggers may connect to.
+// Connections that triggers share: triggers of one namespace that ask the same server with the same
+// credentials use one client, so that a thousand of one Prometheus share one pool of connections.
+// Here it is also decided which addresses triggers may connect to.
 //
 // Thread-safe. HTTP clients are kept from one reading to the next. A client that nobody used for
 // kUnusedFor is forgotten with its credentials, at the next reading of any trigger. At most
@@ -64,7 +64,7 @@ class TriggerClients {
  private:
   struct Kept {
     std::shared_ptr<http::HttpTransport> client;
-    std::string ns;  // of the trigger that it was made for; it counts for this one's limit
+    std::string ns;  // of the triggers that use it
     MonotonicTime used;
   };
 
