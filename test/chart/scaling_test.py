@@ -60,8 +60,12 @@ class Scaling(Release):
         self.assertNotIn("is ignored", self.pod.process.text())
 
     def test_looked_at_by_doctor_from_its_own_pod(self):
-        done = self.pod.run("doctor", "hpa/statefulset", "--namespace", "shop")
-        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        def doctor():
+            done = self.pod.run("doctor", "hpa/statefulset", "--namespace", "shop")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            return done
+
+        done = wait.until(doctor, "the status, which may follow a second after the count, tells that it scales")
         for line in ("✓ v1beta1.external.metrics.k8s.io is held by Service monitoring/flyball and Available",
                      "✓ this pod's account has the 8 rights that it needs",
                      "✓ StatefulSet statefulset has ", "✓ ScalingActive=True",

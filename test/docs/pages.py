@@ -44,7 +44,7 @@ def shown(page: str) -> list:
 
 def pattern(text: str) -> re.Pattern:
     """What an output has to match that is shown so: times and figures may differ, and so may how wide the columns are."""
-    forms = {"any": (r"…", r".*"), "line": (r"\n", r"\s*\n"), "gap": (r" +", r"\s+"), "age": (r"\b\d+[smh]\b", r"(\d+[smhd])+"),
+    forms = {"any": (r"…", r".*"), "line": (r"\n", r"\s*\n"), "gap": (r" +", r"\s+"), "age": (r"\b\d+[smh]\b", r"(\d+[smhd]?)+"),
              "number": (r"\b\d+\b", r"\d+m?"), "other": (r".", None)}
     words = re.compile("|".join(f"(?P<{name}>{form})" for name, (form, _) in forms.items()))
     return re.compile(words.sub(lambda m: forms[m.lastgroup][1] or re.escape(m[0]), text), re.DOTALL)
