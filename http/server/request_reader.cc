@@ -111,7 +111,7 @@ class RequestReader::Impl {
     if (code == HPE_PAUSED && !complete_) {  // between head and body
       llhttp_resume(&parser_);
       // A request without a body ends here, and reads no byte to do so.
-      if (llhttp_execute(&parser_, nullptr, 0) != HPE_OK && !complete_) code = HPE_INTERNAL;
+      if (llhttp_execute(&parser_, "", 0) != HPE_OK && !complete_) code = HPE_INTERNAL;
     }
     if (code != HPE_OK && code != HPE_PAUSED && error_status_ == 0) {
       const bool version = code == HPE_INVALID_VERSION || code == HPE_PAUSED_H2_UPGRADE;
