@@ -47,7 +47,7 @@ void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std:
 }
 
 // `metric` is nullptr for a trigger.
-void ReadThen(const WrittenMetric::Then& then, const MetricSpec* metric, const std::string& at,
+void ReadThen(const WrittenThen& then, const MetricSpec* metric, const std::string& at,
               MetricFallback& out, FieldErrors& errors) {
   const int said = static_cast<int>(then.replicas.has_value()) +
                    static_cast<int>(then.value.has_value()) + static_cast<int>(then.max) +
@@ -67,7 +67,7 @@ void ReadThen(const WrittenMetric::Then& then, const MetricSpec* metric, const s
   }
 }
 
-MetricFallback ReadOne(const WrittenMetric::Fallback& written, const MetricSpec* metric,
+MetricFallback ReadOne(const WrittenFallback& written, const MetricSpec* metric,
                        const std::string& at, FieldErrors& errors) {
   MetricFallback out;
   if (!written.keep_last.has_value() && !written.then.has_value()) {
@@ -100,7 +100,7 @@ std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
   return out;
 }
 
-MetricFallback ReadTriggerFallback(const WrittenMetric::Fallback& written, const std::string& at,
+MetricFallback ReadTriggerFallback(const WrittenFallback& written, const std::string& at,
                                    FieldErrors& errors) {
   return ReadOne(written, nullptr, at, errors);
 }

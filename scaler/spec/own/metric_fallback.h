@@ -19,40 +19,42 @@
 
 namespace flyball::scaler {
 
-// One metric of the list as it is written, without what an HPA's has too.
-struct WrittenMetric {
-  struct Then {
-    std::optional<int32_t> replicas;
-    std::optional<kube::Quantity> value;
-    bool max = false, min = false;
-  };
-  struct Fallback {
-    std::optional<int32_t> after_failures;
-    std::optional<std::string> keep_last;
-    std::optional<Then> then;
-  };
-  std::optional<Fallback> fallback;
+// A fallback as it is written.
+struct WrittenThen {
+  std::optional<int32_t> replicas;
+  std::optional<kube::Quantity> value;
+  bool max = false, min = false;
+};
+struct WrittenFallback {
+  std::optional<int32_t> after_failures;
+  std::optional<std::string> keep_last;
+  std::optional<WrittenThen> then;
 };
 
-constexpr auto kThenFields = [](auto& field, WrittenMetric::Then& to) {
+// One metric of the list as it is written, without what an HPA's has too.
+struct WrittenMetric {
+  std::optional<WrittenFallback> fallback;
+};
+
+constexpr auto kThenFields = [](auto& field, WrittenThen& to) {
   field("replicas", to.replicas);
   field.OrElse("max", to.max, false);
   field.OrElse("min", to.min, false);
 };
-constexpr auto kWaitFields = [](auto& field, WrittenMetric::Fallback& to) {
+constexpr auto kWaitFields = [](auto& field, WrittenFallback& to) {
   field("failureThreshold", to.after_failures);
   field("keepLast", to.keep_last);
 };
 constexpr auto kMetricFallbackFields = [](auto& field, WrittenMetric& to) {
-  field("fallback", to.fallback, [](auto& field, WrittenMetric::Fallback& to) {
+  field("fallback", to.fallback, [](auto& field, WrittenFallback& to) {
     kWaitFields(field, to);
-    field("then", to.then, [](auto& field, WrittenMetric::Then& to) {
+    field("then", to.then, [](auto& field, WrittenThen& to) {
       kThenFields(field, to);
       field("value", to.value);
     });
   });
 };
-constexpr auto kTriggerFallbackFields = [](auto& field, WrittenMetric::Fallback& to) {
+constexpr auto kTriggerFallbackFields = [](auto& field, WrittenFallback& to) {
   kWaitFields(field, to);
   field("then", to.then, kThenFields);
 };
@@ -63,7 +65,7 @@ std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
     FieldErrors& errors);
 
 // Of one trigger; `at` is where it stands.
-MetricFallback ReadTriggerFallback(const WrittenMetric::Fallback& written, const std::string& at,
+MetricFallback ReadTriggerFallback(const WrittenFallback& written, const std::string& at,
                                    FieldErrors& errors);
 
 // What both Go and CEL read as a duration, without sign and with units that a person would use.

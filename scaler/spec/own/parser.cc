@@ -40,7 +40,7 @@ struct WrittenSecret {
 struct WrittenTrigger {
   TriggerSpec spec;  // but for its secrets and its fallback
   std::vector<WrittenSecret> secrets;
-  std::optional<WrittenMetric::Fallback> fallback;
+  std::optional<WrittenFallback> fallback;
 };
 struct Written {
   TypeMeta type;
