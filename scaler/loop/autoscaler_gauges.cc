@@ -45,8 +45,8 @@ Numbers NumbersOf(const AutoscalerKey& key, const LoggedDecision& last) {
   const size_t winner = *decision.combination->winner;
   out.proposal = decision.proposals[winner].replicas;
   out.metric = Escaped(decision.proposals[winner].name);
-  if (winner >= last.readings.size() || !last.readings[winner].timestamp.has_value()) return out;
-  out.age_seconds = absl::ToDoubleSeconds(decision.now - *last.readings[winner].timestamp);
+  if (last.sampled == absl::InfinitePast()) return out;
+  out.age_seconds = absl::ToDoubleSeconds(last.last - last.sampled);
   return out;
 }
 
@@ -126,7 +126,7 @@ void AppendAutoscalerGauges(const DecisionLog& log, std::string& out) {
                  return Sample{numbers.metric, absl::StrCat(*numbers.proposal)};
                });
   writer.Write("flyball_autoscaler_reading_age_seconds",
-               "Age in seconds of the reading that decided, when it was decided", "",
+               "Age in seconds of the reading that decided, when it was last decided", "",
                [](const Numbers& numbers) -> std::optional<Sample> {
                  if (!numbers.age_seconds.has_value()) return std::nullopt;
                  return Sample{"", absl::StrCat(*numbers.age_seconds)};

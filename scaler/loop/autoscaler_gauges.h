@@ -10,7 +10,7 @@
 //   flyball_autoscaler_unbounded_replicas     before them; with the next two only where the metrics
 //                                             were followed
 //   flyball_autoscaler_proposal_replicas      {metric}  of the metric that decided, by its name
-//   flyball_autoscaler_reading_age_seconds    of its reading, when it was decided
+//   flyball_autoscaler_reading_age_seconds    of its reading, when it was last decided
 //   flyball_autoscaler_limited                {reason}  1; views/limiting_reason.h has the words
 #pragma once
 

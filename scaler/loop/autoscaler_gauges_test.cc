@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,7 +67,9 @@ Decision Limited(absl::Time now) {
   return decision;
 }
 
-void Log(DecisionLog& log, const std::string& name, const Decision& decision) {
+// `repeated`: after that time it is made again, of the same reading.
+void Log(DecisionLog& log, const std::string& name, const Decision& decision,
+         absl::Duration repeated = absl::ZeroDuration()) {
   auto managed = std::make_shared<Managed>();
   managed->key = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = name};
   const ScaleAnswer scale;
@@ -79,6 +82,10 @@ void Log(DecisionLog& log, const std::string& name, const Decision& decision) {
   record.scale = &scale;
   record.decision = &decision;
   record.time = decision.now;
+  log.OnDecision(record);
+  if (repeated == absl::ZeroDuration()) return;
+  record.time += repeated;
+  record.unchanged = true;
   log.OnDecision(record);
 }
 
@@ -95,6 +102,27 @@ TEST(AutoscalerGaugesTest, AtMostSixSeriesOfEach) {
                           "proposal_replicas" + web + ",metric=\"external metric queue(nil)\"} 9",
                           "reading_age_seconds" + web + "} 7",
                           "limited" + web + ",reason=\"max_replicas\"} 1"));
+}
+
+TEST(AutoscalerGaugesTest, AReadingAgesWhileItsDecisionIsRepeated) {
+  const auto age = [](const DecisionLog& log) {
+    const std::vector<std::string> lines = Shown(log);
+    const auto line = std::find_if(lines.begin(), lines.end(), [](const std::string& one) {
+      return absl::StartsWith(one, "reading_age_seconds");
+    });
+    return line == lines.end() ? "" : line->substr(line->find("} ") + 2);
+  };
+  DecisionLog log;
+  Log(log, "web", Limited(kNow), absl::Seconds(30));
+  EXPECT_EQ(age(log), "37");
+  // Steady, it is only compared; what it reads was sampled again meanwhile.
+  const auto steadiness = std::make_shared<Steadiness>();
+  log.OnSteady({.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"}, 9, steadiness);
+  const absl::Time round = kNow + absl::Seconds(60);
+  steadiness->AddRound(round, absl::ZeroDuration(), round - absl::Seconds(2));
+  EXPECT_EQ(age(log), "2");
+  steadiness->AddRound(round, absl::ZeroDuration(), absl::InfinitePast());
+  EXPECT_EQ(age(log), "");
 }
 
 TEST(AutoscalerGaugesTest, ValuesOfLabelsAreEscaped) {

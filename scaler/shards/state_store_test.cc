@@ -446,14 +446,14 @@ TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
   const auto steadiness = std::make_shared<Steadiness>();
   first->OnSteady(Key("web"), 5, steadiness);
   Pass(absl::Seconds(30));
-  steadiness->AddRound(Ago(-30), absl::ZeroDuration());
+  steadiness->AddRound(Ago(-30), absl::ZeroDuration(), absl::InfinitePast());
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 1);  // not worth it
   Pass(absl::Seconds(60));
-  steadiness->AddRound(Ago(-90), absl::ZeroDuration());
+  steadiness->AddRound(Ago(-90), absl::ZeroDuration(), absl::InfinitePast());
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 2);
-  steadiness->AddRound(Ago(-100), absl::ZeroDuration());
+  steadiness->AddRound(Ago(-100), absl::ZeroDuration(), absl::InfinitePast());
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());

@@ -22,6 +22,22 @@ bool IsAsDecided(const RoundMember& member) {
          member.pods->version() == member.pods_version;
 }
 
+struct SampleTimes {
+  absl::Time oldest = absl::InfinitePast();  // InfinitePast and nullopt: no answer says when
+  std::optional<absl::Time> newest;
+};
+
+SampleTimes SampleTimesOf(const SteadyGroup& group) {
+  SampleTimes times;
+  for (const QuestionBoard::Handle& part : group.questions) {
+    const std::optional<absl::Time> sampled = SampleTimeOf(QuestionBoard::LastAnswerOf(*part));
+    if (!sampled.has_value()) continue;
+    times.oldest = times.newest.has_value() ? std::min(times.oldest, *sampled) : *sampled;
+    times.newest = std::max(times.newest.value_or(*sampled), *sampled);
+  }
+  return times;
+}
+
 }  // namespace
 
 bool SteadyStep::MayBeSteady(const TrackedAutoscaler& tracked, const Times& now) const {
@@ -202,9 +218,12 @@ std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times&
     }
     group.keys.clear();
   }
-  for (const RoundMember& member : group.members) member.rounds->AddRound(now.wall, now.monotonic);
+  const SampleTimes sampled = SampleTimesOf(group);
+  for (const RoundMember& member : group.members) {
+    member.rounds->AddRound(now.wall, now.monotonic, sampled.oldest);
+  }
   group.terms.wall_offset = now.WallOffset();
-  if (!group.members.empty()) Tell(group, now);
+  if (!group.members.empty()) Tell(group, sampled.newest, now);
   return changed;
 }
 
@@ -223,18 +242,14 @@ void SteadyStep::Count(SteadyGroup& group) {
   }
 }
 
-void SteadyStep::Tell(SteadyGroup& group, const Times& now) const {
+void SteadyStep::Tell(SteadyGroup& group, std::optional<absl::Time> newest_sample,
+                      const Times& now) const {
   if (group.keys.empty()) Count(group);
   RoundRecord record{.keys = group.keys,
                      .kinds = group.counts,
                      .time = now.wall,
-                     .newest_sample = std::nullopt,
+                     .newest_sample = newest_sample,
                      .took = now.monotonic - group.began};
-  for (const QuestionBoard::Handle& part : group.questions) {
-    const std::optional<absl::Time> sampled = SampleTimeOf(QuestionBoard::LastAnswerOf(*part));
-    if (!sampled.has_value()) continue;
-    record.newest_sample = std::max(record.newest_sample.value_or(*sampled), *sampled);
-  }
   for (DecisionObserver* observer : deps_.observers) observer->OnRound(record);
 }
 

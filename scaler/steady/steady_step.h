@@ -16,6 +16,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -91,7 +92,7 @@ class SteadyStep {
   bool MayBeSteady(const TrackedAutoscaler& tracked, const Times& now) const;
   const SteadyKind& KindOf(const TrackedAutoscaler& tracked) const;
   static void Leave(TrackedAutoscaler& tracked);
-  void Tell(SteadyGroup& group, const Times& now) const;
+  void Tell(SteadyGroup& group, std::optional<absl::Time> newest_sample, const Times& now) const;
 
   const Deps deps_;
   mutable absl::Mutex mutex_;

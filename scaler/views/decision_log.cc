@@ -41,6 +41,16 @@ size_t ShareOf(const std::shared_ptr<const std::string>& bytes) {
   return bytes->capacity() / static_cast<size_t>(bytes.use_count());
 }
 
+// When the reading was sampled whose proposal decided; InfinitePast: none did, or it does not say.
+absl::Time DecidingSample(const DecisionRecord& record) {
+  const std::optional<Combination>& combination = record.decision->combination;
+  if (!combination.has_value() || !combination->winner.has_value() ||
+      *combination->winner >= record.readings.size()) {
+    return absl::InfinitePast();
+  }
+  return record.readings[*combination->winner].timestamp.value_or(absl::InfinitePast());
+}
+
 }  // namespace
 
 size_t DecisionLog::Run::bytes() const {
@@ -80,6 +90,7 @@ bool DecisionLog::CountRepeat(const DecisionRecord& record) {
   std::vector<Run>& runs = found->second.runs;
   if (!IsNewestSpec(record.managed, runs)) return false;
   runs.back().last = record.time;
+  runs.back().sampled = DecidingSample(record);
   ++runs.back().times;
   return true;
 }
@@ -111,6 +122,7 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   }
   Run& run = runs.back();
   run.last = record.time;
+  run.sampled = DecidingSample(record);
   ++run.times;
   run.values = packed.values;
   if (run.values.capacity() > 2 * packed.values.size()) run.values.shrink_to_fit();
@@ -138,6 +150,7 @@ void DecisionLog::CountRounds(const SteadinessPtr& steadiness, Run& newest) {
   if (steadiness == nullptr || steadiness->rounds() == 0) return;
   newest.times += steadiness->rounds();
   newest.last = steadiness->last();
+  newest.sampled = steadiness->sampled();
 }
 
 // Its rounds are over.
@@ -150,6 +163,7 @@ LoggedDecision DecisionLog::Unpacked(const Run& run) {
   LoggedDecision out = UnpackDecision(run.values, *run.conclusion, *run.pods);
   out.first = run.first;
   out.last = run.last;
+  out.sampled = run.sampled;
   out.times = run.times;
   out.managed = run.managed;
   return out;

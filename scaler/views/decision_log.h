@@ -75,6 +75,7 @@ class DecisionLog : public DecisionObserver {
   using SharedBytes = std::shared_ptr<const std::string>;
   struct Run {
     absl::Time first, last;
+    absl::Time sampled = absl::InfinitePast();  // LoggedDecision has it
     uint64_t times = 0;
     uint64_t concluded = 0;  // a hash of what it concluded
     ManagedPtr managed;      // the newest one with the spec that was decided on

@@ -152,7 +152,8 @@ TEST(DecisionLog, RoundsCountForTheSteady) {
   log.OnSteady(web.key(), 5, steadiness);
   EXPECT_EQ(log.Last(web.key())[0].times, 1u);
   for (int i = 2; i < 5; ++i)
-    steadiness->AddRound(kTestNow + i * absl::Seconds(1), i * absl::Seconds(1));
+    steadiness->AddRound(kTestNow + i * absl::Seconds(1), i * absl::Seconds(1),
+                         absl::InfinitePast());
   EXPECT_EQ(log.Last(web.key())[0].times, 4u);
   EXPECT_EQ(log.Last(web.key())[0].last, kTestNow + absl::Seconds(4));
   EXPECT_EQ(log.Last(api.key())[0].times, 1u);

@@ -22,6 +22,9 @@ namespace flyball::scaler {
 struct LoggedDecision {
   // These tell of the run of decisions that concluded the same; all else is of the last of them.
   absl::Time first, last;
+  // When the reading of the metric that decided was sampled, as the last of them read it; of a
+  // steady autoscaler, which is only compared, the oldest of its readings. InfinitePast: unknown.
+  absl::Time sampled = absl::InfinitePast();
   uint64_t times = 1;
 
   ManagedPtr managed;  // with the spec that was decided on; its status may be a newer one

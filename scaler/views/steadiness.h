@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,8 +24,10 @@ namespace flyball::scaler {
 // The rounds of one autoscaler since it became steady.
 class Steadiness {
  public:
-  void AddRound(absl::Time now, MonotonicTime at) {
+  // `sampled`: when the oldest answer was sampled that it reads; InfinitePast: none says so.
+  void AddRound(absl::Time now, MonotonicTime at, absl::Time sampled) {
     last_.store(absl::ToUnixNanos(now), std::memory_order_relaxed);
+    sampled_.store(absl::ToUnixNanos(sampled), std::memory_order_relaxed);
     last_at_.store(absl::ToInt64Nanoseconds(at), std::memory_order_relaxed);
     // As there is one writer. To add in one step would wait for the memory of each autoscaler.
     rounds_.store(rounds_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -32,14 +35,21 @@ class Steadiness {
   uint64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
   // When the last round was.
   absl::Time last() const { return absl::FromUnixNanos(last_.load(std::memory_order_relaxed)); }
+  absl::Time sampled() const {
+    const int64_t nanos = sampled_.load(std::memory_order_relaxed);
+    return nanos == kNever ? absl::InfinitePast() : absl::FromUnixNanos(nanos);
+  }
   MonotonicTime last_at() const {
     return absl::Nanoseconds(last_at_.load(std::memory_order_relaxed));
   }
 
  private:
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::min();  // InfinitePast as nanos
+
   std::atomic<uint64_t> rounds_ = 0;
   std::atomic<int64_t> last_ = 0;
   std::atomic<int64_t> last_at_ = 0;
+  std::atomic<int64_t> sampled_ = kNever;
 };
 using SteadinessPtr = std::shared_ptr<const Steadiness>;
 
