@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
+#include "scaler/spec/dialect.h"
 #include "serve/completion.h"
 #include "serve/go_flags.h"
 #include "serve/logging.h"
@@ -262,6 +263,9 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
   warn("without --scaler these flags have no effect: ", of_no_scaler);
   warn("without --metric-source=live these flags have no effect: ", of_no_live);
   warn("with --metric-source=live these flags have no effect: ", of_no_prometheus);
+  const auto dialect =
+      scaler::ParseDialectChoice(f.scaler.kubernetes_version, f.scaler.feature_gates);
+  if (dialect.ok()) warn("--feature-gates: without effect on autoscalers: ", dialect->other_gates);
 }
 
 absl::Status Check(const ServeFlags& f) {

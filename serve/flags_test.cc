@@ -133,6 +133,15 @@ TEST(ParseServeFlagsTest, FlagsWithoutMeaningGiveOneWarning) {
   EXPECT_THAT(flags->warnings[0], HasSubstr("--logtostderr (logs always go to stderr)"));
 }
 
+TEST(ParseServeFlagsTest, GatesOfOtherThingsGiveAWarning) {
+  const auto flags =
+      ParseServeFlags({"--config=c", "--scaler",
+                       "--feature-gates=HPAScaleToZero=true,SizeMemoryBackedVolumes=true"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_THAT(flags->warnings, ElementsAre("--feature-gates: without effect on autoscalers: "
+                                           "SizeMemoryBackedVolumes"));
+}
+
 struct BadRow {
   std::string name;
   std::vector<std::string> args;

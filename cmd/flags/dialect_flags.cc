@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_join.h"
 
 namespace flyball::cmd {
 
@@ -25,6 +26,10 @@ std::optional<int> ReadDialectFlags(const char* command, DialectFlags& flags) {
     return 2;
   }
   flags.choice = *std::move(choice);
+  if (!flags.choice.other_gates.empty()) {
+    std::fprintf(stderr, "flyball %s: --feature-gates: without effect on autoscalers: %s\n",
+                 command, absl::StrJoin(flags.choice.other_gates, ", ").c_str());
+  }
   return std::nullopt;
 }
 

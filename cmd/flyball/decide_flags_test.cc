@@ -58,7 +58,7 @@ TEST(DecideFlags, DecideAsServeDoes) {
 TEST(DecideFlags, WhatIsNoDialectIsRefused) {
   for (const Words& words :
        {Words{"--kubernetes-version=1.33"}, Words{"--feature-gates=HPAScaleToZero"},
-        Words{"--feature-gates=Nonsense=true"},
+        Words{"--feature-gates=HPANonsense=true"},
         Words{"--kubernetes-version=1.36", "--feature-gates=HPAGeneration=true"},
         Words{"--kubernetes-version=1.37", "--feature-gates=HPAConfigurableTolerance=false"}}) {
     CLI::App app;

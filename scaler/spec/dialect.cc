@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -67,26 +68,34 @@ absl::StatusOr<std::optional<int>> ParseVersion(absl::string_view text) {
   return std::optional<int>(minor);
 }
 
-absl::StatusOr<GateSettings> ParseGates(absl::string_view text) {
-  GateSettings out;
+std::string NamesOfGates() {
+  return absl::StrJoin(kGates, ", ",
+                       [](std::string* to, const Gate& gate) { absl::StrAppend(to, gate.name); });
+}
+
+absl::Status ParseGates(absl::string_view text, DialectChoice& out) {
   for (const absl::string_view setting : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
     const std::vector<std::string> sides = absl::StrSplit(setting, absl::MaxSplits('=', 1));
     const std::string name(absl::StripAsciiWhitespace(sides[0]));
     bool on = false;
-    if (sides.size() != 2 || !absl::SimpleAtob(absl::StripAsciiWhitespace(sides[1]), &on)) {
+    if (name.empty() || sides.size() != 2 ||
+        !absl::SimpleAtob(absl::StripAsciiWhitespace(sides[1]), &on)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--feature-gates: expected Name=true or Name=false, got \"", setting, "\""));
     }
-    if (FindGate(name) == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--feature-gates: ", name, " does not bear on autoscalers; those that do: ",
-                       absl::StrJoin(kGates, ", ", [](std::string* to, const Gate& gate) {
-                         absl::StrAppend(to, gate.name);
-                       })));
+    if (FindGate(name) != nullptr) {
+      out.gates[name] = on;
+    } else if (name == "AllAlpha" || name == "AllBeta") {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--feature-gates: ", name, ": name the gates that it sets, of these: ", NamesOfGates()));
+    } else if (absl::StartsWithIgnoreCase(name, "HPA")) {
+      return absl::InvalidArgumentError(absl::StrCat("--feature-gates: there is no gate ", name,
+                                                     "; those of autoscalers: ", NamesOfGates()));
+    } else {
+      out.other_gates.push_back(name);
     }
-    out[name] = on;
   }
-  return out;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -95,7 +104,7 @@ absl::StatusOr<DialectChoice> ParseDialectChoice(absl::string_view version,
                                                  absl::string_view gates) {
   DialectChoice out;
   ASSIGN_OR_RETURN(out.minor, ParseVersion(version));
-  ASSIGN_OR_RETURN(out.gates, ParseGates(gates));
+  RETURN_IF_ERROR(ParseGates(gates, out));
   if (!out.minor.has_value()) return out;
   for (const auto& [name, on] : out.gates) {
     const std::string refusal = Refusal(*FindGate(name), on, *out.minor);

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -57,10 +58,14 @@ using GateSettings = std::map<std::string, bool>;
 struct DialectChoice {
   std::optional<int> minor;  // absent: that of the cluster
   GateSettings gates;
+  // Names of gates that were set and are others than those above: what the controller is started
+  // with may be given as it is.
+  std::vector<std::string> other_gates = {};
 };
 
 // Reads "auto", "1.34" … "1.37", and "Name=true,Other=false".
-//   kInvalidArgument  neither; a gate that is not known or, where the version is given, that this
+//   kInvalidArgument  neither; a gate HPA… that is not known; AllAlpha and AllBeta, which would set
+//                     gates without their names; where the version is given, a gate that this
 //                     version does not have or has locked to the other value
 absl::StatusOr<DialectChoice> ParseDialectChoice(absl::string_view version,
                                                  absl::string_view gates);

@@ -56,6 +56,14 @@ TEST(ParseDialectChoice, TakesAutoAndTheKnownVersions) {
       << "what is asked for wins";
 }
 
+TEST(ParseDialectChoice, GatesOfOtherThingsAreLeftAlone) {
+  const auto choice =
+      ParseDialectChoice("1.37", "StaleControllerConsistencyHPA=true,HPAScaleToZero=false,X=true");
+  ASSERT_TRUE(choice.ok()) << choice.status();
+  EXPECT_EQ(choice->gates, (GateSettings{{"HPAScaleToZero", false}}));
+  EXPECT_THAT(choice->other_gates, testing::ElementsAre("StaleControllerConsistencyHPA", "X"));
+}
+
 TEST(ParseDialectChoice, SaysWhatIsWrong) {
   const auto error = [](absl::string_view version, absl::string_view gates) {
     return std::string(ParseDialectChoice(version, gates).status().message());
@@ -65,7 +73,9 @@ TEST(ParseDialectChoice, SaysWhatIsWrong) {
   }
   EXPECT_THAT(error("auto", "HPAScaleToZero"), HasSubstr("expected Name=true or Name=false"));
   EXPECT_THAT(error("auto", "HPAScaleToZero=maybe"), HasSubstr("expected Name=true"));
-  EXPECT_THAT(error("auto", "HPAScaleTo0=true"), HasSubstr("does not bear on autoscalers"));
+  EXPECT_THAT(error("auto", "HPAScaleTo0=true"), HasSubstr("there is no gate HPAScaleTo0; those"));
+  EXPECT_THAT(error("auto", "AllBeta=false"), HasSubstr("AllBeta: name the gates that it sets"));
+  EXPECT_THAT(error("auto", "=true"), HasSubstr("expected Name=true"));
   EXPECT_THAT(error("1.36", "HPAGeneration=true"), HasSubstr("1.36 has no such gate"));
   EXPECT_THAT(error("1.37", "HPAConfigurableTolerance=false"), HasSubstr("locked it to true"));
 }
