@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/url.h"
 #include "base/status_macros.h"
 #include "doctor/listing.h"
 #include "kube/objects/api_version.h"
@@ -40,6 +41,24 @@ void LookAtTarget(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
   own.desired = facts.scale->spec_replicas;
   own.last_scaled = facts.autoscaler.status.last_scale_time;
   if (auto read = ReadTargetObject(*object); read.ok()) own.object = *std::move(read);
+}
+
+// A Deployment has a condition of what keeps it from making pods; of the others events tell. They
+// are kept for an hour, so they count only while pods are missing.
+void LookAtEvents(const AutoscalerLookDeps& deps, TargetFacts& own) {
+  if (!own.object.has_value() || own.object->uid.empty() || own.kind == "Deployment" ||
+      !own.object->replica_failure.empty() || own.pods.size() >= static_cast<size_t>(own.desired)) {
+    return;
+  }
+  const std::string selector =
+      absl::StrCat("involvedObject.uid=", own.object->uid, ",reason=FailedCreate");
+  const absl::StatusOr<std::string> events =
+      deps.api.Get(absl::StrCat(kube::ObjectPath("", "v1", own.ns, "events", ""),
+                                "?fieldSelector=", go::QueryEscape(selector)));
+  if (!events.ok()) return;
+  if (auto failure = ReadFailedCreate(*events); failure.ok()) {
+    own.object->replica_failure = *std::move(failure);
+  }
 }
 
 // Those that control the pods of the target, where that is known of its kind.
@@ -81,6 +100,7 @@ void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
     }
   }
   facts.own_object.controllers = ControllersOf(deps, facts.own_object);
+  LookAtEvents(deps, facts.own_object);
 }
 
 }  // namespace

@@ -107,6 +107,22 @@ absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
   return out;
 }
 
+absl::StatusOr<std::string> ReadFailedCreate(absl::string_view json) {
+  ASSIGN_OR_RETURN(const Json list, ParseObject<Json>(json, "list of events"));
+  std::string message;
+  absl::Time newest = absl::InfinitePast();
+  for (const Json& event : ItemsOf(list, "items")) {
+    if (TextOf(event, "reason") != "FailedCreate") continue;
+    // Repetitions are counted by the older fields, or in the series of the newer ones.
+    const absl::Time time = std::max({TimeOf(event, "lastTimestamp"), TimeOf(event, "eventTime"),
+                                      TimeOf(MemberOf(event, "series"), "lastObservedTime")});
+    if (!message.empty() && time < newest) continue;
+    newest = time;
+    message = TextOf(event, "message");
+  }
+  return message;
+}
+
 absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json) {
   ASSIGN_OR_RETURN(const Json object, ParseObject<Json>(json, "object"));
   const Json& metadata = MemberOf(object, "metadata");

@@ -27,10 +27,14 @@ struct ReplicasManager {
 struct TargetObject {
   std::string uid;
   std::vector<ReplicasManager> managers;
-  // Of the condition ReplicaFailure, as where a quota is used up; "": there is none.
+  // Why it can't make its pods, as where a quota is used up: of the condition ReplicaFailure, or,
+  // of kinds that have none (StatefulSets), of its newest event of that. "": nothing tells.
   std::string replica_failure;
 };
 absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json);
+
+// The message of the newest event FailedCreate in a list of events; "": there is none.
+absl::StatusOr<std::string> ReadFailedCreate(absl::string_view json);
 
 // A pod of the selector.
 struct PodOrigin {

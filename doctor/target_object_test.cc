@@ -120,6 +120,22 @@ TEST(CheckTargetObjectTest, AQuotaIsNamed) {
                                 HasSubstr("kubectl -n shop describe resourcequota"))));
 }
 
+TEST(ReadFailedCreateTest, TakesTheNewest) {
+  const auto read = [](absl::string_view json) {
+    return ReadFailedCreate(json).value_or("no list");
+  };
+  EXPECT_EQ(read(R"({"items": [
+      {"reason": "FailedCreate", "message": "old", "lastTimestamp": "2026-03-04T05:06:07Z"},
+      {"reason": "FailedCreate", "message": "new", "eventTime": "2026-03-04T05:00:00.000000Z",
+       "series": {"lastObservedTime": "2026-03-04T06:00:00.000000Z"}},
+      {"reason": "SuccessfulCreate", "message": "good", "lastTimestamp": "2026-03-04T07:00:00Z"},
+      {"reason": "FailedCreate", "message": "older", "lastTimestamp": null}]})"),
+            "new");
+  EXPECT_EQ(read(R"({"items": [{"reason": "FailedCreate", "message": "timeless"}]})"), "timeless");
+  EXPECT_EQ(read(R"({"items": []})"), "");
+  EXPECT_EQ(read("[]"), "no list");
+}
+
 TEST(CheckTargetObjectTest, ForeignPodsAreNamed) {
   TargetFacts facts = Web();
   for (int i = 0; i < 7; ++i) {

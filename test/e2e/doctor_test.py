@@ -280,6 +280,17 @@ class Doctor(Case):
             "containers": [{"name": "main", "image": "none.invalid/none"}]}))
         self.finds("catches 1 pod that Deployment crowd does not own: stray", "a label of their own", "hpa/crowd", "-n", NS)
 
+    def test_a_quota_keeps_a_stateful_set_from_its_count(self):
+        """Which has no condition for it, as a Deployment has."""
+        kube.register_kind("ResourceQuota", "v1", "resourcequotas", True)
+        space = f"{NS}-quota"
+        kube.apply(self.admin, kube.make("Namespace", space))
+        kube.apply(self.admin, kube.make("ResourceQuota", "compute", space, spec={"hard": {"pods": "0"}}))
+        kube.apply(self.admin, scaling.workload("StatefulSet", space, "books", 2))
+        kube.apply(self.admin, kube.make(HPA, "books", space, spec={
+            "maxReplicas": 2, "metrics": [scaling.queue("mail")], "scaleTargetRef": scaling.target_ref("StatefulSet", "books")}))
+        self.finds("StatefulSet books can't make its 2 replicas: create Pod books-", "describe resourcequota", "hpa/books", "-n", space)
+
     def test_two_on_one_target(self):
         self.begin("twin-a", [scaling.queue("mail")], target="twin")
         self.begin("twin-b", [scaling.queue("mail")], target="twin")
