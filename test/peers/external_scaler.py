@@ -8,6 +8,7 @@ Prints `port N`, then `ok` for each command done, in order:
   {"values": {"queue": [{"value": 3, "float": 0.5}]}}         what GetMetrics answers
   {"active": true}                                            what IsActive answers
   {"push": true}                                              one message on each open stream
+  {"push": true, "padding": 5000}                             with so many bytes in a field that nobody knows
   {"end": true}                                               ends the open streams
   {"fail": "UNAVAILABLE"} {"fail": null}                      every call fails with that code
   {"hang": true} {"hang": false}                              calls get no answer while it does
@@ -85,11 +86,19 @@ class Scaler:
             self.changed.notify_all()
         try:
             while (active := told.get()) is not None:
-                yield self.pb.IsActiveResponse(result=active)
+                yield active
         finally:
             with self.changed:
                 self.streams.discard(told)
                 self.changed.notify_all()
+
+    def message(self, active: bool, padding: int):
+        """In field 15, which the protocol does not have."""
+        more, size = b"", padding
+        while size > 127:
+            more, size = more + bytes([size & 127 | 128]), size >> 7
+        unknown = b"\x7a" + more + bytes([size]) + bytes(padding) if padding else b""
+        return self.pb.IsActiveResponse.FromString(self.pb.IsActiveResponse(result=active).SerializeToString() + unknown)
 
     def handlers(self):
         def unary(function, request, response):
@@ -115,7 +124,7 @@ class Scaler:
         with self.changed:
             if "push" in command or "end" in command:
                 for told in self.streams:
-                    told.put(command["push"] if "push" in command else None)
+                    told.put(self.message(command["push"], command.get("padding", 0)) if "push" in command else None)
             if "end" in command:
                 self.changed.wait_for(lambda: not self.streams, timeout=20)
             if "streams" in command:

@@ -230,8 +230,8 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   const TriggerReading failed = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_EQ(failed.error,
             absl::StrCat("external scaler ", peer.address(),
-                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is larger than "
-                         "1 MiB"));
+                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is too large (1 "
+                         "MiB; 4 KiB for IsActive)"));
   EXPECT_FALSE(failed.active);
   EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were told before
   peer.Do(R"({"fail": null})");
@@ -402,6 +402,21 @@ TEST(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
   peer.Do(R"({"end": true})");
   peer.Do(R"({"streams": 1})");  // after about 2 s
   peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+}
+
+TEST(ExternalPushTriggerTest, AMessageThatIsLargeEndsTheStream) {
+  Peer peer;
+  peer.Do(kQueue);
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  trigger->Subscribe(calls.Callback());
+  peer.Do(R"({"streams": 1})");
+  peer.Do(R"({"push": true, "padding": 8000})");
+  peer.Do(R"({"streams": 0})");
+  EXPECT_EQ(calls.count(), 0);
+  peer.Do(R"({"streams": 1})");
+  peer.Do(R"({"push": true, "padding": 2000})");
   EXPECT_TRUE(calls.WaitFor(1));
 }
 
