@@ -19,9 +19,9 @@ TriggerContext MakeTriggerContext(const LoopDependencies& deps, TriggerSecrets s
   context.count_pods = [&pods](absl::string_view ns, const kube::Selector& selector, bool by_node) {
     return pods.Count(ns, selector, by_node);
   };
-  context.read_secret = [&client = deps.client, secrets](absl::string_view ns,
-                                                         const TriggerSpec::SecretKey& key) {
-    return ReadSecret(client, ns, key, secrets);
+  context.read_secret = [reader = std::make_shared<SecretReader>(deps.client, deps.clock, secrets)](
+                            absl::string_view ns, const TriggerSpec::SecretKey& key) {
+    return reader->Read(ns, key);
   };
   context.clients = deps.trigger_clients;
   context.front = deps.front;

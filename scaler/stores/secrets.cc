@@ -1,7 +1,9 @@
 #include "scaler/stores/secrets.h"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -37,6 +39,19 @@ absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_vie
         absl::StrCat("key ", key.key, " of secret ", ns, "/", key.secret, " is no base64"));
   }
   return out;
+}
+
+absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
+                                               const TriggerSpec::SecretKey& key) {
+  // No name of a namespace, a Secret or a key of one that there is has a slash.
+  const std::string name = absl::StrCat(ns, "/", key.secret, "/", key.key);
+  const MonotonicTime now = clock_.MonotonicNow();
+  if (std::optional<SecretValue> kept = kept_.Get(name, now)) return *std::move(kept);
+  ASSIGN_OR_RETURN(SecretValue value, ReadSecret(client_, ns, key, which_));
+  const size_t bytes =
+      sizeof(value) + value.text.size() + (value.allowed_hosts ? value.allowed_hosts->size() : 0);
+  kept_.Put(name, value, bytes, now, now + kKept);
+  return value;
 }
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// Reads one value of a Secret for a trigger.
+// Reads values of Secrets for triggers.
 //
 // Who may create an autoscaler decides which Secrets of its namespace are read and where they are
 // sent. Two marks on a Secret limit that: the label kTriggerSecretLabel, without which it is not
@@ -7,6 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "base/clock.h"
+#include "base/expiring_cache.h"
 #include "kube/client/api_client.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/triggers/trigger.h"
@@ -26,5 +29,27 @@ enum class TriggerSecrets {
 //   kInvalidArgument   the value is no base64
 absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_view ns,
                                        const TriggerSpec::SecretKey& key, TriggerSecrets which);
+
+// Reads them as above, but gives a value that was read in the last seconds again: triggers that are
+// read each second would otherwise ask the API server as often for each of their parameters.
+//
+// Thread-safe. Errors are not kept. Limits: 4,096 values, 4 MiB.
+class SecretReader {
+ public:
+  // For so long at most a change of a Secret is not seen.
+  static constexpr absl::Duration kKept = absl::Seconds(5);
+
+  // The client and the clock outlive it.
+  SecretReader(kube::ApiClient& client, Clock& clock, TriggerSecrets which)
+      : client_(client), clock_(clock), which_(which) {}
+
+  absl::StatusOr<SecretValue> Read(absl::string_view ns, const TriggerSpec::SecretKey& key);
+
+ private:
+  kube::ApiClient& client_;
+  Clock& clock_;
+  const TriggerSecrets which_;
+  ExpiringCache<SecretValue> kept_{4096, size_t{4} << 20};
+};
 
 }  // namespace flyball::scaler

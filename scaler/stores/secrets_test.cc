@@ -49,6 +49,23 @@ TEST_F(ReadSecretTest, AnySecretOrOnlyThoseWithTheLabel) {
   }
 }
 
+TEST_F(ReadSecretTest, AValueIsGivenAgainForSeconds) {
+  const auto transport = api_.Connector()();
+  kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
+  SimulatedClock clock(absl::UnixEpoch());
+  SecretReader reader(client, clock, TriggerSecrets::kReferenced);
+  const auto read = [&] { return reader.Read("shop", {.secret = "s", .key = "token"}); };
+  EXPECT_TRUE(absl::IsNotFound(read().status()));
+  Put("s", R"(,"labels":{"flyball.dev/trigger-secret":"true"})");
+  EXPECT_EQ(read()->text, "hunter2") << "errors are not kept";
+  Put("s", "");  // the label is taken away
+  clock.Advance(absl::Seconds(4));
+  EXPECT_EQ(read()->text, "hunter2");
+  EXPECT_FALSE(reader.Read("shop", {.secret = "s", .key = "other"}).ok()) << "the value of a key";
+  clock.Advance(absl::Seconds(1));
+  EXPECT_TRUE(absl::IsPermissionDenied(read().status()));
+}
+
 TEST_F(ReadSecretTest, TheAnnotationIsReadWithEither) {
   Put("s", R"(,"labels":{"flyball.dev/trigger-secret":"true"},"annotations":)"
            R"({"flyball.dev/allowed-hosts":"a.example"})");

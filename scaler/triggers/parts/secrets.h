@@ -1,7 +1,8 @@
 // The Secrets that a trigger's parameters come from.
 //
-// Thread-safe. Secrets are read at each use, so that a change of one counts at once. The values of
-// a Secret whose annotation names hosts are sent to no other server.
+// Thread-safe. Secrets are asked for at each use; whoever reads them may give a value again for
+// some seconds (stores/secrets.h). The values of a Secret whose annotation names hosts are sent to
+// no other server.
 #pragma once
 
 #include <initializer_list>
