@@ -134,6 +134,11 @@ class Strangers(Case):
             with self.held("handshakes", count=5_000, source="127.0.0.2"):
                 self.assertEqual(self.reader.get(E + N + "/q").status, 200)
 
+    def test_keys_changed_without_end(self):
+        with self.under("12 connections that change their keys all the time"):
+            told = self.attack("key_updates", count=12)
+        self.assertGreater(told["updates"][0], 1000)
+
     def test_requests_begun_and_left(self):
         with self.under("300 heads of 900 kB that are never whole"):
             with self.held("heads", count=300):

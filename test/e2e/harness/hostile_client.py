@@ -15,6 +15,7 @@ import resource
 import select
 import socket
 import ssl
+import subprocess
 import sys
 import time
 
@@ -220,6 +221,21 @@ class Attack:
             self.held.append(sock)
             return sent
         return {"blocks": sum(self.at_once(send, self.count))}
+
+    def key_updates(self):
+        """Connections that change their keys as fast as it goes, for `seconds`, and send nothing else. Python's ssl can't."""
+        command = f"nice -n 10 openssl s_client -tls1_3 -connect 127.0.0.1:{self.port} 2>&1 >/dev/null | grep -c KEYUPDATE"
+        running = []
+        for _ in range(self.count):
+            # A line that begins with k asks for one, whatever comes with it in one read.
+            lines = subprocess.Popen(["yes", "k"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            counting = subprocess.Popen(["sh", "-c", command], stdin=lines.stdout, stdout=subprocess.PIPE)
+            lines.stdout.close()
+            running.append((lines, counting))
+        time.sleep(self.options.get("seconds", 5))
+        for lines, _ in running:
+            lines.kill()
+        return {"updates": sorted(int(counting.communicate(timeout=30)[0]) for _, counting in running)}
 
     def churn(self):
         """Connections that are made and cut again as fast as it goes, for `seconds`."""
