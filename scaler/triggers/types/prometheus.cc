@@ -108,7 +108,8 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   if (metadata.Has("namespace")) query.emplace_back("namespace", metadata.Text("namespace"));
   for (auto& pair : metadata.Pairs("queryParameters")) query.push_back(std::move(pair));
   http::Headers headers = metadata.Pairs("customHeaders");
-  for (const auto& [name, value] : headers) {
+  for (const auto& header : headers) {
+    const std::string& name = header.first;
     if (std::any_of(std::begin(kFraming), std::end(kFraming), [&name](absl::string_view framing) {
           return absl::EqualsIgnoreCase(name, framing);
         })) {
