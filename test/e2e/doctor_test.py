@@ -284,8 +284,12 @@ class Doctor(Case):
         """Which has no condition for it, as a Deployment has."""
         kube.register_kind("ResourceQuota", "v1", "resourcequotas", True)
         space = f"{NS}-quota"
-        kube.apply(self.admin, kube.make("Namespace", space))
+        kube.namespace(self.admin, space)
         kube.apply(self.admin, kube.make("ResourceQuota", "compute", space, spec={"hard": {"pods": "0"}}))
+        # As the controller of quotas would, which does not run here.
+        kube.patch(self.admin, "ResourceQuota", space, "compute", {"status": {"hard": {"pods": "0"}, "used": {"pods": "0"}}}, "status")
+        trial = kube.make("Pod", "trial", space, spec={"containers": [{"name": "main", "image": "none.invalid/none"}]})
+        wait.until(lambda: self.admin.request("POST", kube.path("Pod", space) + "?dryRun=All", trial).status == 403, "no pod is admitted")
         kube.apply(self.admin, scaling.workload("StatefulSet", space, "books", 2))
         kube.apply(self.admin, kube.make(HPA, "books", space, spec={
             "maxReplicas": 2, "metrics": [scaling.queue("mail")], "scaleTargetRef": scaling.target_ref("StatefulSet", "books")}))
