@@ -13,9 +13,14 @@ using nlohmann::json;
 
 constexpr size_t kMaxShown = 400;
 
+// What the series of a test give need not be UTF-8.
+std::string TextOf(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 // As it would be written in a test file.
 std::string ScalarText(const json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.get<std::string>() : TextOf(value);
 }
 
 std::string Shorten(std::string text) {
@@ -39,10 +44,10 @@ void Compare(const std::string& path, const Expected& expected, const json& got,
 
 void CompareList(const std::string& path, const Expected& expected, const json& got,
                  std::vector<std::string>* differences) {
-  if (!got.is_array()) return Mismatch(path, "a list", Shorten(got.dump()), differences);
+  if (!got.is_array()) return Mismatch(path, "a list", Shorten(TextOf(got)), differences);
   if (got.size() != expected.items.size()) {
     return Mismatch(path, absl::StrCat(expected.items.size(), " entries"),
-                    absl::StrCat(got.size(), ": ", Shorten(got.dump())), differences);
+                    absl::StrCat(got.size(), ": ", Shorten(TextOf(got))), differences);
   }
   for (size_t i = 0; i < got.size(); ++i) {
     Compare(absl::StrCat(path, "[", i, "]"), expected.items[i], got[i], differences);
@@ -51,7 +56,7 @@ void CompareList(const std::string& path, const Expected& expected, const json& 
 
 void CompareMap(const std::string& path, const Expected& expected, const json& got,
                 std::vector<std::string>* differences) {
-  if (!got.is_object()) return Mismatch(path, "a mapping", Shorten(got.dump()), differences);
+  if (!got.is_object()) return Mismatch(path, "a mapping", Shorten(TextOf(got)), differences);
   for (size_t i = 0; i < expected.keys.size(); ++i) {
     const std::string& key = expected.keys[i];
     const Expected& value = expected.items[i];
@@ -61,7 +66,7 @@ void CompareMap(const std::string& path, const Expected& expected, const json& g
     } else if (key == "object" && got.contains("describedObject")) {
       Compare(field, value, ObjectName(got), differences);
     } else if (value.kind != Expected::Kind::kNull) {
-      Mismatch(field, "a value", absl::StrCat("none among ", Shorten(got.dump())), differences);
+      Mismatch(field, "a value", absl::StrCat("none among ", Shorten(TextOf(got))), differences);
     }
   }
 }
@@ -70,12 +75,12 @@ void Compare(const std::string& path, const Expected& expected, const json& got,
              std::vector<std::string>* differences) {
   switch (expected.kind) {
     case Expected::Kind::kNull:
-      if (!got.is_null()) Mismatch(path, "null", Shorten(got.dump()), differences);
+      if (!got.is_null()) Mismatch(path, "null", Shorten(TextOf(got)), differences);
       return;
     case Expected::Kind::kText:
       if (got.is_structured() || ScalarText(got) != expected.text) {
         Mismatch(path, json(expected.text).dump(-1, ' ', false, json::error_handler_t::replace),
-                 Shorten(got.dump()), differences);
+                 Shorten(TextOf(got)), differences);
       }
       return;
     case Expected::Kind::kList:
@@ -110,7 +115,7 @@ std::vector<std::string> Differences(const RuleTest& test, const Exchange& got) 
   }
   if (test.promql) ComparePromql(*test.promql, got.promql, &differences);
   if (test.message && *test.message != message) {
-    Mismatch("message", json(*test.message).dump(), json(message).dump(), &differences);
+    Mismatch("message", TextOf(*test.message), TextOf(message), &differences);
   }
   // An answer of another code has another shape; its message says enough.
   if (test.answer && got.code == test.code) Compare("answer", *test.answer, body, &differences);

@@ -57,15 +57,6 @@ absl::StatusOr<std::string> Translate(absl::string_view pattern) {
   return out;
 }
 
-bool IsValidUtf8(absl::string_view text) {
-  while (!text.empty()) {
-    const Rune rune = DecodeRune(text);
-    if (!rune.valid) return false;
-    text.remove_prefix(static_cast<size_t>(rune.length));
-  }
-  return true;
-}
-
 re2::StringPiece Piece(absl::string_view text) { return {text.data(), text.size()}; }
 
 // The number that a `$` name stands for; nullopt: a name, leading zeros included.
@@ -111,7 +102,7 @@ Regexp::Regexp(std::string pattern, std::shared_ptr<const re2::RE2> regexp)
 }
 
 absl::StatusOr<Regexp> Regexp::Compile(absl::string_view pattern, int64_t usual_bytes) {
-  if (!IsValidUtf8(pattern)) return absl::InvalidArgumentError("invalid UTF-8");
+  if (!IsUtf8(pattern)) return absl::InvalidArgumentError("invalid UTF-8");
   const auto translated = Translate(pattern);
   if (!translated.ok()) return translated.status();
   RE2::Options options;

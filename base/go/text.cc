@@ -2,8 +2,10 @@
 
 #include <re2/re2.h>
 
+#include <cstring>
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 
 namespace flyball::go {
@@ -145,6 +147,25 @@ Rune DecodeRune(absl::string_view text) {
   const char32_t smallest = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
   if (value < smallest || value > kMaxRune || IsSurrogate(value)) return invalid;
   return {value, length, true};
+}
+
+size_t FindNoUtf8(absl::string_view text) {
+  size_t at = 0;
+  uint64_t word = 0;
+  for (; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080) != 0) break;
+  }
+  while (at < text.size()) {
+    if (absl::ascii_isascii(static_cast<unsigned char>(text[at]))) {
+      ++at;
+      continue;
+    }
+    const Rune rune = DecodeRune(text.substr(at));
+    if (!rune.valid) return at;
+    at += static_cast<size_t>(rune.length);
+  }
+  return absl::string_view::npos;
 }
 
 void AppendRune(char32_t rune, std::string& out) {

@@ -5,6 +5,7 @@
 // RE2's Unicode tables, which may lag Go's by a Unicode version.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,11 @@ struct Rune {
 
 Rune DecodeRune(absl::string_view text);
 void AppendRune(char32_t rune, std::string& out);
+
+// Where the first byte is that belongs to no character; npos: the text is UTF-8, as utf8.Valid has
+// it (no surrogates, nothing overlong).
+size_t FindNoUtf8(absl::string_view text);
+inline bool IsUtf8(absl::string_view text) { return FindNoUtf8(text) == absl::string_view::npos; }
 
 bool IsLetterOrDigit(char32_t rune);  // unicode.IsLetter or unicode.IsDigit
 bool IsPrintable(char32_t rune);      // strconv.IsPrint

@@ -1,5 +1,6 @@
 #include "kube/objects/manifest.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -7,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "kube/objects/api_version.h"
 #include "yaml-cpp/yaml.h"
@@ -116,6 +118,10 @@ class Reader {
 
 absl::StatusOr<std::vector<ManifestObject>> ReadManifest(const std::string& text,
                                                          absl::string_view file) {
+  if (const size_t at = go::FindNoUtf8(text); at != std::string::npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
+    return absl::InvalidArgumentError(absl::StrCat(file, ":", line, ": not UTF-8"));
+  }
   try {
     Reader reader(file);
     for (const YAML::Node& document : YAML::LoadAll(text)) {

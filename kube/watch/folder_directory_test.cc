@@ -54,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"LabelValueIsNoText", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: []}}",
             "f:3:33: bad conversion"},
         Row{"ListInList", "apiVersion: v1\nkind: List\nitems:\n- {kind: List, items: []}",
-            "f:4:3: a List inside a List"}),
+            "f:4:3: a List inside a List"},
+        Row{"NotUtf8", "apiVersion: v1\nkind: Pod\nmetadata: {name: a\xc3}", "f:3: not UTF-8"}),
     [](const auto& info) { return info.param.name; });
 
 class FolderDirectoryTest : public testing::Test {

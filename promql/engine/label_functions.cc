@@ -8,15 +8,6 @@
 namespace flyball::promql {
 namespace {
 
-bool IsUtf8(absl::string_view text) {
-  while (!text.empty()) {
-    const go::Rune rune = go::DecodeRune(text);
-    if (!rune.valid) return false;
-    text.remove_prefix(static_cast<size_t>(rune.length));
-  }
-  return true;
-}
-
 absl::Status BadName(absl::string_view which, absl::string_view function, absl::string_view name) {
   return absl::FailedPreconditionError(
       absl::StrCat("invalid ", which, " label name in ", function, "(): ", name));
@@ -24,12 +15,11 @@ absl::Status BadName(absl::string_view which, absl::string_view function, absl::
 
 absl::Status TooLong(absl::string_view function, absl::string_view label) {
   return absl::FailedPreconditionError(absl::StrCat("label ", Quote(label), " made by ", function,
-                                                    "() would be longer than ",
-                                                    kMaxLabelValueBytes, " bytes"));
+                                                    "() would be longer than ", kMaxLabelValueBytes,
+                                                    " bytes"));
 }
 
-void SetLabel(absl::string_view name, absl::string_view value, Element& element,
-              size_t* grown_by) {
+void SetLabel(absl::string_view name, absl::string_view value, Element& element, size_t* grown_by) {
   const size_t before = element.labels.encoded().size();
   element.labels = WithLabel(element.labels, name, value);
   const size_t after = element.labels.encoded().size();
@@ -40,7 +30,7 @@ void SetLabel(absl::string_view name, absl::string_view value, Element& element,
 
 bool IsLabelName(absl::string_view name, Dialect dialect) {
   if (dialect == Dialect::k2) return IsIdentifier(name, false);
-  return !name.empty() && IsUtf8(name);
+  return !name.empty() && go::IsUtf8(name);
 }
 
 absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,

@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/go/text.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::scaler {
@@ -295,6 +296,12 @@ absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
   if (text.size() > limits.max_bytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("the text is larger than ", limits.max_bytes, " bytes"));
+  }
+  if (const size_t at = go::FindNoUtf8(text); at != absl::string_view::npos) {
+    const absl::string_view before = text.substr(0, at);
+    return absl::InvalidArgumentError(
+        absl::StrCat("line ", 1 + std::count(before.begin(), before.end(), '\n'), ", column ",
+                     at - (before.rfind('\n') + 1) + 1, ": not UTF-8"));
   }
   std::vector<Node> documents;
   try {

@@ -9,6 +9,7 @@
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
 #include "base/go/arithmetic.h"
+#include "base/go/text.h"
 
 namespace flyball::formats {
 namespace {
@@ -78,7 +79,7 @@ class OpenMetricsParser {
   }
 
   const char* ReadHelp(absl::string_view text, FamilyMetadata& metadata) {
-    if (!IsUtf8(text)) return "the help text is not UTF-8";
+    if (!go::IsUtf8(text)) return "the help text is not UTF-8";
     scratch_.clear();
     metadata.help = Unescape(text, /*quotes=*/true, scratch_);
     return nullptr;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/text_scanner.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "promql/engine/series.h"
 #include "promql/text.h"
@@ -50,7 +51,7 @@ absl::StatusOr<promql::LabelSet> LabelsOf(const OtlpAttributes& attributes) {
   for (const OtlpAttribute* attribute : sorted) {
     if (attribute->key == kName) continue;
     if (attribute->too_long) return TooLong(attribute->key);
-    if (!IsUtf8(attribute->value)) {
+    if (!go::IsUtf8(attribute->value)) {
       return absl::InvalidArgumentError(
           absl::StrCat("attribute ", promql::Quote(attribute->key), " is not UTF-8"));
     }
@@ -132,7 +133,8 @@ void OtlpLabels::SetResource(const OtlpAttributes& attributes) {
     if (std::find(promoted_.begin(), promoted_.end(), attribute.key) == promoted_.end()) continue;
     if (attribute.too_long) status_ = TooLong(attribute.key);
     const auto name = OtlpLabelName(attribute.key);
-    if (name.ok() && IsUtf8(attribute.value)) ValueOf(*name, resource_labels_) = attribute.value;
+    if (name.ok() && go::IsUtf8(attribute.value))
+      ValueOf(*name, resource_labels_) = attribute.value;
   }
   SetSender(service, space, instance);
 }
@@ -148,9 +150,8 @@ void OtlpLabels::SetSender(const OtlpAttribute* service, const OtlpAttribute* sp
     instance_ = instance->value;
     if (instance->too_long) status_ = TooLong(kServiceInstance);
   }
-  if (!IsUtf8(job_) || !IsUtf8(instance_)) {
-    status_ =
-        absl::InvalidArgumentError("the name of the service or its instance is not UTF-8");
+  if (!go::IsUtf8(job_) || !go::IsUtf8(instance_)) {
+    status_ = absl::InvalidArgumentError("the name of the service or its instance is not UTF-8");
   }
 }
 

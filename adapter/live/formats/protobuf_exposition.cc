@@ -12,6 +12,7 @@
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
 #include "adapter/live/formats/wire_reader.h"
+#include "base/go/text.h"
 #include "promql/engine/series.h"
 #include "promql/text.h"
 
@@ -77,8 +78,8 @@ class FamilyReader {
     if (!reader.AtEnd()) return false;
     if (metrics == 0) return true;
     if (type >= std::size(kTypes) || metadata.name.empty() ||
-        metadata.name.size() > kMaxLabelValueBytes || !IsUtf8(metadata.name) ||
-        !IsUtf8(metadata.help.value_or(""))) {
+        metadata.name.size() > kMaxLabelValueBytes || !go::IsUtf8(metadata.name) ||
+        !go::IsUtf8(metadata.help.value_or(""))) {
       return false;
     }
     metadata.type = kTypes[type];
@@ -140,7 +141,7 @@ class FamilyReader {
                                      : inner.Skip();
       if (!good) return false;
     }
-    if (!inner.AtEnd() || name.empty() || !IsUtf8(name) || !IsUtf8(value)) return false;
+    if (!inner.AtEnd() || name.empty() || !go::IsUtf8(name) || !go::IsUtf8(value)) return false;
     if (!labels_.empty()) labels_.push_back(',');
     AppendName(name, /*colon_allowed=*/false, labels_);
     absl::StrAppend(&labels_, "=\"");
@@ -234,8 +235,8 @@ absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
         !reader.Read(page.substr(family, size))) {
       if (!reader.has_room()) {
         return absl::ResourceExhaustedError(
-            absl::StrCat("the names and labels of the page's samples are more than ",
-                         kMaxTextRatio, " times as long as the page"));
+            absl::StrCat("the names and labels of the page's samples are more than ", kMaxTextRatio,
+                         " times as long as the page"));
       }
       return absl::InvalidArgumentError(
           absl::StrCat("byte ", at, ": no family of metrics begins here"));

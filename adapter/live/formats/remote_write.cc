@@ -11,6 +11,7 @@
 #include "absl/strings/strip.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/wire_reader.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -452,10 +453,9 @@ absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
   if (labels.size() > kMaxLabels) return TooManyLabels(kMaxLabels);
   for (const auto& [name, value] : labels) {
     if (name.size() > kMaxLabelNameBytes || value.size() > kMaxLabelValueBytes) {
-      return absl::OutOfRangeError(
-          absl::StrCat("label ", promql::Quote(name.substr(0, kMaxLabelNameBytes)),
-                       " is longer than ", kMaxLabelNameBytes, " bytes of name or ",
-                       kMaxLabelValueBytes, " bytes of value"));
+      return absl::OutOfRangeError(absl::StrCat(
+          "label ", promql::Quote(name.substr(0, kMaxLabelNameBytes)), " is longer than ",
+          kMaxLabelNameBytes, " bytes of name or ", kMaxLabelValueBytes, " bytes of value"));
     }
   }
   std::sort(labels.begin(), labels.end(),
@@ -464,7 +464,7 @@ absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
   for (size_t i = 0; i < labels.size(); ++i) {
     const auto& [name, value] = labels[i];
     if (name.empty()) return absl::InvalidArgumentError("a label has no name");
-    if (!IsUtf8(name) || !IsUtf8(value)) {
+    if (!go::IsUtf8(name) || !go::IsUtf8(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat("label ", promql::Quote(name), " is not UTF-8"));
     }

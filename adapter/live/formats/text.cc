@@ -9,6 +9,7 @@
 #include "adapter/live/formats/text_escapes.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
+#include "base/go/text.h"
 
 namespace flyball::formats {
 namespace {
@@ -71,7 +72,7 @@ class TextParser {
       }
       type_ = *metadata.type;
     } else {
-      if (!IsUtf8(text)) return scanner_.FailAt(text_start, "the help text is not UTF-8");
+      if (!go::IsUtf8(text)) return scanner_.FailAt(text_start, "the help text is not UTF-8");
       scratch_.clear();
       metadata.help = Unescape(text, /*quotes=*/false, scratch_);
     }

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/go/text.h"
 #include "promql/text.h"
 
 namespace flyball::formats {
@@ -111,25 +109,6 @@ absl::Status TextScanner::error() const {
       shown == 0 ? std::string("the end") : promql::Quote(absl::string_view(failed_at_, shown));
   return absl::InvalidArgumentError(absl::StrCat(
       "line ", line, ", column ", failed_at_ - line_start + 1, ": ", failure_, ", found ", found));
-}
-
-bool IsUtf8(absl::string_view text) {
-  size_t at = 0;
-  uint64_t word = 0;
-  for (; at + sizeof word <= text.size(); at += sizeof word) {
-    std::memcpy(&word, text.data() + at, sizeof word);
-    if ((word & 0x8080808080808080) != 0) break;
-  }
-  while (at < text.size()) {
-    if (absl::ascii_isascii(static_cast<unsigned char>(text[at]))) {
-      ++at;
-      continue;
-    }
-    const go::Rune rune = go::DecodeRune(text.substr(at));
-    if (!rune.valid) return false;
-    at += static_cast<size_t>(rune.length);
-  }
-  return true;
 }
 
 }  // namespace flyball::formats

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "base/go/text.h"
 
 namespace flyball::formats {
 
@@ -101,9 +102,6 @@ class TextScanner {
   const char* failure_ = "";
 };
 
-// Whether it is UTF-8 as Go's utf8.Valid has it: no surrogates, nothing overlong.
-bool IsUtf8(absl::string_view text);
-
 template <typename Visitor>
 bool TextScanner::TakeLabelBlock(const LabelBlockSyntax& syntax, bool has_name, Visitor& visitor) {
   if (!Skip('{')) return Fail("expected {");
@@ -141,7 +139,7 @@ bool TextScanner::TakeLabel(const LabelBlockSyntax& syntax, bool& has_name, Visi
     const char* const value_start = at_;
     if (Peek() != '"') return Fail("expected a label's value in quotes");
     if (!TakeQuoted(syntax.line_breaks, value)) return false;
-    if (!IsUtf8(value)) return FailAt(value_start, "the label's value is not UTF-8");
+    if (!go::IsUtf8(value)) return FailAt(value_start, "the label's value is not UTF-8");
     visitor.OnLabel(name, value);
     SkipBlanksOf(syntax);
     comma = Peek() == ',';

@@ -28,15 +28,6 @@ constexpr ActionName kActions[] = {
     {"uppercase", Action::kUppercase},
 };
 
-bool IsUtf8(absl::string_view text) {
-  while (!text.empty()) {
-    const go::Rune rune = go::DecodeRune(text);
-    if (!rune.valid) return false;
-    text.remove_prefix(static_cast<size_t>(rune.length));
-  }
-  return true;
-}
-
 absl::Status Refuse(absl::string_view field, absl::string_view problem) {
   return absl::InvalidArgumentError(absl::StrCat(field, ": ", problem));
 }
@@ -123,7 +114,7 @@ absl::Status Check(const RuleText& text, Action action) {
 
 bool IsLabelName(absl::string_view name, bool legacy) {
   if (name.empty()) return false;
-  if (!legacy) return IsUtf8(name);
+  if (!legacy) return go::IsUtf8(name);
   if (absl::ascii_isdigit(static_cast<unsigned char>(name.front()))) return false;
   for (const char c : name) {
     if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '_') return false;
