@@ -289,6 +289,10 @@ TEST_F(ApiServerFixture, LargeBodiesAreCompressedForWhoAsks) {
   EXPECT_GT(plain->body.size(), 128u * 1024);
   EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
   EXPECT_EQ(packed->body, plain->body);  // the client undid it
+  for (const char* other : {"gzip;q=0", "*", "identity, gzip;q=0.5", "xgzip"}) {
+    const auto not_asked = Get(C2 N "/pods/*/m", {{"Accept-Encoding", other}});
+    EXPECT_EQ(not_asked->get_header_value("Content-Encoding"), "") << other;
+  }
 }
 
 TEST_F(ApiServerFixture, CurlGetsIndentedJson) {

@@ -2,8 +2,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -17,12 +19,12 @@ namespace {
 
 constexpr size_t kGzipAbove = 128 * 1024;
 
+// Only the plain word counts, as in the API server: "gzip;q=0" forbids it.
 bool TakesGzip(absl::string_view accept_encoding) {
-  for (absl::string_view part : absl::StrSplit(accept_encoding, ',')) {
-    part = absl::StripAsciiWhitespace(part.substr(0, part.find(';')));
-    if (part == "gzip" || part == "*") return true;
-  }
-  return false;
+  const std::vector<absl::string_view> parts = absl::StrSplit(accept_encoding, ',');
+  return std::any_of(parts.begin(), parts.end(), [](absl::string_view part) {
+    return absl::StripAsciiWhitespace(part) == "gzip";
+  });
 }
 
 bool IsForHumans(absl::string_view user_agent) {

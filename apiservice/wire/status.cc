@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 #include "apiservice/wire/proto_writer.h"
 #include "apiservice/wire/text.h"
+#include "base/go/text.h"
 
 namespace flyball::apiservice::wire {
 namespace {
@@ -114,7 +115,7 @@ Status Forbidden(absl::string_view group, absl::string_view resource, absl::stri
                  absl::string_view text) {
   const std::string subject = name.empty()
                                   ? Qualified(resource, group)
-                                  : absl::StrCat(Qualified(resource, group), " \"", name, "\"");
+                                  : absl::StrCat(Qualified(resource, group), " ", go::Quote(name));
   return {403, "Forbidden", absl::StrCat(subject, " is forbidden: ", text),
           About(group, resource, name)};
 }
@@ -138,7 +139,8 @@ Status NotAcceptable(const std::vector<std::string>& media_types) {
 }
 
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name) {
-  return {404, "NotFound", absl::StrCat(Qualified(resource, group), " \"", name, "\" not found"),
+  return {404, "NotFound",
+          absl::StrCat(Qualified(resource, group), " ", go::Quote(name), " not found"),
           About(group, resource, name)};
 }
 

@@ -45,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
             R"("message":"watch is not supported on resources of kind \"*.external.metrics.k8s.io\"","reason":"MethodNotAllowed","details":{"group":"external.metrics.k8s.io","kind":"*"},"code":405})"},
         Row{"ForbiddenNamesWhat", Forbidden("g", "m", "n", "User \"u\" cannot get"),
             R"("message":"m.g \"n\" is forbidden: User \"u\" cannot get","reason":"Forbidden","details":{"name":"n","group":"g","kind":"m"},"code":403})"},
+        Row{"ForbiddenQuotes", Forbidden("", "m", "a\tb", "no"),
+            R"("message":"m \"a\\tb\" is forbidden: no","reason":"Forbidden","details":{"name":"a\tb","kind":"m"},"code":403})"},
         Row{"ForbiddenPath", ForbiddenPath("User \"u\" cannot get path \"/x\""),
             R"("message":"forbidden: User \"u\" cannot get path \"/x\"","reason":"Forbidden","details":{},"code":403})"}),
     [](const auto& info) { return info.param.name; });
