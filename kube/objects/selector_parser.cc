@@ -21,22 +21,20 @@ bool IsSymbol(char c) { return absl::StrContains("=!(),><", c); }
 bool IsSpace(char c) { return absl::StrContains(" \t\r\n", c); }
 bool IsWord(absl::string_view token) { return !token.empty() && !IsSymbol(token.front()); }
 
-// Cuts the next token off `rest`: a symbol, a word, or "" at the end. A NUL byte ends a word, and
-// ends the text where a token should start, as it does in upstream's lexer.
+// Cuts the next token off `rest`: a symbol, a word, or "" at the end. A NUL byte behind a token is
+// swallowed, and ends the text where a token should start, as in upstream's lexer.
 absl::string_view NextToken(absl::string_view& rest) {
   while (!rest.empty() && IsSpace(rest.front())) rest.remove_prefix(1);
   if (rest.empty() || rest.front() == '\0') return "";
   size_t size = absl::StartsWith(rest, "==") || absl::StartsWith(rest, "!=") ? 2 : 1;
-  size_t behind = size;
   if (!IsSymbol(rest.front())) {
     while (size < rest.size() && !IsSymbol(rest[size]) && !IsSpace(rest[size]) &&
            rest[size] != '\0') {
       ++size;
     }
-    behind = size < rest.size() && rest[size] == '\0' ? size + 1 : size;
   }
   const absl::string_view token = rest.substr(0, size);
-  rest.remove_prefix(behind);
+  rest.remove_prefix(size < rest.size() && rest[size] == '\0' ? size + 1 : size);
   return token;
 }
 

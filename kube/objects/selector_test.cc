@@ -44,6 +44,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"_a", ""}, Row{"a=-b", ""}, Row{"X.com/y=z", ""}, Row{"a>-1", ""},
                     Row{std::string(64, 'k'), ""}, Row{"a=" + std::string(64, 'v'), ""}));
 
+TEST(ParseTest, ANulBehindATokenIsSwallowed) {
+  const auto read = [](absl::string_view text) {
+    const auto selector = Selector::Parse(std::string(text));
+    return selector.ok() ? selector->ToString() : "refused";
+  };
+  EXPECT_EQ(read(absl::string_view("k=\0x", 4)), "k=x");
+  EXPECT_EQ(read(absl::string_view("k==\0x", 5)), "k==x");
+  EXPECT_EQ(read(absl::string_view("k\0=x", 4)), "k=x");
+  EXPECT_EQ(read(absl::string_view("k in (\0a)", 9)), "k in (a)");
+  EXPECT_EQ(read(absl::string_view("!\0k", 3)), "!k");
+  EXPECT_EQ(read(absl::string_view("\0k", 2)), "");
+  EXPECT_EQ(read(absl::string_view("k=x,\0\0y", 7)), "refused");
+}
+
 // What 1.34 refuses and later versions read, and the words that changed.
 TEST(ParseTest, LabelRulesOf135) {
   EXPECT_FALSE(Selector::Parse("a in (b,,)").ok());
