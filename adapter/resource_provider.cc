@@ -336,9 +336,16 @@ std::optional<PodMetrics> ResourceProvider::ForPod(const Batch& batch, const Amo
     if (readings.empty()) return std::nullopt;
     for (size_t i = 0; i < readings.size(); ++i) {
       const auto [milli, container] = readings[i];
-      if (milli == ResourceReadings::kUnknown) return std::nullopt;
-      UsageOf(all.containers[container], metrics.containers).*amount.usage = milli;
       earliest = std::min(earliest, queried.TimeOf(object, i));
+      if (milli == ResourceReadings::kUnknown) {
+        // Of a repeated container the last reading counts.
+        const bool again =
+            std::any_of(readings.begin() + static_cast<std::ptrdiff_t>(i) + 1, readings.end(),
+                        [id = container](const auto& later) { return later.container == id; });
+        if (!again) return std::nullopt;
+        continue;
+      }
+      UsageOf(all.containers[container], metrics.containers).*amount.usage = milli;
     }
   }
   metrics.pod = (*batch.objects)[object];

@@ -229,6 +229,15 @@ TEST_F(ResourceProviderTest, NegativeAndNanAreZeroInfiniteLeavesThePodOut) {
   EXPECT_EQ(Shown(got->items), "web/a @100 c:0,0");
 }
 
+TEST_F(ResourceProviderTest, OfARepeatedContainerTheLastReadingCounts) {
+  Answer({Container("a", "c", kInf), Container("a", "c", 1), Container("b", "c", 1),
+          Container("b", "c", kInf)},
+         {Container("a", "c", 1), Container("b", "c", 1)});
+  const auto got = Pods("web");
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(Shown(got->items), "web/a @100 c:1000,1000");
+}
+
 TEST_F(ResourceProviderTest, WhatIsNotThereIsNotFound) {
   EXPECT_EQ(Pods("web", "zz").status(), absl::NotFoundError("pods \"zz\" not found"));
   EXPECT_EQ(Nodes("zz").status(), absl::NotFoundError("node \"zz\" not found"));
