@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -91,6 +92,9 @@ ServerUrl SplitServerUrl(absl::string_view url) {
   }
   parts.base = std::string(url);
   const size_t scheme = url.find("://");
+  if (scheme != absl::string_view::npos) {
+    parts.base.replace(0, scheme, absl::AsciiStrToLower(url.substr(0, scheme)));
+  }
   const size_t host = scheme == absl::string_view::npos ? 0 : scheme + 3;
   const absl::string_view authority = url.substr(host, url.find('/', host) - host);
   const size_t user = authority.rfind('@');

@@ -444,6 +444,7 @@ INSTANTIATE_TEST_SUITE_P(
         UrlRow{"Plain", "http://prom:9090", "http://prom:9090", "", "http://prom:9090"},
         UrlRow{"PathAndQuery", "https://prom/a/b/?k=v&w", "https://prom/a/b/", "k=v&w",
                "https://prom/a/b/"},
+        UrlRow{"LettersOfTheScheme", "HTTP://Prom/A", "http://Prom/A", "", "HTTP://Prom/A"},
         UrlRow{"User", "http://u:p@prom/x", "http://u:p@prom/x", "", "http://prom/x"},
         UrlRow{"AtInThePassword", "http://u:p@q@prom", "http://u:p@q@prom", "", "http://prom"},
         UrlRow{"AtInThePath", "http://prom/a@b", "http://prom/a@b", "", "http://prom/a@b"},
