@@ -2,6 +2,7 @@
 
 #include <llhttp.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -129,6 +130,12 @@ class RequestReader::Impl {
   int Refusal() const {
     if (parser_.http_major != 1) return 505;
     if (host_lines_ > 1 || (host_lines_ == 0 && parser_.http_minor >= 1)) return 400;
+    const bool other_coding =
+        std::any_of(request_.headers.begin(), request_.headers.end(), [](const auto& header) {
+          return absl::EqualsIgnoreCase(header.first, "Transfer-Encoding") &&
+                 !absl::EqualsIgnoreCase(header.second, "chunked");
+        });
+    if (other_coding && parser_.http_minor >= 1) return 501;
     return 0;
   }
 

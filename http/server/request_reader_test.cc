@@ -125,6 +125,8 @@ TEST(RequestReader, RefusesWhatServersReadInDifferentWays) {
     EXPECT_EQ(Read(Get(line)), 400) << line;
   }
   EXPECT_EQ(Read(Get(std::string("Name: a\0b\r\n", 11))), 400);
+  EXPECT_EQ(Read(Get("Transfer-Encoding: gzip, chunked\r\n") + "0\r\n\r\n"), 501);
+  EXPECT_EQ(Read(Get("Transfer-Encoding: Chunked\r\n") + "0\r\n\r\n"), 200);
   EXPECT_EQ(Read("GET / HTTP/1.1\r\n\r\n"), 400) << "no Host";
   EXPECT_EQ(Read("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 200) << "an empty one, as Go";
   EXPECT_EQ(Read("GET / HTTP/1.0\r\n\r\n"), 200);
