@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/list_splitter.h"
 #include "kube/objects/object_json.h"
@@ -72,7 +73,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Require(page.ok() || !page.status().message().empty());
   if (page.ok()) {
     for (const std::string& object : objects) CheckObject(object);
-    if (nlohmann::json::accept(bytes)) CheckPieces(bytes, objects, *page);
+    // For that library a NUL ends the text.
+    if (!absl::StrContains(bytes, '\0') && nlohmann::json::accept(bytes)) {
+      CheckPieces(bytes, objects, *page);
+    }
   }
   return 0;
 }
