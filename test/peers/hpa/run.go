@@ -249,6 +249,8 @@ func beforeCreate(ctx context.Context, in *autoscaling.HorizontalPodAutoscaler) 
 // The defaults, by version. What depends on a gate that a scenario turns off is off throughout.
 var defaultGates = map[string]map[string]bool{
 	"1.34": {"HPAConfigurableTolerance": false, "HPAScaleToZero": false, "PodLevelResources": true},
+	"1.35": {"HPAConfigurableTolerance": true, "HPAScaleToZero": false, "PodLevelResources": true},
+	"1.36": {"HPAConfigurableTolerance": true, "HPAScaleToZero": false, "PodLevelResources": true, "DeclarativeValidationBeta": true},
 	"1.37": {"HPAScaleToZero": true, "HPAGeneration": true, "HPAOptimizedSelectorStore": true, "PodLevelResources": true,
 		"DeclarativeValidationBeta": true},
 }

@@ -8,11 +8,6 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 )
 
-func (oracleMonitor) ObserveHPAAddition()                           {}
-func (oracleMonitor) ObserveHPADeletion()                           {}
-func (oracleMonitor) ObserveDesiredReplicas(string, string, int32)  {}
-func (oracleMonitor) ObserveHPARequeueSkips(group, resource string) {}
-
 func (c *HorizontalController) rememberSelectors() {
 	c.consistencyStore = consistencyutil.NewNoopConsistencyStore()
 	if utilfeature.DefaultFeatureGate.Enabled(features.HPAOptimizedSelectorStore) {

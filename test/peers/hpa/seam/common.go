@@ -46,6 +46,12 @@ func (m oracleMonitor) ObserveMetricComputationResult(action monitor.ActionLabel
 	m.computed(string(action), string(err), string(t))
 }
 
+// What some versions also count, and no scenario asks.
+func (oracleMonitor) ObserveHPAAddition()                           {}
+func (oracleMonitor) ObserveHPADeletion()                           {}
+func (oracleMonitor) ObserveDesiredReplicas(string, string, int32)  {}
+func (oracleMonitor) ObserveHPARequeueSkips(group, resource string) {}
+
 func NewOracle(s scaleclient.ScalesGetter, h autoscalingclient.HorizontalPodAutoscalersGetter, m apimeta.RESTMapper, mc metricsclient.MetricsClient,
 	pods corelisters.PodLister, rec record.EventRecorder, tolerance float64, down, cpuInit, delay time.Duration,
 	reconciled func(action, err string), computed func(action, err, typ string)) *Oracle {
