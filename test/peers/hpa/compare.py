@@ -13,8 +13,14 @@ def errors(result: dict) -> list:
     return sorted((e["type"], e.get("field", "")) for e in result["admission"]["errors"] if e["type"] != "decode")
 
 
+def decodes(result: dict) -> bool:
+    return all(e["type"] != "decode" for e in result["admission"]["errors"])
+
+
 def differences(want: dict, got: dict) -> list:
-    found = [("admission.errors", errors(want), errors(got))] if errors(want) != errors(got) else []
+    if "admission" not in got:
+        return [("admission", want["admission"]["errors"], got)]
+    found = [("admission.errors", errors(want), errors(got))] if errors(want) != errors(got) or decodes(want) != decodes(got) else []
     for error in want["admission"]["errors"]:
         details = [e["detail"] for e in got["admission"]["errors"] if e.get("field") == error.get("field")]
         if error["type"] != "decode" and details and not any(error["message"].endswith(detail) for detail in details):
@@ -22,6 +28,8 @@ def differences(want: dict, got: dict) -> list:
     for field in ("spec", "generation"):
         if field in want["admission"] and field in got["admission"] and want["admission"][field] != got["admission"][field]:
             found.append((f"admission.{field}", want["admission"][field], got["admission"].get(field)))
+    if len(want.get("ticks", [])) != len(got.get("ticks", [])):
+        found.append(("ticks", len(want.get("ticks", [])), len(got.get("ticks", []))))
     for number, (theirs, ours) in enumerate(zip(want.get("ticks", []), got.get("ticks", []))):
         for key in sorted((theirs.keys() | ours.keys()) - {"queries"}):
             if theirs.get(key) != ours.get(key) and (theirs.get(key) or ours.get(key)):
