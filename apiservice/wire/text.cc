@@ -9,63 +9,12 @@
 namespace flyball::apiservice::wire {
 namespace {
 
-constexpr char kHex[] = "0123456789abcdef";
-
-bool IsPlain(unsigned char c) {
-  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
-
-void AppendEscapedAscii(char c, std::string* out) {
-  // What has a letter of its own, and that letter.
-  constexpr absl::string_view kNamed = "\"\\\n\r\t\b\f";
-  constexpr absl::string_view kNames = "\"\\nrtbf";
-  out->push_back('\\');
-  if (const size_t at = kNamed.find(c); at != absl::string_view::npos) {
-    out->push_back(kNames[at]);
-    return;
-  }
-  out->append("u00");
-  out->push_back(kHex[c >> 4]);
-  out->push_back(kHex[c & 0xF]);
-}
-
 void AppendTwoDigits(int value, std::string* out) {
   out->push_back(static_cast<char>('0' + value / 10));
   out->push_back(static_cast<char>('0' + value % 10));
 }
 
 }  // namespace
-
-void AppendJsonString(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  size_t start = 0;  // of the run that needs no escape
-  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
-  for (size_t i = 0; i < text.size();) {
-    if (IsPlain(bytes[i])) {
-      ++i;
-      continue;
-    }
-    const go::Rune rune = go::DecodeRune(text.substr(i));
-    const auto length = static_cast<size_t>(rune.length);
-    const bool separator = rune.value == 0x2028 || rune.value == 0x2029;
-    if (rune.valid && length > 1 && !separator) {
-      i += length;
-      continue;
-    }
-    out->append(text.data() + start, i - start);
-    if (!rune.valid) {
-      out->append("\\ufffd");
-    } else if (separator) {
-      out->append(rune.value == 0x2028 ? "\\u2028" : "\\u2029");
-    } else {
-      AppendEscapedAscii(text[i], out);
-    }
-    i += length;
-    start = i;
-  }
-  out->append(text.data() + start, text.size() - start);
-  out->push_back('"');
-}
 
 void AppendKey(absl::string_view name, std::string* out) {
   AppendComma(out);

@@ -10,12 +10,11 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/go/text.h"
 
 namespace flyball::apiservice::wire {
 
-// With quotes. As Go's encoding/json with HTML escaping: < > & U+2028 U+2029 as \uXXXX, broken
-// UTF-8 as \ufffd.
-void AppendJsonString(absl::string_view text, std::string* out);
+using go::AppendJsonString;
 
 // Members and items are put one after the other: these write the comma themselves, unless the
 // object or list was opened right before. Names of members are taken as they are.

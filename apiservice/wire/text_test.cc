@@ -12,34 +12,6 @@
 namespace flyball::apiservice::wire {
 namespace {
 
-struct StringRow {
-  std::string name;
-  std::string in;
-  std::string want;
-};
-
-class AppendJsonStringTest : public testing::TestWithParam<StringRow> {};
-
-TEST_P(AppendJsonStringTest, Row) {
-  std::string out;
-  AppendJsonString(GetParam().in, &out);
-  EXPECT_EQ(out, GetParam().want);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Escapes, AppendJsonStringTest,
-    testing::Values(StringRow{"PlainStays", "queue_len", "\"queue_len\""},
-                    StringRow{"QuoteAndBackslash", "a\"b\\c", R"("a\"b\\c")"},
-                    StringRow{"HtmlAsGo", "<a>&b", R"("\u003ca\u003e\u0026b")"},
-                    StringRow{"Controls", std::string("\n\r\t\b\f\x01", 6),
-                              R"("\n\r\t\b\f\u0001")"},
-                    StringRow{"NonAsciiStays", "grüße€😀", "\"grüße€😀\""},
-                    StringRow{"LineSeparators", "\u2028\u2029", R"("\u2028\u2029")"},
-                    StringRow{"BrokenUtf8IsReplaced", "a\xff\xc3", R"("a\ufffd\ufffd")"},
-                    // A surrogate half in UTF-8 is three broken bytes.
-                    StringRow{"SurrogateIsBroken", "\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"}),
-    [](const auto& info) { return info.param.name; });
-
 struct QuantityRow {
   std::string name;
   int64_t milli;

@@ -1,8 +1,8 @@
 // Go's ways with text that the rule language shows through: quoting, unquoting, classes of
 // characters.
 //
-// Pure. Source: Go's strconv, unicode and unicode/utf8. Character classes beyond ASCII come from
-// RE2's Unicode tables, which may lag Go's by a Unicode version.
+// Pure. Source: Go's strconv, encoding/json, unicode and unicode/utf8. Character classes beyond
+// ASCII come from RE2's Unicode tables, which may lag Go's by a Unicode version.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,10 @@ std::string Quote(absl::string_view text);
 std::string QuoteAscii(absl::string_view text);
 // strconv.QuoteRune.
 std::string QuoteRune(char32_t rune, bool ascii_only);
+
+// encoding/json of a string, with its quotes and HTML escaping: < > & U+2028 U+2029 as \uXXXX,
+// broken UTF-8 as \ufffd.
+void AppendJsonString(absl::string_view text, std::string* out);
 
 // strconv.Unquote of "…" and `…` literals. nullopt: not a Go literal.
 std::optional<std::string> Unquote(absl::string_view literal);

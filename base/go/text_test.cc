@@ -33,6 +33,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"Surrogate", "\xED\xA0\x80", R"("\xed\xa0\x80")"}),
     [](const auto& info) { return info.param.name; });
 
+class JsonGoTest : public testing::TestWithParam<Row> {};
+
+TEST_P(JsonGoTest, Row) {
+  std::string out;
+  AppendJsonString(GetParam().text, &out);
+  EXPECT_EQ(out, GetParam().quoted);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EncodingJson, JsonGoTest,
+    testing::Values(Row{"PlainStays", "queue_len", "\"queue_len\""},
+                    Row{"QuoteAndBackslash", "a\"b\\c", R"("a\"b\\c")"},
+                    Row{"HtmlAsGo", "<a>&b", R"("\u003ca\u003e\u0026b")"},
+                    Row{"Controls", std::string("\n\r\t\b\f\x01", 6), R"("\n\r\t\b\f\u0001")"},
+                    Row{"NonAsciiStays", "grüße€😀", "\"grüße€😀\""},
+                    Row{"LineSeparators", "\u2028\u2029", R"("\u2028\u2029")"},
+                    Row{"BrokenUtf8IsReplaced", "a\xff\xc3", R"("a\ufffd\ufffd")"},
+                    // A surrogate half in UTF-8 is three broken bytes.
+                    Row{"SurrogateIsBroken", "\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"}),
+    [](const auto& info) { return info.param.name; });
+
 TEST(UnquoteGoTest, RefusesWhatIsNoLiteral) {
   for (const char* bad : {"", "\"", "\"a", "a\"", "'a'", "\"a\"b\"", "\"\n\"", R"("\q")", R"("\'")",
                           R"("\x4")", R"("\400")", R"("\ud800")", R"("\U00110000")", "`a`b`"}) {

@@ -31,14 +31,15 @@ bool ComparesTo(const Requirement& requirement, const std::string& label) {
   return requirement.op == Operator::kGreaterThan ? *have > *limit : *have < *limit;
 }
 
+// As JSON.
 std::string ListText(const std::vector<std::string>& values) {
   if (values.empty()) return "null";
-  return absl::StrCat("[",
-                      absl::StrJoin(values, ",",
-                                    [](std::string* out, const std::string& value) {
-                                      absl::StrAppend(out, go::Quote(value));
-                                    }),
-                      "]");
+  std::string out = "[";
+  for (const std::string& value : values) {
+    if (out.size() > 1) out += ',';
+    go::AppendJsonString(value, &out);
+  }
+  return out + "]";
 }
 
 // Adds what is wrong with the number of values, or with values that should be integers.

@@ -119,6 +119,8 @@ TEST(LabelSelectorTest, RefusesWhatUpstreamRefuses) {
   EXPECT_EQ(
       error({"a", "Exists", {"b"}}),
       "values: Invalid value: [\"b\"]: values set must be empty for exists and does not exist");
+  EXPECT_TRUE(absl::StartsWith(error({"a", "Exists", {"b", "<\x01"}}),
+                               R"([values: Invalid value: ["b","\u003c\u0001"]: values set)"));
   EXPECT_TRUE(absl::StartsWith(error({"a", "In", {"z", "-x", "b"}}), "values[1][a]: Invalid"));
 }
 
