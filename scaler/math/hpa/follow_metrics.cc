@@ -252,7 +252,9 @@ std::string FollowMetrics(const DecisionInput& input, const DecideOptions& optio
   }
   // Fixed before windows and limits: they may turn the direction round.
   if (decision.recommendation > decision.current) {
-    absl::StrAppend(&decision.rescale_reason, winner, " above target");
+    // As upstream: no metric is named where the target had less than nothing.
+    absl::StrAppend(&decision.rescale_reason, combination.replicas > 0 ? winner : "",
+                    " above target");
   } else if (decision.recommendation < decision.current) {
     decision.rescale_reason = "All metrics below target";
   }

@@ -110,7 +110,7 @@ bool MayLeaveZero(const DecisionInput& input) {
 // A target that the controller put to sleep wakes to no less than a minimum that was raised
 // meanwhile, whatever rules and windows allow.
 void RaiseToMinimum(const DecisionInput& input, Decision& decision) {
-  if (decision.current != 0 || !input.config->wakes_by_condition ||
+  if (decision.current != 0 || decision.min_replicas == 0 || !input.config->wakes_by_condition ||
       decision.desired >= decision.min_replicas) {
     return;
   }
