@@ -44,6 +44,7 @@ std::string FirstDifference(const Json& want, const Json& got) {
 
 // The vectors that one version of the controller computed.
 struct VectorFile {
+  const char* version;
   const char* name;
   size_t scenarios;
   size_t ticks;
@@ -78,9 +79,11 @@ TEST_P(AnswerLineTest, DecidesAsTheControllerDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Versions, AnswerLineTest,
-                         testing::Values(VectorFile{"vectors.jsonl.gz", 400, 981},
-                                         VectorFile{"vectors-1.37.jsonl.gz", 400, 1037}),
-                         [](const auto& info) { return info.index == 0 ? "v1_34" : "v1_37"; });
+                         testing::Values(VectorFile{"v1_34", "vectors.jsonl.gz", 400, 981},
+                                         VectorFile{"v1_35", "vectors-1.35.jsonl.gz", 250, 615},
+                                         VectorFile{"v1_36", "vectors-1.36.jsonl.gz", 252, 593},
+                                         VectorFile{"v1_37", "vectors-1.37.jsonl.gz", 400, 1037}),
+                         [](const auto& info) { return std::string(info.param.version); });
 
 TEST(AnswerLineTest, TellsTheKindsByTheirMembers) {
   const LineAnswer answer =

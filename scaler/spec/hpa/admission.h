@@ -6,8 +6,8 @@
 // fields whose gate is off, validation, and the v2 defaults of reading the stored object back.
 //
 // Source:   Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling, pkg/registry/autoscaling; compared
-//           with 1.34.4 by replaying test/data/hpa/admission.jsonl.gz, with both by the scenarios
-//           beside it.
+//           with 1.34.4 by replaying test/data/hpa/admission.jsonl.gz, with 1.34 to 1.37 by the
+//           scenarios beside it.
 // Not here: updates (an object is judged as a new one), name generation, and metadata.namespace
 //           taken from a URL: it has to be in the body.
 // Differs:  decode errors name the same fields but in words of their own; see also document.h.
