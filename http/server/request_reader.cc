@@ -185,7 +185,8 @@ class RequestReader::Impl {
       absl::StripTrailingAsciiWhitespace(&value);
       if (absl::EqualsIgnoreCase(name, "Host")) ++self.host_lines_;
     }
-    self.keep_alive_ = llhttp_should_keep_alive(parser) != 0;
+    // A client of HTTP/1.0 would have to be told that its connection stays; it is closed instead.
+    self.keep_alive_ = llhttp_should_keep_alive(parser) != 0 && parser->http_minor >= 1;
     // No protocol is switched to; the request is answered as if it had not asked.
     parser->upgrade = 0;
     if (!self.limits_.keep_bodies &&

@@ -41,6 +41,13 @@ TEST(RequestReader, ReadsTargetAndHeadersAsSent) {
   EXPECT_TRUE(reader.KeepAlive());
 }
 
+TEST(RequestReader, AClientOfHttp10IsAnsweredOnce) {
+  RequestReader reader({});
+  reader.Feed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  ASSERT_EQ(reader.state(), State::kComplete);
+  EXPECT_FALSE(reader.KeepAlive());
+}
+
 TEST(RequestReader, EveryByteOfTheHeadCounts) {
   const RequestLimits limits = {.max_head_bytes = 64};
   const std::string head = Get("");  // 27 bytes
