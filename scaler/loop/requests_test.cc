@@ -201,6 +201,7 @@ TEST_F(RequestsTest, WhatKeepsRequestsAwayIsACondition) {
        .active = true,
        .front = FrontReadiness{.ready = false, .reason = "ServiceNotLed", .message = "why"}});
   ASSERT_TRUE(LoopWorld::Await([&] {
+    world_.clock.Advance(absl::Seconds(1));  // a status may wait for the next decision
     return absl::StrContains(world_.Own("web"), "FrontReady") &&
            absl::StrContains(world_.Own("web"), "ServiceNotLed");
   })) << world_.Own("web");
