@@ -66,7 +66,9 @@ TEST(ScalerDialect, ToleranceOfABehaviorCountsSince135) {
 // decision on.
 TEST(ScalerDialect, AGateThatShowsIsSeen) {
   for (const bool shows : {false, true}) {
-    LoopWorld world(Auto());
+    ScalerOptions options = Auto();
+    options.mode = Mode::kShadow;  // it is the stock controller's gate
+    LoopWorld world(options);
     world.api.SetVersion("36");
     world.AddDeployment("web", 0);
     world.metrics.SetExternal("queue", 35'000);
@@ -78,8 +80,25 @@ TEST(ScalerDialect, AGateThatShowsIsSeen) {
         shows ? "ScaledToZero" : "ScalingActive", R"(","status":"True"}]}})"));
     world.Start();
     ASSERT_TRUE(world.Next("web").has_value());
-    EXPECT_EQ(world.Replicas("web"), shows ? 4 : 0);
+    EXPECT_EQ(world.diary.last("web").decision.rescale, shows);
   }
+}
+
+// So does a minimum of 0 where nobody else decides: what was put to sleep is marked, and wakes.
+TEST(ScalerDialect, AMinimumOfZeroShowsTheGateWhereWeAct) {
+  LoopWorld world(Auto());
+  world.api.SetVersion("36");
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 0);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+  EXPECT_TRUE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
+  world.metrics.SetExternal("queue", 35'000);
+  for (int i = 0; i < 3 && world.Replicas("web") == 0; ++i)
+    ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 4);
 }
 
 // A cluster that is upgraded while a target sleeps.

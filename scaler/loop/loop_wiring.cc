@@ -39,6 +39,7 @@ AskContext MakeAskContext(const LoopDependencies& deps) {
 LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& options)
     : dependencies_(std::move(dependencies)),
       dialect_(options.dialect),
+      acts_on_hpas_(options.mode == Mode::kAct && options.act_on_hpas),
       configs_(options.controller, DialectOf(options.dialect, ServerVersion())),
       pods_(dependencies_.clock, dependencies_.pod_followers),
       scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
@@ -99,10 +100,12 @@ void LoopWiring::UseVersion(const ServerVersion& seen) {
   UseWhatShows();
 }
 
+// The API server admits a minimum of 0 with the gate alone. What the stock controller has is not
+// said by that, so that it counts where we are the controller.
 void LoopWiring::UseWhatShows() {
-  configs_.Use(DialectOf(
-      autoscalers_.ShowsScaleToZero() ? WithScaleToZeroShown(dialect_, version_) : dialect_,
-      version_));
+  const bool shown =
+      autoscalers_.ShowsScaleToZero() || (acts_on_hpas_ && autoscalers_.HasZeroMinimum());
+  configs_.Use(DialectOf(shown ? WithScaleToZeroShown(dialect_, version_) : dialect_, version_));
 }
 
 MonotonicTime LoopWiring::Turn() {

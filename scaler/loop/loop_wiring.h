@@ -102,6 +102,7 @@ class LoopWiring {
 
   LoopDependencies dependencies_;
   const DialectChoice dialect_;
+  const bool acts_on_hpas_;
   LiveConfig configs_;
   absl::Mutex version_mutex_;
   ServerVersion version_ ABSL_GUARDED_BY(version_mutex_);

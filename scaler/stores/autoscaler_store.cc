@@ -141,8 +141,10 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     if (!managed->refused.empty()) {
       spdlog::warn("scaler: {} is not decided: {}", managed->key.ToString(), managed->refused);
     }
-    if (kind_ == AutoscalerKind::kHpa && scaler::ShowsScaleToZero(managed->autoscaler.status)) {
-      store_.shows_scale_to_zero_ = true;
+    if (kind_ == AutoscalerKind::kHpa) {
+      const Autoscaler& hpa = managed->autoscaler;
+      if (scaler::ShowsScaleToZero(hpa.status)) store_.shows_scale_to_zero_ = true;
+      if (hpa.min_or_default() == 0) store_.has_zero_minimum_ = true;
     }
     store_.sink_.OnAutoscaler(managed);
     return managed;

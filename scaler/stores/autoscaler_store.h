@@ -48,6 +48,8 @@ class AutoscalerStore {
 
   // Whether some HorizontalPodAutoscaler has had the condition ScaledToZero.
   bool ShowsScaleToZero() const { return shows_scale_to_zero_; }
+  // Whether some HorizontalPodAutoscaler has had `minReplicas: 0`.
+  bool HasZeroMinimum() const { return has_zero_minimum_; }
 
  private:
   class Feed;
@@ -57,7 +59,7 @@ class AutoscalerStore {
   Clock& clock_;
   AutoscalerSink& sink_;
   std::vector<std::unique_ptr<Feed>> feeds_;
-  std::atomic<bool> shows_scale_to_zero_ = false;
+  std::atomic<bool> shows_scale_to_zero_ = false, has_zero_minimum_ = false;
 };
 
 }  // namespace flyball::scaler
