@@ -232,6 +232,23 @@ TEST(ScheduledTargetsTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(errors(R"({cpu: 500m})"), ElementsAre(HasSubstr("whole percentage above 0")));
 }
 
+// An API server admits both; only the one that the type names is looked at.
+TEST(ScheduledTargetsTest, OfTwoAmountsOfAnObjectMetricTheTypesOneIsSet) {
+  MetricSpec object;
+  object.type = MetricType::kObject;
+  object.metric.name = "queue";
+  object.target.value = MakeTargetAmount(kube::Quantity::FromMilli(1000));
+  object.target.average_value = MakeTargetAmount(kube::Quantity::FromMilli(2000));
+  std::vector<TriggerSpec> none;
+  for (const bool average : {false, true}) {
+    std::vector<MetricSpec> metrics = {object};
+    metrics[0].target.type = average ? TargetType::kAverageValue : TargetType::kValue;
+    SetTargets({{.name = "queue", .amount = "5"}}, metrics, none);
+    EXPECT_EQ(metrics[0].target.value->milli, average ? 1000 : 5000);
+    EXPECT_EQ(metrics[0].target.average_value->milli, average ? 5000 : 2000);
+  }
+}
+
 TEST(ScheduledTargetsTest, OfATriggerItIsTheMetadatasTarget) {
   std::vector<TriggerSpec> triggers(2);
   triggers[0].type = "prometheus";
