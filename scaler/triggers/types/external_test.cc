@@ -349,13 +349,22 @@ class Calls {
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-TEST(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) {
+// A trigger whose stream is open.
+class ExternalPushTriggerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    peer.Do(kQueue);
+    trigger = Make(peer.address(), {}, {}, "external-push");
+    trigger->Subscribe(calls.Callback());
+    peer.Do(R"({"streams": 1})");
+  }
+
   Peer peer;
-  peer.Do(kQueue);
   Calls calls;
-  const auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+  std::unique_ptr<Trigger> trigger;
+};
+
+TEST_F(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) {
   peer.Do(R"({"push": false})");
   peer.Do(R"({"push": true})");
   EXPECT_TRUE(calls.WaitFor(1));
@@ -363,13 +372,7 @@ TEST(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot) 
   EXPECT_EQ(calls.count(), 1);
 }
 
-TEST(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
-  Peer peer;
-  peer.Do(kQueue);
-  Calls calls;
-  auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+TEST_F(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
   const absl::Time began = absl::Now();
   for (int i = 0; i < 30; ++i) peer.Do(R"({"push": true})");
   EXPECT_TRUE(calls.WaitFor(3));
@@ -378,13 +381,7 @@ TEST(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
   trigger.reset();  // while it waits to read on
 }
 
-TEST(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
-  Peer peer;
-  peer.Do(kQueue);
-  Calls calls;
-  const auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+TEST_F(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
   EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
   peer.Do(R"({"push": true})");
   EXPECT_TRUE(calls.WaitFor(1));
@@ -392,26 +389,14 @@ TEST(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
   EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
 }
 
-TEST(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
-  Peer peer;
-  peer.Do(kQueue);
-  Calls calls;
-  const auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+TEST_F(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
   peer.Do(R"({"end": true})");
   peer.Do(R"({"streams": 1})");  // after about 2 s
   peer.Do(R"({"push": true})");
   EXPECT_TRUE(calls.WaitFor(1));
 }
 
-TEST(ExternalPushTriggerTest, AMessageThatIsLargeEndsTheStream) {
-  Peer peer;
-  peer.Do(kQueue);
-  Calls calls;
-  const auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+TEST_F(ExternalPushTriggerTest, AMessageThatIsLargeEndsTheStream) {
   peer.Do(R"({"push": true, "padding": 8000})");
   peer.Do(R"({"streams": 0})");
   EXPECT_EQ(calls.count(), 0);
@@ -420,17 +405,12 @@ TEST(ExternalPushTriggerTest, AMessageThatIsLargeEndsTheStream) {
   EXPECT_TRUE(calls.WaitFor(1));
 }
 
-TEST(ExternalPushTriggerTest, ItsEndClosesTheStream) {
-  Peer peer;
-  Calls calls;
-  auto trigger = Make(peer.address(), {}, {}, "external-push");
-  trigger->Subscribe(calls.Callback());
-  peer.Do(R"({"streams": 1})");
+TEST_F(ExternalPushTriggerTest, ItsEndClosesTheStream) {
   trigger.reset();
   peer.Do(R"({"streams": 0})");
 }
 
-TEST(ExternalPushTriggerTest, ItEndsWhileItWaitsToReconnect) {
+TEST(ExternalPushWithoutStreamTest, ItEndsWhileItWaitsToReconnect) {
   Calls calls;
   auto trigger = Make("127.0.0.1:1", {}, {}, "external-push");
   trigger->Subscribe(calls.Callback());
@@ -439,7 +419,7 @@ TEST(ExternalPushTriggerTest, ItEndsWhileItWaitsToReconnect) {
   EXPECT_EQ(calls.count(), 0);
 }
 
-TEST(ExternalPushTriggerTest, AnExternalOneOpensNoStream) {
+TEST(ExternalPushWithoutStreamTest, AnExternalOneOpensNoStream) {
   Peer peer;
   peer.Do(kQueue);
   Calls calls;
