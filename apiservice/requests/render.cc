@@ -2,10 +2,8 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -21,10 +19,10 @@ constexpr size_t kGzipAbove = 128 * 1024;
 
 // Only the plain word counts, as in the API server: "gzip;q=0" forbids it.
 bool TakesGzip(absl::string_view accept_encoding) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(accept_encoding, ',');
-  return std::any_of(parts.begin(), parts.end(), [](absl::string_view part) {
-    return absl::StripAsciiWhitespace(part) == "gzip";
-  });
+  for (const absl::string_view part : absl::StrSplit(accept_encoding, ',')) {
+    if (absl::StripAsciiWhitespace(part) == "gzip") return true;
+  }
+  return false;
 }
 
 bool IsForHumans(absl::string_view user_agent) {
