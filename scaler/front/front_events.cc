@@ -97,7 +97,7 @@ void Front::RefuseEarly(Turn& turn) {
 void Front::OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const uint64_t report = envoys_.Heard(node, turn.now);
-    // Those at rest are in no report, and do not look at any.
+    // Idle services are in no report, and need not look at any.
     std::map<std::string, const ServiceLoad*> loads;
     for (const auto& [name, record] : following_) loads[name] = nullptr;
     for (const ServiceLoad& load : services) loads[load.service] = &load;

@@ -483,7 +483,7 @@ Loop::Stats Loop::stats() const {
     const CycleWaiter* due = tracked.get();
     if (tracked->due.group != nullptr) due = tracked->due.group;
     if (IsBusy(tracked->due) || Schedule::IsDue(*due, now)) ++stats.busy;
-    if (tracked->due.steady) ++stats.resting;
+    if (tracked->due.steady) ++stats.steady;
     if (deps_.ownership.Owns(key)) ++stats.owned;
   }
   return stats;

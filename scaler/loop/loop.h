@@ -78,7 +78,7 @@ class Loop : public AutoscalerSink {
   void OwnershipChanged();
 
   struct Stats {
-    size_t autoscalers = 0, owned = 0, resting = 0;
+    size_t autoscalers = 0, owned = 0, steady = 0;
     size_t busy = 0;  // being decided, or due
     uint64_t decisions = 0, unchanged = 0;
   };

@@ -156,10 +156,10 @@ struct LoopMetrics::Families {
   Family<Gauge>& autoscalers = AddGauge(registry, "flyball_scaler_autoscalers",
                                         "Autoscalers that this replica sees (known), decides "
                                         "(owned), and leaves alone until an input "
-                                        "changes (resting)");
+                                        "changes (steady)");
   Gauge& known = autoscalers.Add({{"state", "known"}});
   Gauge& owned = autoscalers.Add({{"state", "owned"}});
-  Gauge& resting = autoscalers.Add({{"state", "resting"}});
+  Gauge& steady = autoscalers.Add({{"state", "steady"}});
   Gauge& pods = AddGauge(registry, "flyball_scaler_pods", "Pods that the scaler watches").Add({});
   Gauge& queue = AddGauge(registry, "flyball_scaler_queue_length",
                           "Autoscalers whose decision is due and has not begun")
@@ -261,7 +261,7 @@ void LoopMetrics::Refresh(const LoopMetricSources& sources) {
     const Scaler::Stats stats = sources.scaler();
     f.known.Set(static_cast<double>(stats.autoscalers));
     f.owned.Set(static_cast<double>(stats.owned));
-    f.resting.Set(static_cast<double>(stats.resting));
+    f.steady.Set(static_cast<double>(stats.steady));
     f.pods.Set(static_cast<double>(stats.pods));
     f.queue.Set(static_cast<double>(stats.queue));
     f.scale_writes.Follow(stats.scale_writes);

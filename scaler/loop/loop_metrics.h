@@ -8,7 +8,7 @@
 //   flyball_scaler_decision_duration_seconds          histogram: reading and deciding
 //   flyball_scaler_reaction_seconds                   histogram: newest sample to scale write
 //   flyball_scaler_reading_age_seconds                histogram: newest sample to decision
-//   flyball_scaler_autoscalers{state}                 known, owned, resting
+//   flyball_scaler_autoscalers{state}                 known, owned, steady
 //   flyball_scaler_pods, flyball_scaler_queue_length
 //   flyball_scaler_writes_total{what}                 scale, status
 //   flyball_scaler_conflicts_total, flyball_scaler_api_calls_total

@@ -271,7 +271,7 @@ Scaler::Stats Scaler::Impl::stats() const {
   const StatusWriter& statuses = wiring_->statuses();
   stats.autoscalers = loop.autoscalers;
   stats.owned = loop.owned;
-  stats.resting = loop.resting;
+  stats.steady = loop.steady;
   stats.pods = wiring_->pods().size();
   stats.queue = loop.busy + statuses.queued();
   stats.decisions = loop.decisions;

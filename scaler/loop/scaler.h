@@ -82,7 +82,7 @@ class Scaler {
   absl::Status Ready() const;
 
   struct Stats {
-    size_t autoscalers = 0, owned = 0, resting = 0, pods = 0, queue = 0;
+    size_t autoscalers = 0, owned = 0, steady = 0, pods = 0, queue = 0;
     uint64_t decisions = 0, unchanged = 0, scale_writes = 0, status_writes = 0, conflicts = 0,
              api_calls = 0;
   };

@@ -169,7 +169,7 @@ TEST(Steady, WhoReadsTheSameHasOneRound) {
   world.Add("shop");
   world.Start();
   for (const std::string& name : names) ASSERT_TRUE(world.AwaitSteady(name)) << name;
-  EXPECT_EQ(world.scaler->stats().resting, 3u);
+  EXPECT_EQ(world.scaler->stats().steady, 3u);
   ASSERT_TRUE(LoopWorld::Await([&] {  // the last round is counted
     return world.scaler->stats().decisions == static_cast<uint64_t>(world.diary.total());
   }));
@@ -255,7 +255,7 @@ class ManySteady : public testing::Test {
       world_.api.Patch(kHpa,
                        absl::StrCat(R"({"metadata":{"labels":{"seen":"n)", ++label, R"("}}})"));
       return RoundsUntil([&] { return world_.diary.decided("web") > decided; }) &&
-             RoundsUntil([this] { return world_.scaler->stats().resting == kMany + 1u; }) &&
+             RoundsUntil([this] { return world_.scaler->stats().steady == kMany + 1u; }) &&
              Decided() == before && before > 0;
     }));
   }

@@ -9,7 +9,7 @@ held      4,000 held at once and let go, and the same at the activator
 burst     a thousand clients come at zero; pods take 3 s
 limit     one request at a time for each of 10 pods, 100 clients, two Envoys; and the activator with the same pods
 losses    requests just when services go to zero, and flyball killed while a thousand are held
-services  1,000 services at rest
+services  1,000 idle services
 
 Prints the table and keeps each part's last run, with its date and machine, in test/bench/results/front.json. Exit status 1 when
 a goal is missed. Needs Go for Knative's proxies (test/peers/knative-front/build) and Envoy's wheel from PyPI.
@@ -81,10 +81,10 @@ def of_losses(found: dict) -> list:
 
 def of_services(found: dict) -> list:
     one, every = found["one"], found["all"]
-    return [_row("1,000 services at rest: Envoy", "MB", None, every["envoy"]["megabytes"], 148),
-            _row("1,000 services at rest: Flyball, beyond one's", "MB", None, every["flyball"]["megabytes"] - one["flyball"]["megabytes"], 100),
-            _row("1,000 services at rest: CPU of Flyball", "% of a core", None, every["flyball"]["core"] * 100, 1),
-            _row("1,000 services at rest: CPU of Envoy", "% of a core", None, every["envoy"]["core"] * 100, None)]
+    return [_row("1,000 idle services: Envoy", "MB", None, every["envoy"]["megabytes"], 148),
+            _row("1,000 idle services: Flyball, beyond one's", "MB", None, every["flyball"]["megabytes"] - one["flyball"]["megabytes"], 100),
+            _row("1,000 idle services: CPU of Flyball", "% of a core", None, every["flyball"]["core"] * 100, 1),
+            _row("1,000 idle services: CPU of Envoy", "% of a core", None, every["envoy"]["core"] * 100, None)]
 
 
 PARTS = {"path": (path.measure, of_path), "cold": (zero.cold_starts, of_cold), "held": (zero.many_held, of_held),

@@ -1,4 +1,4 @@
-"""A hard limit that two Envoys share, beside Knative's activator; a thousand services at rest."""
+"""A hard limit that two Envoys share, beside Knative's activator; a thousand idle services."""
 
 import time
 
