@@ -179,7 +179,7 @@ function(flyball_floor name)
 
   if(tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} GTest::gmock_main)
+    target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} flyball_temp_folder GTest::gmock_main)
     flyball_tell_source_folder(${tests})
     flyball_test_precompiled(${name}_test)
     gtest_discover_tests(${name}_test PROPERTIES TIMEOUT 120 DISCOVERY_TIMEOUT 60)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -67,7 +68,7 @@ std::vector<std::string> FakeDnsServer::asked() const {
 }
 
 DnsSettings FakeDnsServer::Settings(const std::string& resolv_conf) const {
-  std::string path = "/tmp/flyball-resolv.conf.XXXXXX";
+  std::string path = std::filesystem::temp_directory_path() / "flyball-resolv.conf.XXXXXX";
   close(mkstemp(path.data()));
   std::ofstream(path) << resolv_conf;
   return {.resolv_conf = path, .servers = absl::StrCat("127.0.0.1:", port_)};

@@ -151,15 +151,17 @@ class SilentEnvoyTest(WholeCase):
         self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 40)
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="flyball-front-go-")  # goes when the tests have run
+GO = pathlib.Path(_FOLDER.name)  # in which pods wait for files
+
+
 class TenThousandTest(WholeCase):
-    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-")) / "go"
-    WEBS = {"many": {"command": whole.pod_command("--until", GO), "queue": "10000", "activationTimeout": "10m"}}
+    WEBS = {"many": {"command": whole.pod_command("--until", GO / "many"), "queue": "10000", "activationTimeout": "10m"}}
 
     def test_ten_thousand_are_held_and_none_is_lost(self):
         asked = [self.get("many") for _ in range(10000)]
         wait.until(lambda: self.flyball.held(self.webs["many"]) == 10000, "that all are held", 300)
-        self.GO.touch()
-        self.addCleanup(shutil.rmtree, self.GO.parent, ignore_errors=True)
+        (GO / "many").touch()
         statuses = [reply.status for reply in self.crowd.replies(asked, 300)]
         self.assertEqual(statuses.count(200), 10000)
 
@@ -167,14 +169,8 @@ class TenThousandTest(WholeCase):
 class KilledTest(WholeCase):
     """Processes end while a crowd is held."""
 
-    GO = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-go-"))
     WEBS = {"outlives": {"command": whole.pod_command("--until", GO / "outlives")}, "stays": {"command": whole.pod_command("--until", GO / "stays")},
             "half": {"command": NEVER}}
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.addClassCleanup(shutil.rmtree, cls.GO, ignore_errors=True)
 
     def test_a_thousand_held_outlive_flyball(self):
         asked = [self.get("outlives") for _ in range(1000)]
@@ -182,7 +178,7 @@ class KilledTest(WholeCase):
         self.flyball.kill()
         self.flyball.start()
         self.flyball.await_held(self.webs["outlives"], 1000)
-        (self.GO / "outlives").touch()
+        (GO / "outlives").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
 
     def test_held_requests_outlive_an_orderly_end(self):
@@ -192,7 +188,7 @@ class KilledTest(WholeCase):
         self.assertFalse(any(future.done() for future in asked), "held all the while")
         self.flyball.start()
         self.flyball.await_held(self.webs["stays"], 100)
-        (self.GO / "stays").touch()
+        (GO / "stays").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
 
     def test_an_envoy_that_dies_takes_its_own_with_it_and_no_other(self):

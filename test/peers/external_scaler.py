@@ -35,10 +35,10 @@ PROTO = pathlib.Path(__file__).resolve().parents[2] / "scaler" / "triggers" / "e
 
 def messages():
     """The module of message classes."""
-    folder = tempfile.mkdtemp(prefix="external-scaler-")
-    subprocess.run(["protoc", f"-I{PROTO.parent}", f"--python_out={folder}", PROTO.name], check=True)
-    sys.path.insert(0, folder)
-    return importlib.import_module("external_scaler_pb2")
+    with tempfile.TemporaryDirectory(prefix="external-scaler-") as folder:
+        subprocess.run(["protoc", f"-I{PROTO.parent}", f"--python_out={folder}", PROTO.name], check=True)
+        sys.path.insert(0, folder)
+        return importlib.import_module("external_scaler_pb2")
 
 
 class Scaler:

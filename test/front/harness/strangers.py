@@ -17,9 +17,10 @@ ROUTE = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration"
 def messages():
     """The module of Envoy's messages."""
     if "envoy_pb2" not in sys.modules:
-        folder = tempfile.mkdtemp(prefix="flyball-front-proto-")
-        subprocess.run(["protoc", f"-I{PROTO.parent}", f"--python_out={folder}", PROTO.name], check=True)
-        sys.path.insert(0, folder)
+        with tempfile.TemporaryDirectory(prefix="flyball-front-proto-") as folder:
+            subprocess.run(["protoc", f"-I{PROTO.parent}", f"--python_out={folder}", PROTO.name], check=True)
+            sys.path.insert(0, folder)
+            importlib.import_module("envoy_pb2")
     return importlib.import_module("envoy_pb2")
 
 
