@@ -197,11 +197,10 @@ TEST(OnSample, IsDecidedEachPeriodWithoutASample) {
   world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
   live.Start(1);
   const int asked = live.source.asked();
-  // The period counts from when the loop has looked at the clock again, which may be after a step.
-  EXPECT_TRUE(LoopWorld::Await([&] {
-    world.clock.Advance(absl::Seconds(15));
-    return world.diary.AwaitCount("web", 2, absl::Seconds(1));
-  }));
+  // Its slots are set at the end of the first decision.
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->stats().queue == 0; }));
+  world.clock.Advance(absl::Seconds(15));
+  EXPECT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
   EXPECT_EQ(live.source.asked(), asked + 1);
 }
 
@@ -304,7 +303,8 @@ TEST(OnSample, DecidesAsFromNothingOnTheSameSamples) {
                world.Replicas(sampled) == expected.desired;
       })) << "round "
           << round << " " << sampled << ": " << world.diary.last(sampled).decision.desired << ", "
-          << world.Replicas(sampled) << ", not " << expected.desired;
+          << world.Replicas(sampled) << ", not " << expected.desired << "; "
+          << world.diary.last(sampled).decision.error;
       if (world.diary.last(sampled).decision.rescale) ++wanted_changes;
     }
     world.clock.Advance(absl::Milliseconds(below(2000)));

@@ -76,7 +76,7 @@ class Scaler::Impl {
                   kube::WatchHandler& handler);
   void StartWatches();
   // Return when to do it again.
-  absl::Duration TellDue();
+  RepeatingThread::Next TellDue();
   absl::Duration AskVersion();
 
   const Deps deps_;
@@ -220,10 +220,11 @@ absl::Duration Scaler::Impl::AskVersion() {
   return kNextVersion;
 }
 
-absl::Duration Scaler::Impl::TellDue() {
-  if (!version_known_) return kVersionNap;
-  const MonotonicTime next = wiring_->Turn();
-  return std::clamp(next - deps_.clock.MonotonicNow(), kShortestNap, kLongestNap);
+// Its naps count from before it looked: what comes due meanwhile is not late by what it took.
+RepeatingThread::Next Scaler::Impl::TellDue() {
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (!version_known_) return {now + kVersionNap};
+  return {std::clamp(wiring_->Turn(), now + kShortestNap, now + kLongestNap)};
 }
 
 // Nobody is due any more, then nobody reads, decides, writes; what is under way ends first.
