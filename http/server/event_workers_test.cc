@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <optional>
@@ -92,6 +93,34 @@ TEST_F(EventWorkersTest, NeverMoreThanTheLimit) {
   for (Subject& one : waiting) one.release.Notify();
   waiting[2].begun.WaitForNotification();
   workers_->Stop();
+}
+
+// Its end comes once; served for it again and again, it would take the time of all workers.
+TEST(EventWorkersOutputTest, APeerThatEndedIsAwaitedUntilItTakesMore) {
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  const std::vector<char> piece(4096);
+  while (write(ends[0], piece.data(), piece.size()) > 0) {
+  }
+  ASSERT_EQ(shutdown(ends[1], SHUT_WR), 0);
+  std::atomic<int64_t> count{0};
+  std::atomic<int> served{0};
+  absl::Notification taken;
+  EventWorkers workers(1, 1, &count, [&](void*) {
+    ++served;
+    taken.Notify();
+  });
+  ASSERT_TRUE(workers.Start().ok());
+  ASSERT_TRUE(workers.Await(ends[0], &ends, EPOLLOUT, false));
+  EXPECT_FALSE(taken.WaitForNotificationWithTimeout(absl::Milliseconds(200)));
+  std::vector<char> all(1 << 20);
+  while (read(ends[1], all.data(), all.size()) > 0) {
+  }
+  taken.WaitForNotification();
+  workers.Stop();
+  EXPECT_EQ(served, 1);
+  close(ends[0]);
+  close(ends[1]);
 }
 
 }  // namespace
