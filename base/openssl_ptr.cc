@@ -12,6 +12,18 @@ std::string OpenSslError() {
   return reason == nullptr ? "unknown reason" : reason;
 }
 
+void UseCurvesOnly(SSL_CTX* context) {
+  // The first that this OpenSSL knows all of. The mark is for a client: its first message has a key
+  // of both.
+  static constexpr const char* kGroups[] = {"*X25519MLKEM768:*X25519:P-256:P-384:P-521",
+                                            "X25519:P-256:P-384:P-521", "P-256:P-384:P-521"};
+  for (const char* groups : kGroups) {
+    if (SSL_CTX_set1_groups_list(context, groups) == 1) break;
+  }
+  SSL_CTX_set_cipher_list(context, "DEFAULT:!kDHE");
+  ERR_clear_error();
+}
+
 absl::Time TimeOf(const ASN1_TIME* time) {
   std::tm parts = {};
   if (ASN1_TIME_to_tm(time, &parts) != 1) return absl::InfinitePast();

@@ -77,6 +77,7 @@ absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
 SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {
   SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  UseCurvesOnly(context.get());
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB for each idle connection
   if (trusted != nullptr) SSL_CTX_set1_cert_store(context.get(), trusted);
   SSL_CTX_set_verify(context.get(), insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);

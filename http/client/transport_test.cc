@@ -29,6 +29,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "http/client/address_rules.h"
+#include "http/client/tls_client.h"
 #include "http/testing/fake_dns_server.h"
 #include "httplib.h"
 
@@ -749,6 +750,30 @@ TEST_F(TlsTest, CertificateMustBeTrustedAndNameTheServer) {
   options.ca_data.clear();
   options.insecure_skip_verify = true;
   EXPECT_EQ(Make(options)->Do(Get("/"))->body, "other.example");
+}
+
+// A server that wants one makes its client work for it.
+TEST_F(TlsTest, KeysAreNotExchangedInFiniteFields) {
+  TransportOptions options;
+  options.insecure_skip_verify = true;
+  const auto client = TlsClient::Load(options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  const SslPtr connection((*client)->NewConnection("db.example"));
+  const STACK_OF(SSL_CIPHER)* ciphers = SSL_get_ciphers(connection.get());
+  ASSERT_GT(sk_SSL_CIPHER_num(ciphers), 0);
+  for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
+    const SSL_CIPHER* cipher = sk_SSL_CIPHER_value(ciphers, i);
+    EXPECT_NE(SSL_CIPHER_get_kx_nid(cipher), NID_kx_dhe) << SSL_CIPHER_get_name(cipher);
+  }
+  for (const char* groups : {"ffdhe8192", "P-384"}) {
+    auto made = MakeServer(false);
+    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+    ASSERT_EQ(SSL_CTX_set1_groups_list(context, groups), 1) << groups;
+    Server server(std::move(made));
+    server.Start();
+    options.url = absl::StrCat("https://", server.Authority());
+    EXPECT_EQ(Make(options)->Do(Get("/")).ok(), groups[0] != 'f') << groups;
+  }
 }
 
 // They are read once in a process, hence in one of its own.

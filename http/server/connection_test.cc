@@ -55,5 +55,29 @@ TEST(ServerConnectionTest, RecordsWithoutDataAreReadInParts) {
   close(ends[1]);
 }
 
+// With one of these the server would have to work longer than its peer by orders of magnitude.
+TEST(ServerConnectionTest, KeysAreNotExchangedInFiniteFields) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir();
+  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  ASSERT_TRUE(certificates.ok()) << certificates.status();
+  for (const char* groups : {"ffdhe2048", "ffdhe8192", "P-256", "X25519"}) {
+    int ends[2] = {-1, -1};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
+    ASSERT_TRUE(connection.StartTls());
+    const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+    ASSERT_EQ(SSL_CTX_set1_groups_list(context.get(), groups), 1) << groups;
+    const SslPtr client(SSL_new(context.get()));
+    SSL_set_fd(client.get(), ends[1]);
+    for (int i = 0; i < 20 && !connection.handshake_done(); ++i) {
+      SSL_connect(client.get());
+      if (connection.Handshake() == ServerConnection::Io::kClosed) break;
+    }
+    EXPECT_EQ(connection.handshake_done(), groups[0] != 'f') << groups;
+    close(ends[1]);
+  }
+}
+
 }  // namespace
 }  // namespace flyball::http

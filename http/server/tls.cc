@@ -94,6 +94,7 @@ absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::stri
   SSL_CTX_set_cert_verify_callback(ctx, AcceptAnyPeer, nullptr);
   SSL_CTX_set_max_cert_list(ctx, kMaxPeerCertificateBytes);
   SSL_CTX_set_alpn_select_cb(ctx, SelectHttp11, nullptr);
+  UseCurvesOnly(ctx);
   if (!ciphers.tls12.empty() && SSL_CTX_set_cipher_list(ctx, ciphers.tls12.c_str()) != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("--tls-cipher-suites: none can be used: ", OpenSslError()));
