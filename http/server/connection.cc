@@ -22,24 +22,14 @@ constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 // to wait for its turn and its deadline like others.
 constexpr int kSocketReads = 64;
 
-// As OpenSSL wants it: what it returns stands for the read itself.
-long LimitReads(BIO* bio, int operation, const char* /*data*/, size_t /*size*/, int /*number*/,
-                long /*argument*/, int result, size_t* /*processed*/) {
-  if (operation != BIO_CB_READ) return result;
-  int& left = *reinterpret_cast<int*>(BIO_get_callback_arg(bio));
-  if (left > 0) {
-    --left;
-    return result;
-  }
-  BIO_set_retry_read(bio);
-  return -1;
-}
-
 // What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
 // and in addition while a record is being read or written.
 constexpr size_t kHandshakeBytes = 48 * 1024;
 constexpr size_t kTlsBytes = 14 * 1024;
 constexpr size_t kRecordBytes = 17 * 1024;
+
+// Of what a peer sends for its handshake so much is no certificate, and in the numbers above.
+constexpr size_t kHelloBytes = 2 * 1024;
 
 }  // namespace
 
@@ -50,6 +40,22 @@ ServerConnection::ServerConnection(int fd, std::shared_ptr<const TlsBundle> bund
 ServerConnection::~ServerConnection() {
   SSL_free(ssl_);
   close(fd_);
+}
+
+long ServerConnection::OnSocket(BIO* bio, int operation, const char* /*data*/, size_t /*size*/,
+                                int /*number*/, long /*argument*/, int result, size_t* processed) {
+  auto& self = *reinterpret_cast<ServerConnection*>(BIO_get_callback_arg(bio));
+  if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
+    if (result > 0 && !self.handshake_done_) self.handshake_bytes_ += *processed;
+    return result;
+  }
+  if (operation != BIO_CB_READ) return result;
+  if (self.socket_reads_left_ > 0) {
+    --self.socket_reads_left_;
+    return result;
+  }
+  BIO_set_retry_read(bio);
+  return -1;
 }
 
 ServerConnection::Io ServerConnection::Result(int returned) {
@@ -71,8 +77,8 @@ bool ServerConnection::StartTls() {
   ssl_ = NewServerSsl(*bundle_);
   if (ssl_ == nullptr || SSL_set_fd(ssl_, fd_) != 1) return false;
   BIO* const socket = SSL_get_rbio(ssl_);
-  BIO_set_callback_ex(socket, LimitReads);
-  BIO_set_callback_arg(socket, reinterpret_cast<char*>(&socket_reads_left_));
+  BIO_set_callback_ex(socket, OnSocket);
+  BIO_set_callback_arg(socket, reinterpret_cast<char*>(this));
   return true;
 }
 
@@ -158,7 +164,13 @@ bool ServerConnection::DiscardInput() {
 size_t ServerConnection::Footprint() const {
   size_t bytes = sizeof(ServerConnection) + reader.BytesHeld();
   if (ssl_ == nullptr) return bytes;
-  bytes += handshake_done_ ? kTlsBytes : kHandshakeBytes;
+  if (handshake_done_) {
+    bytes += kTlsBytes;
+  } else {
+    // Messages are kept until they are whole, certificates longer.
+    const size_t beyond = handshake_bytes_ - std::min(handshake_bytes_, kHelloBytes);
+    bytes += kHandshakeBytes + PeerChain::kMemoryForEachByte * beyond;
+  }
   if (HasBuffered()) bytes += kRecordBytes;
   if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->footprint;
   if (sending()) bytes += kRecordBytes + unsent_.front.capacity();

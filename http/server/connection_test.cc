@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <memory>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "base/openssl_ptr.h"
 #include "http/server/tls.h"
+#include "http/testing/test_pki.h"
 
 namespace flyball::http {
 namespace {
@@ -77,6 +79,59 @@ TEST(ServerConnectionTest, KeysAreNotExchangedInFiniteFields) {
     EXPECT_EQ(connection.handshake_done(), groups[0] != 'f') << groups;
     close(ends[1]);
   }
+}
+
+// What a peer has sent of its handshake is kept until it is whole: it counts.
+TEST(ServerConnectionTest, HandshakesThatAreLongWeighWhatTheyTake) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir();
+  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  ASSERT_TRUE(certificates.ok()) << certificates.status();
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
+  ASSERT_TRUE(connection.StartTls());
+  const size_t at_first = connection.Footprint();
+  constexpr size_t kRecord = 16'000;
+  std::string record("\x16\x03\x01\x3e\x80", 5);  // so long
+  record.resize(5 + kRecord, 'x');
+  record.replace(5, 6, "\x01\x01\xff\x00\x03\x03", 6);  // a first message of 130,816 bytes
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(write(ends[1], record.data(), record.size()), static_cast<ssize_t>(record.size()));
+    ASSERT_EQ(connection.Handshake(), ServerConnection::Io::kWantRead);
+  }
+  EXPECT_GT(connection.Footprint(), at_first + 6 * kRecord);
+  close(ends[1]);
+}
+
+// A certificate costs OpenSSL far more than its bytes, the smaller the more.
+TEST(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir();
+  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  ASSERT_TRUE(certificates.ok()) << certificates.status();
+  const TestPair pair = MakeTestPair({.common_name = "a"});
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_use_certificate(context.get(), pair.certificate.get());
+  SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
+  constexpr size_t kCertificates = 100;
+  for (size_t i = 1; i < kCertificates; ++i) {
+    ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), pair.certificate.get()), 1);
+  }
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
+  ASSERT_TRUE(connection.StartTls());
+  const SslPtr client(SSL_new(context.get()));
+  SSL_set_fd(client.get(), ends[1]);
+  for (int i = 0; i < 100 && !connection.handshake_done(); ++i) {
+    SSL_connect(client.get());
+    (void)connection.Handshake();
+  }
+  ASSERT_TRUE(connection.handshake_done());
+  ASSERT_NE(connection.reader.request().peer, nullptr);
+  EXPECT_GT(connection.Footprint(), kCertificates * 4'000);  // measured of OpenSSL 3.0
+  close(ends[1]);
 }
 
 }  // namespace

@@ -27,10 +27,9 @@ std::vector<std::string> SubjectValues(const X509* certificate, int nid) {
   return values;
 }
 
-// OpenSSL keeps the bytes of a certificate and what it read of them.
 size_t FootprintOf(const X509* certificate) {
-  constexpr size_t kForEachByte = 4;
-  return kForEachByte * static_cast<size_t>(std::max(i2d_X509(certificate, nullptr), 0));
+  return PeerChain::kMemoryForEachByte *
+         static_cast<size_t>(std::max(i2d_X509(certificate, nullptr), 0));
 }
 
 }  // namespace

