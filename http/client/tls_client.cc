@@ -74,10 +74,15 @@ absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
   return trusted;
 }
 
+// Of all that a server shows. An idle connection keeps them, and each byte of small certificates
+// takes up to 19 in memory.
+constexpr long kMaxServerCertificateBytes = 32 << 10;
+
 SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {
   SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   UseCurvesOnly(context.get());
+  SSL_CTX_set_max_cert_list(context.get(), kMaxServerCertificateBytes);
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);  // 34 KiB for each idle connection
   if (trusted != nullptr) SSL_CTX_set1_cert_store(context.get(), trusted);
   SSL_CTX_set_verify(context.get(), insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);

@@ -776,6 +776,25 @@ TEST_F(TlsTest, KeysAreNotExchangedInFiniteFields) {
   }
 }
 
+// They are kept as long as the connection.
+TEST_F(TlsTest, AServerShowsNoMoreCertificatesThanAnyNeeds) {
+  TransportOptions options;
+  options.insecure_skip_verify = true;
+  for (const size_t bytes : {20'000, 40'000}) {
+    auto made = MakeServer(false);
+    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+    X509* const certificate = SSL_CTX_get0_certificate(context);
+    const auto size = static_cast<size_t>(i2d_X509(certificate, nullptr));
+    for (size_t shown = size; shown < bytes; shown += size) {
+      ASSERT_EQ(SSL_CTX_add1_chain_cert(context, certificate), 1);
+    }
+    Server server(std::move(made));
+    server.Start();
+    options.url = absl::StrCat("https://", server.Authority());
+    EXPECT_EQ(Make(options)->Do(Get("/")).ok(), bytes < 32'768) << bytes;
+  }
+}
+
 // They are read once in a process, hence in one of its own.
 TEST_F(TlsTest, WithoutACaTheMachinesRootsAreTrusted) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
