@@ -93,10 +93,27 @@ std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, c
   return StatusResponse(wire::RequestEntityTooLarge(text), style);
 }
 
-http::HttpResponse Rendering(std::string body, const Style& style) {
+// How long answers may be, and the room that there is to make this one.
+struct Limits {
+  size_t max_bytes;
+  AnswerRoom& room;
+  MonotonicTime deadline;
+};
+
+// An answer of about so many bytes as compact JSON, whose body `make` makes. It is refused where it
+// is too long, and where there is no room for it in time.
+template <typename Make>
+http::HttpResponse Made(size_t json_bytes, const Limits& limits, const Style& style, Make make) {
+  if (auto refusal = TooLong(json_bytes, limits.max_bytes, style)) return *std::move(refusal);
+  const size_t factor = MemoryForEachByte(style) + (style.gzip ? 1 : 0);
+  auto held = limits.room.Take(json_bytes * factor, limits.deadline);
+  if (held == nullptr) return TimeoutResponse();
+  std::string body = make();
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
-  return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
-            style);
+  http::HttpResponse response =
+      Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)), style);
+  response.held = std::move(held);
+  return response;
 }
 
 // Asks a provider, which may wait for Prometheus or for another who asks it the same.
@@ -127,13 +144,13 @@ std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
 
 // `version`: of an API that has several.
 template <typename List, typename... Version>
-http::HttpResponse MetricsResponse(const Style& style, size_t max_bytes,
+http::HttpResponse MetricsResponse(const Style& style, const Limits& limits,
                                    const absl::StatusOr<List>& list, const Version&... version) {
   if (!list.ok()) return ProviderError(list.status(), style);
-  if (auto refusal = TooLong(wire::JsonBytes(*list), max_bytes, style)) return *refusal;
-  return Rendering(style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version...)
-                                                               : wire::ToJson(*list, version...),
-                   style);
+  return Made(wire::JsonBytes(*list), limits, style, [&] {
+    return style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version...)
+                                                       : wire::ToJson(*list, version...);
+  });
 }
 
 // What errors call the kind of an object: where there is no such object, and where there is one
@@ -148,7 +165,8 @@ constexpr ResourceKinds kNodeKinds = {"node", "nodemetrics"};
 
 template <typename Item>
 http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
-                                    size_t max_bytes, const ResourceKinds& kinds, absl::Time now,
+                                    const Limits& limits, const ResourceKinds& kinds,
+                                    absl::Time now,
                                     const absl::StatusOr<adapter::ResourceMetricList<Item>>& list) {
   if (absl::IsNotFound(list.status())) {
     return StatusResponse(wire::ObjectNotFound("", kinds.object, routed.name), style);
@@ -159,32 +177,33 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
         routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
     return StatusResponse(wire::ObjectNotFound(kResourceGroup, kinds.metrics, name), style);
   }
-  if (auto refusal = TooLong(wire::JsonBytes(list->items), max_bytes, style)) return *refusal;
-  const bool proto = style.media.encoding == Encoding::kProtobuf;
-  std::string body;
-  if (IsTable(style.media.conversion)) {
-    const std::string asked = routed.query.Value("includeObject");
-    const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
-    if (!include.has_value()) {
-      return StatusResponse(
-          wire::BadRequest(absl::StrCat(
-              "Unable to convert to Table as requested: includeObject: Invalid value: ",
-              go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
-          style);
-    }
-    body = wire::TableJson(list->items, routed.version,
-                           style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1",
-                           *include, now);
-  } else if (!routed.name.empty()) {
-    const Item& item = list->items.front();
-    body = proto ? wire::ObjectProtobuf(item, routed.version, now)
-                 : wire::ObjectJson(item, routed.version, now);
-  } else {
-    body = proto ? wire::ListProtobuf(list->items, routed.version, now)
-                 : wire::ListJson(list->items, routed.version, now);
+  const bool table = IsTable(style.media.conversion);
+  const std::string asked = table ? routed.query.Value("includeObject") : "";
+  const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
+  if (!include.has_value()) {
+    return StatusResponse(
+        wire::BadRequest(
+            absl::StrCat("Unable to convert to Table as requested: includeObject: Invalid value: ",
+                         go::Quote(asked), ": must be 'Metadata', 'Object', 'None', or empty")),
+        style);
   }
-  http::HttpResponse response = Rendering(std::move(body), style);
-  if (!list->degraded.empty()) {
+  const auto make = [&] {
+    const bool proto = style.media.encoding == Encoding::kProtobuf;
+    if (table) {
+      return wire::TableJson(list->items, routed.version,
+                             style.media.conversion == Conversion::kTableV1 ? "v1" : "v1beta1",
+                             *include, now);
+    }
+    if (routed.name.empty()) {
+      return proto ? wire::ListProtobuf(list->items, routed.version, now)
+                   : wire::ListJson(list->items, routed.version, now);
+    }
+    const Item& item = list->items.front();
+    return proto ? wire::ObjectProtobuf(item, routed.version, now)
+                 : wire::ObjectJson(item, routed.version, now);
+  };
+  http::HttpResponse response = Made(wire::JsonBytes(list->items), limits, style, make);
+  if (response.status == 200 && !list->degraded.empty()) {
     response.headers.emplace_back("Warning", WarningValue(list->degraded));
   }
   return response;
@@ -217,6 +236,7 @@ struct MetricEndpoints::KeptAnswer {
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
+      room_(limits.max_answer_bytes, *clock),
       cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 
 http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,
@@ -234,13 +254,14 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
   }
   ++counters_.cache_misses;
   Rendered rendered;
-  http::HttpResponse response = Render(routed, style, providers, deadline - now, &rendered);
+  http::HttpResponse response = Render(routed, style, providers, deadline, &rendered);
   // A warning is about this moment: it is not repeated from memory.
   const bool plain = http::FindHeader(response.headers, "Warning").empty();
   if (response.status == 200 && plain && rendered.freshness.HoldsAt(clock_->MonotonicNow())) {
     constexpr size_t kOverhead = 256;
     auto answer = std::make_shared<KeptAnswer>();
     answer->response = response;
+    answer->response.held = nullptr;
     answer->rendered = rendered;
     answer->provider = provider;
     cache_.Put(key, std::move(answer), response.body->size() + kOverhead, now,
@@ -251,13 +272,15 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
 
 http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const Style& style,
                                            const adapter::Providers& providers,
-                                           absl::Duration timeout, Rendered* rendered) {
+                                           MonotonicTime deadline, Rendered* rendered) {
+  const absl::Duration timeout = deadline - clock_->MonotonicNow();
   if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
+  const Limits limits = {.max_bytes = max_answer_bytes_, .room = room_, .deadline = deadline};
   const auto resource = [&](const ResourceKinds& kinds, const auto& ask) {
     const auto list = Await(ask);
     const absl::Time now = clock_->WallNow();
     if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-    return ResourceResponse(routed, style, max_answer_bytes_, kinds, now, list);
+    return ResourceResponse(routed, style, limits, kinds, now, list);
   };
   switch (routed.endpoint) {
     case Endpoint::kCustomMetric: {
@@ -272,7 +295,7 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
           .timeout = timeout};
       const auto list = Await([&] { return providers.custom->Get(request); });
       if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(list->timestamp)};
-      return MetricsResponse(style, max_answer_bytes_, list, routed.version);
+      return MetricsResponse(style, limits, list, routed.version);
     }
     case Endpoint::kExternalMetric: {
       const adapter::ExternalMetricRequest request = {.ns = routed.ns,
@@ -281,7 +304,7 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                                       .timeout = timeout};
       const auto list = Await([&] { return providers.external->Get(request); });
       if (list.ok()) rendered->freshness = list->freshness;
-      http::HttpResponse response = MetricsResponse(style, max_answer_bytes_, list);
+      http::HttpResponse response = MetricsResponse(style, limits, list);
       if (list.ok() && !list->replaced.empty()) {
         response.headers.emplace_back("Warning", WarningValue(list->replaced));
       }

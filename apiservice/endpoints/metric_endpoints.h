@@ -3,7 +3,7 @@
 // Thread-safe. The user has been authenticated and authorized before. A steady poller costs a cache
 // hit: an answer is given again while the provider says so (base/freshness.h), and within one
 // second of the wall clock where its timestamps say "now". An answer that would be too long is
-// refused before it is made: 413.
+// refused before it is made: 413. Long ones are made one after the other (answer_room.h).
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include <string>
 
 #include "adapter/provider.h"
+#include "apiservice/endpoints/answer_room.h"
 #include "apiservice/endpoints/options.h"
 #include "apiservice/requests/render.h"
 #include "apiservice/requests/router.h"
@@ -42,11 +43,12 @@ class MetricEndpoints {
   struct Rendered;
   struct KeptAnswer;
   http::HttpResponse Render(const RoutedRequest& routed, const Style& style,
-                            const adapter::Providers& providers, absl::Duration timeout,
+                            const adapter::Providers& providers, MonotonicTime deadline,
                             Rendered* rendered);
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
+  AnswerRoom room_;
   ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };

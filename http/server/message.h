@@ -27,6 +27,8 @@ struct HttpResponse {
   Headers headers;                          // others; Content-Length and Date are added
   std::shared_ptr<const std::string> body;  // nullptr is empty
   bool close = false;                       // end the connection after it
+  // Let go once it was sent, or what its peer did not take is kept with the connection.
+  std::shared_ptr<const void> held = nullptr;
 };
 
 // The reason phrase: "OK", "Not Found".

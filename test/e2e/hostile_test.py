@@ -211,6 +211,16 @@ class Gigabytes(Case):
             self.refused(keys, 413, "compact JSON may have", "application/yaml")
             self.assertEqual(len(self.items("?metricLabelSelector=" + keys)), self.PODS)
 
+    def test_long_answers_at_once_are_made_one_after_the_other(self):
+        path = f"{C2}{N}/pods/*/m?metricLabelSelector=" + ",".join(f"{'a' * 90}/k{i:03}" for i in range(200))
+        allowed = [["Authorization", "Bearer s3cret"]]
+        with hostile.watched(self, self.process, self.port, "16 answers of 25 MB that nobody reads"):
+            attacker = hostile.Attacker(self.port, "unread", count=16, path=path, headers=allowed)
+            answer = self.jane.get(path)
+            attacker.end()
+        self.assertEqual(answer.status, 200)
+        self.assertGreater(len(answer.body), 25 * MEGABYTE)
+
     def test_many_questions_of_one_who_may_ask(self):
         with hostile.watched(self, self.process, self.port, "600 different questions about 1,000 pods"):
             for number in range(600):
