@@ -153,5 +153,20 @@ TEST(LineOfTest, FindsTheFieldOrWhatIsAroundIt) {
   EXPECT_EQ(LineOf(root, "status"), 1);
 }
 
+// The parser would keep each of them, a hundred times as long, until the last one ends.
+TEST(ParseDocumentsTest, BracketsAreCountedBeforeTheyAreRead) {
+  constexpr ParseLimits kLimits = {.max_nodes = 10'000};
+  for (const char* const opening : {"[", "[{", "[&a ", "[\"\" ", "{? "}) {
+    std::string text = "v: ";
+    while (text.size() < 200'000) text += opening;
+    const auto got = ParseDocuments(text, kLimits);
+    EXPECT_EQ(got.status().message(), "too many values, brackets and quotes") << opening;
+  }
+  std::string many = "v: [";
+  for (int i = 0; i < 9'000; ++i) absl::StrAppend(&many, "\"", i, "\",");
+  EXPECT_TRUE(ParseDocuments(many + "1]", kLimits).ok());
+  EXPECT_TRUE(ParseDocuments("v: \"" + std::string(200'000, ',') + "\"", kLimits).ok());
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -289,6 +289,14 @@ class Builder : public YAML::EventHandler {
   absl::flat_hash_map<YAML::anchor_t, Node> anchors_;
 };
 
+// Until a `[` or `{` ends, yaml-cpp does not know whether it is a key, and keeps all tokens since,
+// each in up to 240 bytes. There are no more of these tokens than what this counts.
+size_t MostKeptTokens(absl::string_view text) {
+  const absl::string_view from = text.substr(std::min(text.find_first_of("[{"), text.size()));
+  return static_cast<size_t>(std::count_if(
+      from.begin(), from.end(), [](char c) { return absl::StrContains("[]{},:?&*!\"'", c); }));
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
@@ -302,6 +310,10 @@ absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
     return absl::InvalidArgumentError(
         absl::StrCat("line ", 1 + std::count(before.begin(), before.end(), '\n'), ", column ",
                      at - (before.rfind('\n') + 1) + 1, ": not UTF-8"));
+  }
+  constexpr size_t kTokensForEachNode = 4;
+  if (MostKeptTokens(text) / kTokensForEachNode > limits.max_nodes) {
+    return absl::InvalidArgumentError("too many values, brackets and quotes");
   }
   std::vector<Node> documents;
   try {
