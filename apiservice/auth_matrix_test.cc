@@ -328,6 +328,19 @@ TEST_F(AuthFixture, ChangedNamesActWithoutARestart) {
   Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
 }
 
+TEST_F(AuthFixture, AnEventWhoseTypeIsNoTextIsPassedOver) {
+  StartServer();
+  const httplib::Headers headers = {{"X-Remote-User", "ann"}};
+  for (const json& type : {json(5), json(nullptr), json::array()}) {
+    kube_->Push(json{{"type", type}, {"object", json::object()}}.dump() + "\n");
+  }
+  kube_->Push(json{{"type", "MODIFIED"},
+                   {"object", ConfigMapObject(proxy_ca_, R"(["front-proxy-client","somebody"])")}}
+                  .dump() +
+              "\n");
+  Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
+}
+
 TEST_F(AuthFixture, BrokenNamesLetNoFrontProxyInUntilTheyAreGood) {
   SetConfigMap(proxy_ca_, R"(["front-proxy-client")");
   StartServer();

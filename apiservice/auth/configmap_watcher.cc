@@ -85,7 +85,7 @@ void ConfigMapWatcher::HandleLine(absl::string_view line) {
   const Json event = Json::parse(line.begin(), line.end(), nullptr, false);
   if (!event.is_object() || !event.contains("object") || !event["object"].is_object()) return;
   const Json& object = event["object"];
-  const std::string type = event.value("type", "");
+  const std::string type = kube::TextOf(event, "type");
   if (type == "ERROR") {  // the version is too old: read it anew
     resource_version_.clear();
     return;
