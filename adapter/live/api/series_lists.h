@@ -23,7 +23,7 @@ namespace flyball::live {
 struct ListLimits {
   size_t max_match = 16;                        // selectors
   size_t max_selector_bytes = 64 << 10;         // of the text of each
-  size_t max_answer_bytes = size_t{128} << 20;  // of all items
+  size_t max_answer_bytes = size_t{32} << 20;  // of all items
   size_t limit = 0;  // of the items that are wanted, one more is given; 0: all are wanted
   promql::Interrupted interrupted = {};
 };
