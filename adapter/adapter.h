@@ -1,5 +1,5 @@
-// The adapter floor as one object: rules, a metric source and an object directory in, the providers
-// of the three metrics APIs out.
+// The adapter floor as one object: makes the providers of the three metrics APIs from rules, a
+// metric source and an object directory.
 //
 // Thread-safe. Threads: one that relists and cleans up, from Start to Stop; up to 4 that ask for
 // series; up to 8 that help with resource and external metrics.
@@ -7,8 +7,8 @@
 // outlive the adapter; providers that were handed out may be used until the adapter is destroyed,
 // also after Stop.
 //
-// Reload: SetRules swaps in new rules; providers() changes with them, requests under way end with
-// the old ones. An API whose part of the rules is empty has no provider.
+// Reload: SetRules swaps in new rules, and providers() changes with them; requests under way use
+// the old ones to their end. An API whose part of the rules is empty has no provider.
 #pragma once
 
 #include <memory>
@@ -47,7 +47,7 @@ class Adapter {
     kube::ObjectDirectory& directory;
     Clock& clock;
     AdapterMetrics* metrics = nullptr;  // may be nullptr
-    // metrics.k8s.io where the rules have no resourceRules; nullptr: it is off then.
+    // Serves metrics.k8s.io if the rules have no resourceRules; nullptr: then it is off.
     std::shared_ptr<ResourceMetricsProvider> resource = nullptr;
     // For rules whose onFailure asks for replicas; nullptr: such a metric fails.
     MetricAskers* askers = nullptr;
@@ -59,7 +59,7 @@ class Adapter {
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
-  // Begins to relist; the first round at once.
+  // Begins to relist; the first round starts at once.
   void Start() { thread_.Start(); }
   // Ends relisting: waits for series queries under way, at most their timeout. Shutting the metric
   // source down first ends them at once.
@@ -67,7 +67,7 @@ class Adapter {
 
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
-  // Series are asked for now, whatever the interval: the source has new ones.
+  // Asks for series now, whatever the interval; to be called when the source has new ones.
   void RelistNow() { relister_.AskNow(); }
 
   Providers providers() const { return *providers_.Get(); }
@@ -75,8 +75,8 @@ class Adapter {
   // One for each rule, `rules` before `externalRules`.
   std::vector<RuleStatus> RuleStatuses() const;
 
-  // Each series query of the first rules has ended once, well or not, and the registry knows the
-  // directory's resources.
+  // Whether each series query of the first rules has ended once, with success or not, and the
+  // registry knows the directory's resources.
   bool ready() const { return relister_.first_round_done(); }
 
  private:
@@ -97,7 +97,7 @@ class Adapter {
   QueryBatcher batcher_;
   ValueGuard values_;
   LogLimiter complaints_;
-  KeptAnswers kept_;  // beyond reloads
+  KeptAnswers kept_;  // survives reloads
   RuleFailures failures_;
 
   absl::Mutex reload_mutex_;  // one reload after the other

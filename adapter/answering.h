@@ -1,4 +1,4 @@
-// What the three providers share: where answers come from and how failures read to a client.
+// What the three providers share: the sources of answers, and the errors that a client sees.
 //
 // Thread-safe.
 #pragma once
@@ -23,16 +23,17 @@ struct Answering {
   QueryBatcher& batcher;
   ValueGuard& values;
   Clock& clock;
-  LogLimiter& complaints;  // failures that the client is not told the cause of
+  LogLimiter& complaints;  // for failures whose cause is logged and not told to the client
   RuleFailures& failures;
 };
 
-// The source failed: the client is told no more than the original tells. kDeadlineExceeded keeps
-// its code; anything else is kInternal "unable to fetch metrics". The cause is logged.
+// The error when the source failed; it tells the client no more than the original does.
+// kDeadlineExceeded keeps its code; anything else is kInternal "unable to fetch metrics". The cause
+// is logged.
 absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
                           const absl::Status& cause);
-// The same of a rule's query: it is also counted, and the error has a warning note that names the
-// rule.
+// The same for a rule's query: the failure is also counted, and the error has a warning note that
+// names the rule.
 absl::Status FetchFailure(const Answering& answering, const RuleName& name,
                           const rules::CompiledRule& rule, absl::string_view metric,
                           const absl::Status& cause);

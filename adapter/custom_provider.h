@@ -30,14 +30,14 @@ class CustomProvider : public CustomMetricsProvider {
   uint64_t Epoch() const override;
 
  private:
-  // Whether there can be a list of the resource (nullptr: unknown) at all; asks nobody.
+  // OK if the resource (nullptr: unknown) can be listed at all; decided without any request.
   absl::Status CheckListable(const CustomMetricRequest& request,
                              const kube::ResourceInfo* resource);
   // Names of the objects that a `*` request means, sorted.
   absl::StatusOr<std::vector<std::string>> ListNames(const CustomMetricRequest& request,
                                                      const kube::ResourceInfo& resource,
                                                      MonotonicTime deadline);
-  // What the client is told; the cause is logged now and then.
+  // The error for the client; the cause is logged, at a limited rate.
   absl::Status ListFailure(const CustomMetricRequest& request, const absl::Status& cause);
   absl::StatusOr<CustomMetricList> Answer(const CustomMetricRequest& request,
                                           const kube::ResourceInfo& resource,

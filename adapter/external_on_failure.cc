@@ -40,8 +40,9 @@ absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
   return ReplicasAsTotal(replicas, who);
 }
 
-// Why a kept answer is not to be given, since a metric that fails makes nothing smaller; "": it is.
-// Where nobody may ask who reads it, that is up to who wrote the rule.
+// Why a kept answer is not to be given, so that the metric fails and nothing is made smaller; "":
+// it is to be given. If we may not read which HPAs ask, it is given: that is up to the rule's
+// author.
 std::string MadeSmallerByKept(const ExternalMetricRequest& request, double total_milli,
                               MetricAskers* askers) {
   if (askers == nullptr) return "";
@@ -74,7 +75,7 @@ ExternalOnFailure::Found ExternalOnFailure::RuleOf(const std::string& metric) co
     const auto status = std::find_if(all.begin(), all.end(), [&](const RuleStatus& one) {
       return one.list == "externalRules" && one.index == rule->index;
     });
-    // Series that were looked for and not found are no failure.
+    // If series were looked for and none was found, that is no failure of the source.
     const bool unheard = status != all.end() && !status->last_success.has_value();
     return {.rule = unheard ? rule : nullptr};
   }
@@ -142,14 +143,14 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
 absl::StatusOr<ExternalMetricList> ExternalOnFailure::Get(const ExternalMetricRequest& request) {
   const Found found = RuleOf(request.metric);
   if (found.rule == nullptr) return source_->Get(request);
-  // Time is left to answer in its place, before whoever asks gives up.
+  // Leaves time to answer in the source's place before the client gives up.
   ExternalMetricRequest sooner = request;
   sooner.timeout = std::min(request.timeout / 2, kLongestWait);
   return Replaced(request, source_->Get(sooner), found, askers_);
 }
 
-// What the source's own standing request says, with failures replaced. An answer that is told to be
-// unchanged is kept anew from the last one.
+// Passes on the answers of the source's own standing request, with failures replaced. If the source
+// says "unchanged", its last answer is kept with the present time.
 class ExternalOnFailure::Standing : public StandingExternal {
  public:
   Standing(ExternalOnFailure& provider, std::vector<ExternalMetricRequest> requests)
@@ -184,7 +185,7 @@ class ExternalOnFailure::Standing : public StandingExternal {
     if (replaced.ok()) {
       answer = StandingAnswer<ExternalMetricList>{.list = *std::move(replaced)};
     } else {
-      answer = replaced.status();  // which also says why nothing stands in for it
+      answer = replaced.status();  // this also says why nothing replaces the answer
     }
   }
 

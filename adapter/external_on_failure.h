@@ -1,16 +1,17 @@
 // external.metrics.k8s.io with the rules' `onFailure`: what is answered while the source fails.
 //
-// For up to keepLast after the last good answer a kept one is given (adapter/kept_answers.h), with
-// its own times; after that what `then` says, a value in the place of the total, with the time of
-// now, or the total by which those that ask come to so many replicas (adapter/replicas_as_total.h;
-// of Get alone, since a standing request is our own scaler's, which holds). All carry in `replaced`
-// that they are no answers of now. A kept answer by which a stock HPA would make its target smaller
-// is held back: the metric fails, and the HPA holds. An answer without samples is an answer. A
-// source that hangs is not waited for as long as whoever asks would wait.
+// For up to keepLast after the last good answer, a kept answer is given with its own times
+// (adapter/kept_answers.h). After that the answer is what `then` says, with the present time: a
+// value as the total, or the total with which the asking HPAs arrive at that many replicas
+// (adapter/replicas_as_total.h; in Get only, since a standing request comes from our own scaler,
+// which holds). All of these say in `replaced` that they are not answers of now. A kept answer with
+// which a stock HPA would make its target smaller is not given: the metric fails, and the HPA
+// holds. An answer without samples counts as an answer. The source gets only a part of the
+// request's timeout, so that time is left to answer in its place.
 //
-// A source that never answered since the start counts from the start on, a question that is new
-// from its first failure; the rule is then found by the name that its seriesQuery alone gives
-// (rules::CompiledRule::sole_metric).
+// If a source has never answered since the start, its silence counts from the start, and that of a
+// new question from its first failure; the rule is then found by the name that its seriesQuery
+// alone gives (rules::CompiledRule::sole_metric).
 //
 // Thread-safe. What the constructor is given outlives this.
 #pragma once
@@ -29,7 +30,7 @@ namespace flyball::adapter {
 
 class ExternalOnFailure : public ExternalMetricsProvider {
  public:
-  // `askers`: nullptr where nobody knows who asks.
+  // `askers`: nullptr if it cannot be known which HPAs ask.
   ExternalOnFailure(const Answering& answering, KeptAnswers& kept,
                     std::shared_ptr<const rules::CompiledRules> rules,
                     std::shared_ptr<ExternalMetricsProvider> source, MetricAskers* askers)
@@ -51,15 +52,15 @@ class ExternalOnFailure : public ExternalMetricsProvider {
   using RulePtr = std::shared_ptr<const rules::CompiledRule>;
 
   struct Found {
-    RulePtr rule;        // whose `onFailure` is meant; nullptr: there is none
+    RulePtr rule;        // the rule with the `onFailure`; nullptr: there is none
     bool heard = false;  // its source has answered since the start
   };
   Found RuleOf(const std::string& metric) const;
-  // Keeps a good answer; replaces a failure of the source. There is a rule.
+  // Keeps a good answer; replaces a failure of the source. `found` has a rule.
   absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
                                               absl::StatusOr<ExternalMetricList> answer,
                                               const Found& found, MetricAskers* askers);
-  // What `then` says, or the failure with why it says nothing.
+  // The answer that `then` gives, or the failure together with the reason why it gives none.
   absl::StatusOr<ExternalMetricList> AfterKeeping(const ExternalMetricRequest& request,
                                                   const rules::CompiledRule& rule,
                                                   absl::Duration silent,

@@ -53,7 +53,7 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   if (found.rule == nullptr) return NoExternalMetric(request);
   const absl::StatusOr<std::string> promql = found.rule->ExternalQuery(
       found.series, request.ns, request.selector.requirements(), *registry->mapper());
-  if (!promql.ok()) {  // for what was asked: a selector with < and > has no query
+  if (!promql.ok()) {  // for example, a selector with < or > has no query
     return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
   }
   const RuleName rule = {"externalRules", found.rule->index};
@@ -82,7 +82,7 @@ std::shared_ptr<const std::vector<std::string>> ExternalProvider::ListAll() cons
   return answering_.relister.registry()->external_list();
 }
 
-// No object plays a part.
+// Objects do not affect external metrics, so the registry's generation is enough.
 uint64_t ExternalProvider::Epoch() const { return answering_.relister.generation(); }
 
 }  // namespace flyball::adapter

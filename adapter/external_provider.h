@@ -19,10 +19,10 @@
 
 namespace flyball::adapter {
 
-// That the metric is not registered.
+// The error for a metric that is not registered.
 absl::Status NoExternalMetric(const ExternalMetricRequest& request);
 
-// The list of those samples of a result that are the request's own.
+// The list made from those samples of a result that belong to the request.
 absl::StatusOr<ExternalMetricList> ExternalListOf(const Answering& answering,
                                                   absl::string_view metric,
                                                   const QueryResult& result,

@@ -16,18 +16,18 @@ namespace {
 // How many queries are under way at once.
 constexpr size_t kParallel = 8;
 
-// No byte of a label, name or value.
+// A byte that is in no name and no value of a label.
 constexpr char kSeparator[] = "\xff";
 
-// A value that stands for itself in a regular expression; a dot stands for more than itself, which
-// only brings samples that nobody takes.
+// Whether a value matches itself as a regular expression. A dot also matches other values, but
+// their samples are then taken by no request.
 bool IsPlain(absl::string_view value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '.';
   });
 }
 
-// The requirement that may be asked together with others of its label; nullptr: none.
+// The requirement whose values may be asked for together; nullptr: there is none.
 const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
                                    const rules::CompiledRule& rule) {
   const auto& all = request.selector.requirements();

@@ -1,9 +1,10 @@
 // Requests for external metrics that one holder asks again and again.
 //
-// Requests that differ only in the value of one label become one query where the template is seen
-// to keep that label's values apart (rules/query_shape.h): each gets the samples that its own
-// query would have given. A query is for max_names values at most. Where the source refuses a query
-// for several, maybe for its size, they are asked apart until the registry changes.
+// Requests that differ only in the value of one label become one query if the template is known to
+// keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
+// would have given. A query is for max_names values at most. If the source refuses a query for
+// several values, perhaps because of its size, they are asked separately until the registry
+// changes.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once
@@ -32,12 +33,12 @@ class ExternalStanding : public StandingExternal {
   // Requests that one query answers.
   struct Together {
     MetricSeries found;
-    std::string label = "";            // whose values differ; "": one request alone
+    std::string label = "";            // the label whose values differ; "": one request alone
     std::vector<size_t> members = {};  // indices of requests, by value
     absl::Status failure = {};         // why there is no query
     std::unique_ptr<StandingQuery> query = nullptr;
     size_t values = 0;                 // of its last answer
-    std::vector<Together> apart = {};  // once they are asked apart: each member by itself
+    std::vector<Together> apart = {};  // once they are asked separately: each member by itself
   };
 
   void Group();
@@ -52,7 +53,7 @@ class ExternalStanding : public StandingExternal {
   const Answering answering_;
   WorkerPool* const pool_;
   const std::vector<ExternalMetricRequest> requests_;
-  std::shared_ptr<const SeriesRegistry> registry_;  // that the queries were made with
+  std::shared_ptr<const SeriesRegistry> registry_;  // the one that the queries were made with
   std::vector<Together> queries_;
 };
 

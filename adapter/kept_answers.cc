@@ -9,12 +9,12 @@ namespace flyball::adapter {
 namespace {
 
 std::string KeyOf(const ExternalMetricRequest& request, absl::string_view meaning) {
-  constexpr char kSeparator[] = "\xff";  // no byte of a name
+  constexpr char kSeparator[] = "\xff";  // a byte that is in no name
   return absl::StrCat(request.metric, kSeparator, request.ns, kSeparator,
                       request.selector.ToString(), kSeparator, meaning);
 }
 
-// Only compared: a double holds the sum of any amounts well enough.
+// Totals are only compared, so a double is precise enough for the sum of any amounts.
 double TotalOf(const ExternalMetricList& list) {
   double total = 0;
   for (const ExternalMetricValue& item : list.items) {
@@ -55,7 +55,7 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   const std::string key = KeyOf(request, meaning);
   const bool known = histories_.contains(key);
   if (!known && !heard) return {.silent_since = started_};
-  // Failures of new questions take no room from what others have.
+  // A failure of a new question must not push out what is kept for others.
   if (!known && histories_.size() >= kMaxQuestions) return {.silent_since = now};
   History& history = histories_[key];
   if (!known) history.last_good = now;
@@ -78,7 +78,7 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   return kept;
 }
 
-// Drops the older half: done once for many new questions.
+// Drops the older half, so that it is done only once for many new questions.
 void KeptAnswers::MakeRoom() {
   std::vector<MonotonicTime> times;
   times.reserve(histories_.size());

@@ -1,18 +1,18 @@
 // The last good answers of external metrics, for the time in which their source fails.
 //
-// Of each question the answer with the greatest total of the last `window` before the failure is
-// given, with its own times: a kept total never asks for fewer replicas than one of that window
-// did, so that a controller whose scale-down stabilisation is no longer than the window doesn't
-// shrink anything by it.
+// For each question the answer with the greatest total within the last `window` before the failure
+// is given, with its own times. So a kept total never asks for fewer replicas than any answer of
+// that window did, and a controller whose scale-down stabilisation is no longer than the window
+// shrinks nothing because of it.
 //
-// The silence of a source counts from a question's last good answer, or, where there was none
-// within the window, from the first failure: one failure is no long silence. Where nobody asked for
-// longer than the window and kLongestPause, the next failure is the first one.
+// The silence of a source counts from a question's last good answer or, if there was none within
+// the window, from the first failure: one failure is not yet a long silence. If nobody has asked
+// for longer than the window and kLongestPause, the next failure counts as the first.
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions, of which those that nobody asked for longest make room;
-// kMaxItems series an answer, of a longer one only its time is kept; kBuckets answers of each
+// Limits: kMaxQuestions questions, of which those that were not asked for longest make room;
+// kMaxItems series in an answer (of a longer one only the time is kept); kBuckets answers for each
 // question.
 #pragma once
 
@@ -39,17 +39,18 @@ class KeptAnswers {
   static constexpr int kBuckets = 10;
   static constexpr absl::Duration kLongestPause = absl::Minutes(5);  // between two syncs of an HPA
 
-  // `started`: nothing was known before.
+  // `started`: when this process started; nothing is known from before.
   explicit KeptAnswers(MonotonicTime started) : started_(started) {}
 
-  // A good answer of now. One without items only says that the source answers. `meaning`: what the
-  // rule asks for it; another one is another question, since its answers may be of another unit.
+  // Keeps a good answer of now. An answer without items says only that the source answers.
+  // `meaning`: the query that the rule makes for it; with another one it is another question, since
+  // the answers may have another unit.
   void Keep(const ExternalMetricRequest& request, absl::string_view meaning,
             const ExternalMetricList& list, absl::Duration window, MonotonicTime now);
 
   struct Kept {
     std::shared_ptr<const ExternalMetricList> list = {};  // nullptr: none that is young enough
-    double total_milli = 0;                               // of it
+    double total_milli = 0;                               // of `list`
     MonotonicTime silent_since;
   };
   // After a failure. `heard`: the source has answered something since the start; if not, it is
@@ -58,8 +59,8 @@ class KeptAnswers {
             MonotonicTime now, bool heard);
 
  private:
-  // The greatest answer of a tenth of the window. It is given as long as any of that tenth is in
-  // the window.
+  // The greatest answer of a tenth of the window. It is given as long as any part of that tenth is
+  // within the window.
   struct Bucket {
     MonotonicTime begin;
     double total_milli = 0;
@@ -68,7 +69,7 @@ class KeptAnswers {
   struct History {
     MonotonicTime last_good;  // of a question that only failed: its first failure
     MonotonicTime last_asked;
-    std::optional<MonotonicTime> silent_since;  // of the failures since then
+    std::optional<MonotonicTime> silent_since;  // set by the failures since then
     std::deque<Bucket> buckets;                 // oldest first
   };
 

@@ -1,4 +1,4 @@
-// Says whether a repeated log line is due: at most one an interval for each key.
+// Limits repeated log lines to one in each interval for each key.
 //
 // Thread-safe. Limits: 1000 keys, of which the first 256 bytes count; when there are more, all are
 // forgotten.

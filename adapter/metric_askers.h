@@ -1,7 +1,7 @@
 // Which HorizontalPodAutoscalers ask for an external metric: for rules with onFailure, since a
-// request of a metrics API does not say from whom it comes.
+// request to a metrics API does not say for which HPA it is.
 //
-// Asked while a source fails only, on the thread of the request.
+// Called only while a source fails, on the thread of the request.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace flyball::adapter {
 
 struct MetricAsker {
   std::string name;  // "shop/web"
-  // Of its target: one of both.
+  // The metric's target in the HPA: one of the two is set.
   std::optional<int64_t> average_milli = {}, value_milli = {};
   int32_t min = 0, max = 0;
   int32_t spec_replicas = 0, status_replicas = 0;  // of its scale target, as of now
@@ -25,8 +25,8 @@ struct MetricAsker {
 class MetricAskers {
  public:
   virtual ~MetricAskers() = default;
-  // Those with a metric of that name and selector, in that namespace. An error says, in words that
-  // a status repeats at each try, why they are not known.
+  // The HPAs with a metric of that name and selector in that namespace. An error says why they are
+  // not known; its text is the same at each try, since a status repeats it.
   virtual absl::StatusOr<std::vector<MetricAsker>> Of(const ExternalMetricRequest& request) = 0;
 };
 

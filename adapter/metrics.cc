@@ -103,8 +103,8 @@ struct AdapterMetrics::Families {
     ServerOutcome outcome;
   };
 
-  // Of a path and a server. To find one in its family, a histogram is made first; there are few, so
-  // they are looked up here.
+  // The histogram of a path and a server. The family makes a histogram in order to look one up, so
+  // the few that exist are looked up here.
   struct Requests {
     std::string path, server;
     Histogram* durations;

@@ -1,4 +1,4 @@
-// What the adapter floor tells about itself, as Prometheus metrics.
+// The adapter floor's metrics about itself, for Prometheus.
 //
 // Thread-safe. Registered in the registry that is passed in, which outlives this object:
 //   prometheus_adapter_prometheus_client_request_duration_seconds{path,server}  histogram, name and
@@ -14,7 +14,7 @@
 //   flyball_rules_metrics{api}                         names that custom and external know
 //   flyball_query_requests_total{outcome}              sent, joined (an equal one under way),
 //                                                      reused (a fresh result), failed
-//   flyball_query_answers_total{source}                by who gave them: live, prometheus
+//   flyball_query_answers_total{source}                by the source: live, prometheus
 //   flyball_query_objects_total{outcome}               objects asked of merged queries: sent,
 //                                                      reused
 //   flyball_query_values_dropped_total{api,reason}     items left out of answers: nan, infinite
@@ -48,7 +48,7 @@ class AdapterMetrics : public RequestObserver, public QueryObserver {
   void OnOutcome(absl::string_view server, const absl::Status& outcome) override;
   void OnServerChange(absl::string_view server) override;
 
-  // What the servers that were asked so far said last, in the order of the first request to each.
+  // The last outcome of each server that was asked, in the order of the first request to each.
   struct ServerOutcome {
     std::string server;
     bool reachable = false;

@@ -1,7 +1,7 @@
-// Which objects an answer of metrics.k8s.io is about.
+// Finds the objects that an answer of metrics.k8s.io is about.
 //
-// Thread-safe, as the directory is. Errors are those of the directory, and kNotFound where one
-// object is asked for by a name that none has.
+// Thread-safe, as the directory is. Errors are those of the directory, and kNotFound if one object
+// is asked for by a name that does not exist.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace flyball::adapter {
 
-// `name` "": those of the query for which `wanted` (if there is one) holds. Else the object of that
-// name, whatever else is asked for. The resource is pods or nodes.
+// `name` "": the objects of the query for which `wanted`, if set, is true. Otherwise the object of
+// that name, whether or not it matches the rest. The resource is pods or nodes.
 absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectCandidates(
     kube::ObjectDirectory& directory, const kube::ObjectQuery& query, absl::string_view name,
     const std::function<bool(const kube::ObjectMeta&)>& wanted);

@@ -25,7 +25,7 @@ class ResourceProvider::PodsStanding : public StandingPods {
     const absl::Status failed = provider_.Settle(absl::MakeConstSpan(&batch_, 1), deadline,
                                                  answer.list.degraded, answer.list.freshness);
     if (!batch_.both.status.ok()) {
-      batch_.both = {};  // the next answer is told whole
+      batch_.both = {};  // so that the next answer is not "unchanged"
       RETURN_IF_ERROR(failed);
       return answer;
     }
@@ -73,13 +73,14 @@ class ResourceProvider::PodsStanding : public StandingPods {
     if (status.ok() || batch_.asked == PodAmounts::kBoth || absl::IsDeadlineExceeded(status)) {
       return;
     }
-    // Maybe the source, or what is before it, takes the two, which are shorter and simpler.
+    // The source, or a proxy in front of it, may accept the two queries, which are shorter and
+    // simpler.
     batch_.asked = PodAmounts::kBoth;
     batch_.both = {};
     ask();
   }
 
-  // Each query said so; the time is that of the earliest sample.
+  // Whether each query said "unchanged"; the time is that of the earliest sample.
   bool IsUnchanged(std::optional<absl::Time>& time) const {
     absl::Time earliest = absl::InfiniteFuture();
     for (const Amount& amount : provider_.AmountsOf(batch_)) {

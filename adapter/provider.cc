@@ -7,7 +7,7 @@
 namespace flyball::adapter {
 namespace {
 
-// For providers that cannot tell whether an answer says the same as the last one.
+// The standing request of providers that cannot tell whether an answer is the same as the last one.
 class AskedOneByOne : public StandingExternal {
  public:
   AskedOneByOne(ExternalMetricsProvider& provider, std::vector<ExternalMetricRequest> requests)

@@ -36,11 +36,11 @@ template <typename List>
 struct StandingAnswer {
   bool unchanged = false;  // the items are those of the last answer, and left out of `list`
   std::optional<absl::Time> time =
-      std::nullopt;  // of all items, when unchanged; nullopt: as it was
+      std::nullopt;  // if unchanged: the time of all items; nullopt: as before
   List list = {};
 };
 
-// A request, or several that are asked together, of a holder who asks again and again. It costs
+// A request, or several that are asked together, which its holder asks again and again. It costs
 // little as long as the answers stay the same. One thread at a time; the provider outlives it.
 template <typename Answers>
 class StandingRequest {
@@ -124,10 +124,10 @@ struct ExternalMetricList {
   std::string metric;
   std::vector<ExternalMetricValue> items;
   Freshness freshness;
-  // Not empty: the source failed, and the rule's onFailure gave the items; why, for a Warning
-  // header.
+  // Not empty: the source failed, and the rule's onFailure gave the items. The text says why, for a
+  // Warning header.
   std::string replaced = {};
-  bool kept = false;  // replaced by an answer of earlier, with the times of that
+  bool kept = false;  // replaced by an earlier answer, with the times of that answer
 };
 
 // One answer for each request, in their order.
@@ -138,7 +138,7 @@ class ExternalMetricsProvider {
  public:
   virtual ~ExternalMetricsProvider() = default;
   virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
-  // Requests whose timeout is that of each call.
+  // The requests' own timeouts do not count: each call of Ask has its own.
   virtual std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests);
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
@@ -171,7 +171,7 @@ struct NodeMetrics {
   Usage usage;
 };
 
-// `degraded`: the metric source failed for some of the objects, which are left out; why, for a
+// `degraded`: why the metric source failed for some of the objects, which are left out; for a
 // Warning header.
 template <typename T>
 struct ResourceMetricList {
@@ -180,11 +180,11 @@ struct ResourceMetricList {
   Freshness freshness;
 };
 
-// What a caller wants to know of pods. Of the other amount it is only known that it has a sample,
-// as an item of the list has both: it is 0, and a container without the wanted one is not named.
+// Which amounts a caller wants of pods. With one of them, the other is only known to have a sample
+// (the list has only pods with both): it is 0, and a container without the wanted one is left out.
 enum class PodAmounts { kBoth, kCpu, kMemory };
 
-// Which objects a list is of; only those are asked about.
+// Which objects a list contains; only these are asked about.
 struct ObjectFilter {
   kube::Selector labels;
   std::function<bool(const kube::ObjectMeta&)> others;  // what else has to hold; empty: nothing
@@ -204,7 +204,7 @@ class ResourceMetricsProvider {
                                                               absl::string_view name,
                                                               const ObjectFilter& filter,
                                                               absl::Duration timeout) = 0;
-  // The same of a namespace's pods. May tell more than is wanted.
+  // The same for the pods of a namespace. The answers may hold more amounts than `wanted`.
   virtual std::unique_ptr<StandingPods> StandPods(std::string ns, kube::Selector selector,
                                                   PodAmounts wanted);
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,

@@ -6,11 +6,11 @@
 // may be called from any thread. No lock is held during a query.
 //
 // Source: prometheus-adapter 0.12.0. Differs on purpose:
-//   - Each distinct series query stands alone: one that fails keeps its rules' last good series and
-//     holds up no other. `rules` and `externalRules` share equal queries.
+//   - Each distinct series query is independent: one that fails keeps its rules' last good series
+//     and delays no other. `rules` and `externalRules` share equal queries.
 //   - A failed query is asked again after 1 s, 2 s, 4 s ... and at most retry_max or the interval.
-//   - New rules keep what equal series queries had found; a new REST mapping is applied to what is
-//     known, without a query.
+//   - New rules keep what equal series queries had found. A new REST mapping is applied to the
+//     known series without a query.
 //
 // Limits: as many queries at once as `run` has threads; one under way for each series query.
 #pragma once
@@ -63,10 +63,10 @@ class Relister {
   // The registry holds the new rules when this returns.
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
-  // All series queries are due now; one under way is followed by another one.
+  // Makes all series queries due now; one that is under way is asked again afterwards.
   void AskNow();
 
-  // Starts the queries that are due and applies what has come. Returns when to be called again.
+  // Starts the queries that are due and applies their results. Returns when to be called again.
   absl::Duration Step();
 
   // Never nullptr.
@@ -74,10 +74,11 @@ class Relister {
   // Grows after each change of the registry.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // `with_metrics`: also what each rule offers, which takes as long as there are metrics.
+  // `with_metrics`: also the metrics that each rule offers, which takes time in proportion to them.
   std::vector<RuleStatus> Statuses(bool with_metrics = false) const;
 
-  // Every series query of the first rules has ended once, well or not, and the resources are known.
+  // Whether every series query of the first rules has ended once, with success or not, and the
+  // resources are known.
   bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
 
  private:
@@ -125,8 +126,8 @@ class Relister {
     return {rule.series_query, rule.source};
   }
   std::map<QueryKey, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
-  bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry is behind
-  bool told_ ABSL_GUARDED_BY(mutex_) = true;     // what was found
+  bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry has to be built anew
+  bool told_ ABSL_GUARDED_BY(mutex_) = true;     // what the rules found was logged
   MonotonicTime built_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::shared_ptr<const kube::RestMapper> mapper_ ABSL_GUARDED_BY(mutex_);
 

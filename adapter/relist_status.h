@@ -1,4 +1,4 @@
-// How the discovery of each rule stands: for /metrics, the log and /debug/rules.
+// The state of each rule's discovery, for /metrics, the log and /debug/rules.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ struct RuleStatus {
   int index = 0;      // in its list, from 0
   std::string where;  // "config.yaml:12"
   std::string series_query;
-  std::string source;  // "live" or "prometheus": the one that it wants; "": any
+  std::string source;  // the source that the rule wants: "live" or "prometheus"; "": any
   size_t series = 0;   // distinct series that the rule accepts, of the last success
   std::optional<absl::Time> last_success;
   absl::Duration duration;  // of the last attempt
   int failures = 0;         // in a row, 0 after a success
   std::string error;        // of the last attempt; "" after a success or before the first
 
-  // Of a query for one of its metrics, the last that was answered.
+  // The last query for one of its metrics that was answered.
   struct Answered {
     absl::Time at;
     std::string by;  // "live" or "prometheus"; "": it is not known
@@ -33,7 +33,7 @@ struct RuleStatus {
   };
   std::optional<Answered> last_answer;
 
-  // Only where they are asked for.
+  // Only if they are asked for (`with_metrics`).
   std::vector<std::string> metrics;         // what it offers: "pods/requests_per_second"
   std::optional<RuleFailure> last_failure;  // of a query for one of them
 };

@@ -1,9 +1,10 @@
-// A count of replicas as the total of an external metric, and what stock HPAs make of a total.
+// Turns a count of replicas into the total of an external metric, and predicts what stock HPAs
+// decide on a total.
 //
-// Pure. An HPA asks for total / averageValue replicas, rounded up, unless that is within its
-// tolerance of the replicas that there are. One total answers all HPAs that ask the same, so it is
-// the greatest that one of them needs; it never asks one for fewer than it has. Where none needs
-// more there is no total: the metric fails, and each holds.
+// Pure. An HPA computes total / averageValue replicas, rounded up, unless that is within its
+// tolerance of the present replicas. One total answers all HPAs that ask the same, so it is the
+// greatest that one of them needs; it never gives any of them fewer than it has. If none needs more
+// there is no total: the metric fails, and each HPA holds.
 //
 // Source:  Kubernetes v1.37.1 pkg/controller/podautoscaler/replica_calculator.go
 //          GetExternalPerPodMetricReplicas.
@@ -23,8 +24,8 @@ namespace flyball::adapter {
 absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
                                         absl::Span<const MetricAsker> askers);
 
-// The name of one whose target would get fewer replicas by that total; "": there is none. What an
-// HPA's tolerance holds back counts as well.
+// The name of an HPA whose target would get fewer replicas by that total; "": there is none. It
+// counts even if the HPA's tolerance would prevent it.
 std::string MadeSmallerBy(double total_milli, absl::Span<const MetricAsker> askers);
 
 }  // namespace flyball::adapter

@@ -1,10 +1,10 @@
 // metrics.k8s.io: cpu and memory of running pods and of nodes, two queries for each namespace.
 //
-// Thread-safe; nothing of its own changes. Namespaces are asked in parallel, a bounded number at
-// once, and its two queries at once unless the same were answered within a few milliseconds the
-// last time; where the templates group by namespace, one pair of queries asks for all of them (for
-// up to kMaxNames pods). A standing request for one of the two is answered by one query, for its
-// samples of the pods that have the other.
+// Thread-safe; nothing of its own changes. A bounded number of namespaces is asked in parallel, and
+// the two queries of each at the same time, unless they were answered within a few milliseconds the
+// last time. If the templates group by namespace, one pair of queries asks for all namespaces (for
+// up to kMaxNames pods). A standing request for one of the two amounts is answered by one query,
+// for its samples of those pods that have the other amount as well.
 //
 // Source: prometheus-adapter 0.12.0.
 //
@@ -14,8 +14,9 @@
 //   values NaN and negative ones are 0. Containers are sorted by name.
 //   time   The earliest of the samples used, whole seconds.
 //
-// A source that fails is no error: the objects it was asked for are left out and `degraded` says
-// why. Out of time is kDeadlineExceeded. A directory that cannot list is its own error.
+// A failure of the source is no error: the objects that it was asked for are left out and
+// `degraded` says why. If the time is over the error is kDeadlineExceeded. If the directory cannot
+// list, its error is returned.
 #pragma once
 
 #include <functional>
@@ -77,7 +78,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     absl::Status status;  // of the first query that failed
     Queried cpu, memory;  // those that were asked
   };
-  // One of the two.
+  // One of the two amounts.
   struct Amount {
     absl::string_view name;
     const rules::CompiledResourceRule* rule;
@@ -99,9 +100,9 @@ class ResourceProvider : public ResourceMetricsProvider {
     std::string What() const;
   };
 
-  // Whether the pods of one query are those of the other, so that one can ask for both.
+  // Whether both queries find the same pods, so that one query can be limited to pods with both.
   bool MayJoin() const;
-  // What is asked for, each by a query.
+  // The amounts that are asked for, each by a query.
   Amounts AmountsOf(const Batch& batch) const;
   // Makes readings of the results that were not read yet.
   void TakeReadings(Batch& batch, const Amounts& amounts);
@@ -112,7 +113,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
   absl::Status Ask(const Amount& amount, Batch& batch, MonotonicTime deadline);
   absl::Status MakeQuery(const Amount& amount, const Batch& batch, Queried& queried) const;
-  // Leaves of the query only the samples of pods that have the other amount as well.
+  // Limits the query to the samples of pods that have the other amount as well.
   absl::Status Join(const Batch& batch, const std::vector<std::string>& pods,
                     const kube::RestMapper& mapper, Queried& queried) const;
   // Fills in `both` of each batch and returns whether that was quick. Unless `parallel`, one query

@@ -36,11 +36,11 @@ namespace {
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 constexpr absl::Duration kDrainTimeout = absl::Seconds(60);  // for requests under way at shutdown
 
-// Each request that may wait for the API server or Prometheus has a thread to wait with, beside
-// those that are ready: so probes, and whatever is answered from memory, never wait for those.
+// There are enough threads for all requests that may wait for the API server or Prometheus, beside
+// those that are ready. So probes, and requests that are answered from memory, never wait for them.
 http::ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
   constexpr int kFewestWorkers = 8;
-  constexpr int kMasters = 32;  // whose requests are not counted
+  constexpr int kMasters = 32;  // for requests of system:masters, which no limit counts
   constexpr int kKindsOfReviews = 2;
   http::ListenOptions listen = options.listen;
   if (listen.workers == 0) {
@@ -122,7 +122,7 @@ class ApiServer::Impl {
     BeginStop(delay);
     absl::MutexLock lock(&stop_mutex_);
     if (std::exchange(stop_called_, true)) {
-      stop_mutex_.Await(absl::Condition(&stopped_));  // the first caller is at it
+      stop_mutex_.Await(absl::Condition(&stopped_));  // the first caller is stopping it
       return;
     }
     if (started_) http_->Drain(kDrainTimeout);
@@ -137,7 +137,7 @@ class ApiServer::Impl {
  private:
   http::HttpResponse Answer(const http::HttpRequest& request) {
     http::HttpResponse response = handler_->Handle(request);
-    // A peer that is to find another server does not keep its connection to this one.
+    // Connections are closed, so that clients find another server.
     if (stopping_) response.close = true;
     return response;
   }
@@ -183,7 +183,7 @@ class ApiServer::Impl {
     const bool unreachable =
         absl::IsUnavailable(data.status()) || absl::IsDeadlineExceeded(data.status());
     if (options_.authentication.tolerate_lookup_failure || unreachable) {
-      // An API server that is down comes back; until then /readyz says so.
+      // The API server may be down for a while; until it is back /readyz says so.
       spdlog::warn("authentication ConfigMap: {}", data.status().ToString());
       absl::MutexLock lock(&trust_mutex_);
       looked_up_ = options_.authentication.tolerate_lookup_failure;

@@ -46,7 +46,7 @@ struct ServerDependencies {
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
   // Appends more of them as text, where they are many; empty function: there are none.
   std::function<void(std::string&)> more_metrics;
-  // Whether the objects that every answer needs are known; empty function: they are.
+  // OK if the objects that every answer needs are known; empty function: they are.
   std::function<absl::Status()> objects_known;
   std::vector<HealthCheck> checks;  // health checks beside the server's own
   // The body of /debug/rules, JSON; empty function: 404.
@@ -83,8 +83,8 @@ class ApiServer {
   // The port that is listened on; 0 before Start.
   int port() const;
 
-  // From now on /readyz fails and answers end their connections; all else goes on as before.
-  // Returns when shutdown_delay has passed since the first call.
+  // From now on /readyz fails and connections are closed after their answers; everything else goes
+  // on as before. Returns when shutdown_delay has passed since the first call.
   void BeginShutdown();
 
   // BeginShutdown, then the listener closes. Returns when the last request is answered or

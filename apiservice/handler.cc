@@ -46,7 +46,7 @@ absl::string_view PathOf(const http::HttpRequest& request) {
   return target.substr(0, target.find('?'));
 }
 
-// Such a path may look like that of a resource (/api/v1/query); it is none.
+// The path of a page may look like that of a resource (/api/v1/query), but is a non-resource path.
 void RouteToPages(const http::HttpRequest& request, RoutedRequest& routed) {
   routed.endpoint = Endpoint::kPages;
   routed.error.reset();
@@ -72,7 +72,7 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
              : wire::ForbiddenPath(sentence);
 }
 
-// 406 of the router, which knows types but not what they can be converted to.
+// The router's 406: it checks media types, but not the forms that objects can be converted to.
 wire::Status NoRepresentation(const RoutedRequest& routed) {
   return wire::NoRepresentation(routed.IsMetricList() ? SupportedListMediaTypes()
                                                       : SupportedMediaTypes());
@@ -196,7 +196,7 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
   if (routed.endpoint == Endpoint::kUnknownPath || off) {
     return deps_.documents->Index(404, providers);
   }
-  // Paths and methods come before what is accepted, parameters after it.
+  // Path and method are checked before Accept, parameters after it.
   const bool no_route =
       routed.error.has_value() && (routed.error->code == 404 || request.method != "GET");
   if (no_route) return StatusResponse(*routed.error, style);

@@ -1,9 +1,9 @@
-// A request → its answer: the order of the checks, and nothing of sockets.
+// Answers a request: the order of the checks, without sockets.
 //
 // Thread-safe. Order: target and ?timeout (414, 400), user (401, 429), Impersonate-* (403),
-// requests under way (429), may they (403, 429, 500), parameters and route (404, 405, 400), Accept
-// (406), then the endpoint. What is cheap comes before what is dear: no selector is parsed for one
-// who may not ask. Every answer carries Audit-Id and Cache-Control.
+// requests under way (429), authorization (403, 429, 500), parameters and route (404, 405, 400),
+// Accept (406), then the endpoint. Cheap checks come before expensive ones: no selector is parsed
+// for a user who may not ask. Every answer carries Audit-Id and Cache-Control.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,7 @@ class RequestHandler {
   http::HttpResponse Handle(const http::HttpRequest& request);
 
  private:
-  // `user`: who asks, once it is known.
+  // `user`: the client's user, once it is known.
   http::HttpResponse Answer(const http::HttpRequest& request, RoutedRequest* routed,
                             const Style& style, MonotonicTime start, UserPtr* user);
   http::HttpResponse Authorized(const http::HttpRequest& request, RoutedRequest* routed,

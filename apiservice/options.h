@@ -1,4 +1,4 @@
-// What the API server can be told: one plain struct, filled from flags by cmd/ and passed down.
+// The options of the API server: one plain struct, filled from flags and passed down.
 //
 // Defaults are prometheus-adapter 0.12.0's unless a field says otherwise. A duration of zero means
 // what the field's comment says, never "for ever".

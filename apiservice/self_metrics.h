@@ -1,4 +1,4 @@
-// What the server measures of itself, under the names of the Kubernetes API server library.
+// The server's metrics about itself, under the names of the Kubernetes API server library.
 //
 // Thread-safe. Requests are counted in fixed tables of atomics; the families are made only when
 // /metrics is read.
@@ -40,7 +40,7 @@ class SelfMetrics {
   std::atomic<uint64_t> refused_in_flight{0};
   std::atomic<uint64_t> refused_reviews{0};
 
-  // Where other numbers come from. Set before the first Text(); without a cluster there are no
+  // Sources of other numbers. To be set before the first Text(); without a cluster there are no
   // reviews.
   struct Sources {
     const http::HttpServer::Counters* http = nullptr;

@@ -25,7 +25,7 @@ class SystemClock : public Clock {
       mutex.Await(condition);
       return true;
     }
-    // By the wall clock, which may be set meanwhile, rather than not at all.
+    // Without the thread it waits by the wall clock, which may be set meanwhile.
     if (!Rings()) return mutex.AwaitWithTimeout(condition, deadline - MonotonicNow());
     return waits_.Await(*this, mutex, condition, deadline);
   }

@@ -1,4 +1,4 @@
-// Time as a value that is passed in: wall time to show, monotonic time to subtract; and waiting for
+// Time as a value that is passed in (wall time to show, monotonic time to subtract), and waits for
 // it.
 //
 // Thread-safe. Only shells hold a Clock; everything that decides takes an absl::Time.
@@ -22,13 +22,13 @@ class Clock {
   virtual absl::Time WallNow() const = 0;
   virtual MonotonicTime MonotonicNow() const = 0;
 
-  // Waits until the condition holds, or until MonotonicNow() is `deadline`; whether the condition
-  // holds in the end.
+  // Waits until the condition holds, or until MonotonicNow() is `deadline`. Returns whether the
+  // condition holds.
   virtual bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) = 0;
 
   // The machine's clocks. Lives as long as the process. One thread, begun by the first wait that
-  // has a deadline, wakes those whose time has come.
+  // has a deadline, ends the waits whose deadline has passed.
   static Clock& System();
 };
 
@@ -44,13 +44,13 @@ class SimulatedClock : public Clock {
   bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
-  // Moves both times forward and wakes those whose time has come.
+  // Moves both times forward and ends the waits whose deadline has passed.
   void Advance(absl::Duration by);
   // Sets the wall time alone, as an administrator or NTP does.
   void JumpWall(absl::Time to);
 
-  // Blocks until so many waits have begun since the clock was made: then a test knows that those
-  // threads sleep until it moves the time or their conditions come true.
+  // Blocks until that many waits have begun since the clock was made: then a test knows that these
+  // threads sleep until it moves the time or their conditions become true.
   void AwaitWaits(uint64_t count);
 
  private:

@@ -1,8 +1,8 @@
-// A bounded map whose values end by themselves; the one not used for longest goes first.
+// A bounded map whose values expire. If it is full, the least recently used value is dropped.
 //
 // Thread-safe. Time is passed in. Limits: entries, and bytes as the callers count those of values.
-// With several stripes (base/striped.h) each has its part of both limits. What is out of date is
-// dropped when it is asked for, and by the first Put that comes a second after the last such look.
+// With several stripes (base/striped.h) each has its part of both limits. An expired value is
+// dropped when it is asked for; a Put drops all expired ones, once in a second at most.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class ExpiringCache {
     return std::nullopt;
   }
 
-  // `bytes`: about what the value takes. One that takes more than all may is not kept.
+  // `bytes`: about how much the value takes. A value larger than the whole limit is not kept.
   void Put(absl::string_view key, Value value, size_t bytes, MonotonicTime now,
            MonotonicTime until) {
     const auto part = parts_.Lock(absl::HashOf(key));

@@ -2,8 +2,8 @@
 // Kubernetes ConfigMap mount is (..data).
 //
 // It polls (stat), so that network and overlay file systems behave alike. Create the watcher, or
-// the FileStamps that it goes on from, before the first read of the files: what changes after that
-// is told. Not here: reading the files.
+// the FileStamps that it continues from, before the first read of the files, so that no later
+// change is missed. Not here: reading the files.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,9 @@ class FileStamps {
 // Calls `on_change` from a thread of its own after each look that found a change.
 class FileWatcher {
  public:
-  // Goes on from a look that was taken before the files were read. The clock outlives it, and says
-  // when to look. Ending it waits for a call of on_change under way; not to be done from there.
+  // Continues from stamps that were taken before the files were read. The clock outlives the
+  // watcher and determines when it checks. The destructor waits for a call of on_change under way;
+  // it must not be called from there.
   FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
               std::function<void()> on_change);
 

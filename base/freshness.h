@@ -1,6 +1,6 @@
-// How long the answer to a question may be given again to the same question: until a time, while
-// the epoch of whoever made it is the same, and while the samples that it was made of are the
-// newest. The default forbids it.
+// How long an answer may be reused for the same question: until a time, while its provider's epoch
+// is the same, and while the samples that it was made from are the newest. The default forbids
+// reuse.
 //
 // Thread-safe to read. Times are of the monotonic clock.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace flyball {
 
-// Which samples an answer was made of, as far as their source tells of new ones. Holding it keeps
-// the source telling.
+// The samples that an answer was made from, as far as their source tells of new ones. As long as it
+// is held, the source goes on telling.
 class SamplesRead {
  public:
   struct Version {
@@ -28,16 +28,17 @@ class SamplesRead {
 
   // Of a source that does not tell.
   SamplesRead() = default;
-  // Of one that tells: whenever another answer could be made of other samples, one of these moves.
+  // For a source that tells: one of these versions changes whenever new samples could change the
+  // answer.
   explicit SamplesRead(std::vector<Version> versions)
       : told_(true), versions_(std::move(versions)) {}
 
-  // Nobody has to ask again before a version moves, but for the time that passes.
+  // Whether the answer can only change after a version changes, or because time passes.
   bool told() const { return told_; }
   const std::vector<Version>& versions() const { return versions_; }
 
-  // False as soon as a sample came that the answer was not made of. Always true where the source
-  // does not tell.
+  // False as soon as a sample has arrived that the answer was not made from. Always true if the
+  // source does not tell.
   bool AreNewest() const {
     return std::all_of(versions_.begin(), versions_.end(), [](const Version& version) {
       return version.samples->number() == version.number;
@@ -74,7 +75,8 @@ struct Freshness {
   bool HoldsAt(MonotonicTime now) const { return now < fresh_until && samples.AreNewest(); }
   bool IsDueAt(MonotonicTime now) const { return now >= refresh_at; }
 
-  // As that of an answer that was also made of the other one; the epoch is their maker's.
+  // Restricts this to the freshness of an answer that was also made from the other one. The epoch
+  // stays.
   void Add(const Freshness& other) {
     fresh_until = std::min(fresh_until, other.fresh_until);
     refresh_at = std::min(refresh_at, other.refresh_at);

@@ -13,7 +13,7 @@ namespace flyball {
 template <size_t N>
 class Histogram {
  public:
-  // Upper bounds, ascending; above the last one is a bucket more.
+  // Upper bounds, ascending; there is one more bucket above the last one.
   explicit Histogram(const std::array<double, N>& bounds) : bounds_(bounds) {}
 
   void Observe(double value) {

@@ -16,7 +16,7 @@ namespace {
 std::filesystem::path FolderOfProgram() {
   std::error_code error;
   std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) {  // no /proc: what it was started as
+  if (error) {  // there is no /proc: use the name that the program was started by
     const auto started_as = getauxval(AT_EXECFN);
     if (started_as != 0) program = reinterpret_cast<const char*>(started_as);
   }
@@ -24,7 +24,7 @@ std::filesystem::path FolderOfProgram() {
 }
 
 absl::StatusOr<const void*> Load(const ModuleLibrary& library, const std::string& path) {
-  // All symbols now: a module that misses one is refused here, where it can be said.
+  // All symbols are resolved now, so that a module which lacks one is refused here with an error.
   void* opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (opened == nullptr) {
     const char* why = dlerror();

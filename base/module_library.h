@@ -1,9 +1,10 @@
-// Shared libraries of the program's own that are loaded when they are first needed: what would cost
-// every server memory for what few of them do.
+// Loads shared libraries of this program when they are first needed, so that servers which do not
+// use them do not pay their memory.
 //
-// Thread-safe. What is loaded stays until the process ends, as threads of its libraries may run.
-// A module shows one symbol: a struct whose first member is the text of the interface that it was
-// built with, so that one of another build is refused before anything else of it is read.
+// Thread-safe. A loaded module stays until the process ends, since threads of its libraries may
+// run. A module exports one symbol: a struct whose first member is the text of the interface that
+// it was built with, so that a module of another build is refused before anything else of it is
+// read.
 #pragma once
 
 #include <string>

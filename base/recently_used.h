@@ -1,7 +1,7 @@
-// A map that knows in which order its keys were used, so that the one not used for longest can make
-// room.
+// A map that knows the order in which its keys were used, so that the least recently used one can
+// be dropped.
 //
-// Not thread-safe. References to values hold until their key is erased.
+// Not thread-safe. References to values are valid until their key is erased.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +52,7 @@ class RecentlyUsed {
   void Erase(absl::string_view key) {
     if (const auto found = places_.find(key); found != places_.end()) Erase(found->second);
   }
-  // What was not used for longest; there is one.
+  // The least recently used value. The map must not be empty.
   const Value& oldest() const { return values_.back().second; }
   void EraseOldest() { Erase(std::prev(values_.end())); }
 

@@ -1,7 +1,7 @@
-// A thread that calls a function again and again: when the time is there that it asked for, or when
-// somebody wakes it.
+// A thread that calls a function again and again: at the time for which the function asked, or when
+// Wake is called.
 //
-// Thread-safe, but for Start. One call at a time.
+// Thread-safe, except for Start. One call at a time.
 #pragma once
 
 #include <functional>
@@ -29,11 +29,11 @@ class RepeatingThread {
   // The first call comes after `wait`; none after Stop. Throws std::system_error if no thread can
   // be made.
   void Start(absl::Duration wait = absl::ZeroDuration());
-  // The next call comes at once; one under way is followed by another one.
+  // Makes the next call come at once. If a call is under way, another one follows.
   void Wake();
-  // None begins any more; the one under way goes on.
+  // No call begins any more; one that is under way goes on.
   void BeginStop();
-  // Waits for that one, too. Not to be called from `step`.
+  // The same, and waits for the call under way. Not to be called from `step`.
   void Stop();
   bool stopping() const;
 

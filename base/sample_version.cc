@@ -25,7 +25,8 @@ VersionFollowing SampleVersion::Follow(uint64_t number, std::function<void()> on
     }
     followers_.push_back({number, followed});
   }
-  // After it is among them: whoever moved the number before that may have called them already.
+  // Checked after it was added: if the number changed earlier, the followers may have been called
+  // already.
   if (this->number() != number) on_move_();
   return VersionFollowing(std::move(followed));
 }

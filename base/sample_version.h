@@ -1,9 +1,10 @@
-// Tells who made an answer of samples when another sample of the kind came: a number that moves on
-// then, and functions that are called soon after.
+// Tells readers of samples when another sample of the same kind has arrived: by a number that
+// changes then, and by functions that are called soon after.
 //
-// Thread-safe. A number is even once somebody is about to read the samples, and odd from the next
-// sample on, so that samples which come while nobody reads cost a look. Whoever takes a number
-// first and then reads the samples has seen all of them for as long as the number is the same.
+// Thread-safe. The number is even when a reader has taken it and is about to read the samples, and
+// odd from the next sample on, so that samples which arrive while nobody reads cost only a check. A
+// reader that first takes the number and then reads the samples has seen all of them as long as the
+// number stays the same.
 #pragma once
 
 #include <atomic>
@@ -18,8 +19,9 @@
 
 namespace flyball {
 
-// One who is to be called once, for as long as this lives. Its end waits for a call under way, so
-// the function may not end it, nor wait for a lock under which it is ended.
+// A follower, which is called once at most, as long as this object lives. Its destructor waits for
+// a call under way, so the function must not destroy it, nor wait for a lock under which it is
+// destroyed.
 class FollowedVersion {
  public:
   explicit FollowedVersion(std::function<void()> on_moved) : on_moved_(std::move(on_moved)) {}
@@ -53,25 +55,26 @@ class VersionFollowing {
 
 class SampleVersion {
  public:
-  // `on_move` is called when the number moves on, by the thread that brought the sample, and when
-  // somebody follows a number that has. It should be quick, and have CallFollowers called soon.
+  // `on_move` is called by the thread that brought a sample when the number changes, and when
+  // somebody follows a number that has changed already. It should be quick, and cause CallFollowers
+  // to be called soon.
   explicit SampleVersion(std::function<void()> on_move) : on_move_(std::move(on_move)) {}
   virtual ~SampleVersion() = default;
   SampleVersion(const SampleVersion&) = delete;
 
   uint64_t number() const { return number_.load(std::memory_order_acquire); }
 
-  // ---- for who brings samples
-  // True for who moves the number first; it has to call Tell. To be called under a lock that
-  // readers of the sample take, too: then a number that is odd already is one whose taker has yet
-  // to read it.
+  // ---- for the thread that brings samples
+  // Returns true to the caller that changes the number, which then has to call Tell. To be called
+  // under a lock that readers of the sample take as well: then no reader that took an earlier
+  // number can miss the sample.
   bool Mark() {
     uint64_t seen = number_.load(std::memory_order_relaxed);
     return seen % 2 == 0 && number_.compare_exchange_strong(seen, seen + 1);
   }
   void Tell() const { on_move_(); }
 
-  // ---- for who reads
+  // ---- for readers
   // The number of what is read from now on.
   uint64_t Take() {
     uint64_t seen = number_.load(std::memory_order_acquire);
@@ -80,7 +83,7 @@ class SampleVersion {
     return seen % 2 == 0 ? seen : seen + 1;
   }
 
-  // ---- for who follows
+  // ---- for followers
   // `on_moved` is called once, soon after the number is not this one any more.
   VersionFollowing Follow(uint64_t number, std::function<void()> on_moved) const;
   // Calls those whose number is not the present one.

@@ -1,8 +1,8 @@
-// One call for all who ask the same at the same time.
+// Makes one call for all callers that ask the same at the same time.
 //
-// Thread-safe; no threads of its own: the first asker of a key makes the call, and the others wait
-// for its answer, whatever it is, each until its own deadline. An answer is kept for nobody who
-// comes later. Limit: `max_askers` at once, of all keys together.
+// Thread-safe; no threads of its own: the first caller with a key makes the call, and the others
+// wait for its answer, whatever it is, each until its own deadline. The answer is not kept for
+// later callers. Limit: `max_askers` at once, over all keys.
 #pragma once
 
 #include <limits>
@@ -75,12 +75,12 @@ class SingleFlight {
 
  private:
   struct Flight {
-    // Written by the one who asks, read by the others once it has landed.
+    // Written by the caller that asks, read by the others once it has landed.
     Answer answer = absl::InternalError("the question could not be asked");
     bool landed = false;  // guarded by mutex_
   };
 
-  // `flight`: nullptr of one who waited for another's.
+  // `flight`: nullptr for a caller that waited for another one's flight.
   void End(absl::string_view key, Flight* flight) {
     absl::MutexLock lock(&mutex_);
     --askers_;

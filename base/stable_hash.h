@@ -1,9 +1,9 @@
 // A hash that is the same in each process and version, for what replicas have to agree on and for
 // what is compared with an earlier run.
 //
-// Pure. FNV-1a of 64 bits: it has no seed, so that a stranger who chooses the texts can make them
-// collide: tables in memory use absl's. The last bytes of a text move few bits of its hash, so that
-// whoever takes a part of the hash mixes it first.
+// Pure. FNV-1a of 64 bits. It has no seed, so somebody who chooses the texts can make them collide;
+// tables in memory use absl's hash. The last bytes of a text change only few bits of the hash, so a
+// caller that uses a part of the hash has to mix it first.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A value in N copies, each under a lock of its own: those who use different keys seldom wait for
-// one another. Of what is found by a key (a map, a cache) each copy holds its part of the keys.
+// A value in N copies, each under a lock of its own, so that threads which use different keys
+// seldom wait for one another. Each copy of a map or cache holds a part of the keys.
 //
 // Thread-safe, but for what is done with a copy after its handle has ended. A thread holds one
 // handle at a time.

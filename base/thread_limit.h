@@ -1,5 +1,5 @@
-// What is left to do where no further thread can be made: the limit of the container, the user or
-// the machine is reached, and std::thread throws. Nothing of ours may end the process for that.
+// Handles the case that no further thread can be made: std::thread throws when the limit of the
+// container, the user or the machine is reached. That must not end the process.
 #pragma once
 
 #include <system_error>

@@ -8,7 +8,7 @@ namespace flyball {
 struct TimedWaits::Wait {
   absl::Mutex& mutex;
   const absl::Condition& condition;
-  bool over = false;  // under `mutex`: Ring does not refer to this any more
+  bool over = false;  // guarded by `mutex`; true: Ring does not refer to this any more
 
   bool Done() const { return over || condition.Eval(); }
 };
@@ -49,7 +49,7 @@ bool TimedWaits::Await(const Clock& clock, absl::Mutex& mutex, const absl::Condi
   if (clock.MonotonicNow() >= deadline) return false;
   Wait wait{.mutex = mutex, .condition = condition};
   const Waits::iterator place = Add(deadline, wait);
-  // From here on Ring sees the wait; of one that it rang for before, the time is over.
+  // From here on Ring sees the wait; if it rang before, the deadline has passed.
   if (clock.MonotonicNow() < deadline) mutex.Await(absl::Condition(&wait, &Wait::Done));
   Remove(place, wait);
   return condition.Eval();
@@ -66,7 +66,7 @@ MonotonicTime TimedWaits::Ring(MonotonicTime now) {
       const absl::MutexLock waiting(&wait.mutex);
       wait.over = true;
     }
-    // It may be gone by now: its address alone says which one it was.
+    // The wait may not exist any more: only its address is used here.
     lock.lock();
     ringing_.erase(std::find(ringing_.begin(), ringing_.end(), &wait));
     rung_.notify_all();
@@ -75,7 +75,7 @@ MonotonicTime TimedWaits::Ring(MonotonicTime now) {
 }
 
 void TimedWaits::SleepUntil(MonotonicTime next) {
-  // Further times than this are no different from it, and cannot overflow.
+  // Later times are cut to this one, so that nothing overflows.
   constexpr absl::Duration kFarAway = absl::Hours(24 * 365 * 100);
   const std::chrono::steady_clock::time_point time(
       absl::ToChronoNanoseconds(std::min(next, kFarAway)));

@@ -1,7 +1,7 @@
-// Waits for conditions that end at a time, for a clock, which knows what time it is.
+// Waits for conditions with a deadline, for the implementations of Clock.
 //
-// Thread-safe. absl's timed waits go by the wall clock: when it is set back by an hour, a wait of a
-// second takes an hour longer. Here a wait ends when the clock rings for its deadline.
+// Thread-safe. absl's timed waits use the wall clock: when that is set back by an hour, a wait of a
+// second takes an hour longer. Here a wait ends when the clock calls Ring after its deadline.
 #pragma once
 
 #include <condition_variable>
@@ -37,8 +37,8 @@ class TimedWaits {
   using Waits = std::multimap<MonotonicTime, Wait*>;
 
   Waits::iterator Add(MonotonicTime deadline, Wait& wait);
-  // Returns when nobody refers to the wait any more. Needs its mutex, which it lets go while Ring
-  // wants it.
+  // Returns when nothing refers to the wait any more. Needs the wait's mutex, which it releases
+  // while Ring needs it.
   void Remove(Waits::iterator place, Wait& wait) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   std::mutex mutex_;

@@ -66,7 +66,7 @@ void WorkerPool::Submit(std::function<void()> task) {
   if (static_cast<int>(threads_.size()) >= max_threads_) return;
   absl::StatusOr<std::thread> another =
       UnlessNoThread([this] { return std::thread([this] { Work(); }); });
-  // Without one the task waits for those that there are.
+  // If none can be made, the task waits for the existing threads.
   if (another.ok()) threads_.push_back(*std::move(another));
 }
 

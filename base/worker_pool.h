@@ -1,9 +1,9 @@
-// A few threads that run what is handed to them, and a loop over indexes that uses them.
+// A few threads that run tasks, and a loop over indexes that uses them.
 //
-// Thread-safe. The first thread is made with the pool, so that each task has one; further ones as
-// they are needed, up to the limit, and kept. Where they can't be made there are fewer. The one
-// that has become idle last is the first to work again, as its stack and heap are still in the
-// caches. The queue has no limit of its own; its users have one.
+// Thread-safe. The first thread is made with the pool, so that every task can run; further ones are
+// made as they are needed, up to the limit, and kept. If they cannot be made there are fewer. The
+// thread that became idle last is the first to work again, since its stack and heap are still in
+// the caches. The queue has no limit of its own; its users limit what they submit.
 #pragma once
 
 #include <deque>
@@ -24,8 +24,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Waits for the tasks under way and drops those that have not begun, also what is submitted from
-  // now on: a task may submit another one while its pool ends.
+  // Waits for the tasks under way and drops those that have not begun, and also those that are
+  // submitted from now on: a task may submit another one while its pool stops.
   void Stop();
 
   void Submit(std::function<void()> task);

@@ -1,4 +1,4 @@
-// Which Prometheus is imitated where 2.x and 3.x give different answers to the same query.
+// The version of Prometheus that is reproduced where 2.x and 3.x answer the same query differently.
 #pragma once
 
 namespace flyball::promql {

@@ -1,4 +1,4 @@
-// Which functions PromQL has here, and what they take.
+// The table of PromQL functions that are supported, with their arguments.
 //
 // A constant table; what each computes is in engine/functions.h. Source:
 // Prometheus 2.42.0 promql/parser/functions.go, with first_over_time and the newer name of

@@ -13,8 +13,8 @@ namespace {
 constexpr unsigned char kLongText = 255;  // the four bytes that follow are the length
 constexpr size_t kMaxEncodedBytes = std::numeric_limits<uint32_t>::max();
 
-// Lengths are kept in four bytes. What could be longer is refused long before; a length that is cut
-// would be read beyond its text.
+// Lengths have four bytes. Longer texts are refused long before this; a truncated length would lead
+// to reads beyond the text.
 uint32_t CheckedSize(size_t size) {
   if (size > kMaxEncodedBytes) throw std::length_error("labels of more than 4 GiB");
   return static_cast<uint32_t>(size);

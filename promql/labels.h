@@ -1,6 +1,6 @@
-// What names a series: its labels. In two forms, of the same order and meaning: `Labels`, shared
-// and compact, for whatever holds many series; `LabelSet`, plain and open, for those who make or
-// read a few.
+// The labels that identify a series, in two forms with the same order and meaning: `Labels`, shared
+// and compact, for code that holds many series; `LabelSet`, a plain vector, for code that makes or
+// reads a few.
 #pragma once
 
 #include <algorithm>

@@ -203,7 +203,7 @@ absl::StatusOr<ExprPtr> Parser::ParseParen() {
   return Make(at, Paren{std::move(inner)}, depth);
 }
 
-// True too where the lexer has failed: its own error says more than that there is no expression.
+// True also if the lexer has failed, since its error is better than "no expression".
 bool Parser::PeekExprStart() const {
   const Token& token = Peek();
   switch (token.kind) {

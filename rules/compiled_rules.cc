@@ -20,8 +20,8 @@ const kube::GroupResource kNamespaces = {"", "namespaces"};
 const kube::GroupResource kPods = {"", "pods"};
 const kube::GroupResource kNodes = {"", "nodes"};
 
-// Written once only: the mark lies beside what every request reads, and a write at each query would
-// take that cache line away from all other threads.
+// The mark is written only once: it is in a cache line that every request reads, and a write at
+// each query would take that line away from all other threads.
 void MarkAsked(std::atomic<bool>& asked) {
   if (!asked.load(std::memory_order_relaxed)) asked.store(true, std::memory_order_relaxed);
 }
@@ -178,7 +178,7 @@ absl::StatusOr<std::string> CompiledRule::ObjectQuery(const ObjectQueryArgs& arg
                                                       const kube::RestMapper& mapper) const {
   MarkAsked(asked);
   auto text = BuildObjectQuery(query, mapping, args, mapper);
-  // To a caller all of these errors mean that the rule has no query for what was asked.
+  // For a caller all of these errors mean that the rule has no query for the request.
   if (!text.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", text.status().message()));
   return text;
 }

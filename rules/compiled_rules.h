@@ -1,4 +1,4 @@
-// Rules ready to use: what a rule file says, compiled once, immutable from then on but for the
+// Compiled rules: the content of a rule file, compiled once and immutable from then on, except for
 // marks of use.
 //
 // Pure; thread-safe.
@@ -36,7 +36,7 @@ struct ObjectQueryArgs {
   std::vector<kube::Requirement> selector;  // sorted by key
 };
 
-// So many replicas that the HorizontalPodAutoscalers which ask for a metric shall have at least.
+// The replicas that all HorizontalPodAutoscalers which ask for a metric are to have at least.
 struct ReplicasInstead {
   enum class Count { kGiven, kMax, kMin };  // the last two of each autoscaler
   Count count = Count::kGiven;
@@ -45,9 +45,9 @@ struct ReplicasInstead {
   friend bool operator==(const ReplicasInstead&, const ReplicasInstead&) = default;
 };
 
-// What an external metric is answered with while its source fails.
+// The answer to an external metric while its source fails.
 struct OnFailure {
-  absl::Duration keep_last;  // how long what was known is given; zero: not at all
+  absl::Duration keep_last;  // how long a kept answer is given; zero: not at all
   // What is given after that; neither: the failure.
   std::optional<int64_t> value_milli;
   std::optional<ReplicasInstead> replicas;

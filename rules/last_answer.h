@@ -1,4 +1,4 @@
-// The last query of a rule that was answered, for people who ask how the rule fares.
+// The last query of a rule that was answered, for /debug/rules.
 //
 // Thread-safe. An answer that many callers are given is noted by the first of them; for the others,
 // and for one to a query that was sent earlier, it costs an atomic load.
@@ -22,7 +22,7 @@ namespace flyball::rules {
 
 struct AnsweredQuery {
   std::string promql;                        // its first kMaxPromql bytes
-  SourceChoice source = SourceChoice::kAny;  // who answered it; kAny: it is not known
+  SourceChoice source = SourceChoice::kAny;  // that answered it; kAny: it is not known
   size_t values = 0;                         // samples of the answer
   absl::Duration took;                       // from the question to the answer
   MonotonicTime sent = absl::ZeroDuration();

@@ -35,7 +35,7 @@ void LintSeriesQuery(const TextField& query, const Warner& warn) {
                 "is empty: Prometheus refuses it and the rule finds no series, expected a series "
                 "selector such as {__name__=~\"^http_.*\"}");
   }
-  // Read word by word: what stands here may be no selector.
+  // Read token by token, since the text may not be a valid selector.
   const std::vector<promql::Token> tokens = promql::Lex(query.text);
   for (size_t i = 2; i < tokens.size(); ++i) {
     const promql::Token& op = tokens[i - 1];

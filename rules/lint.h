@@ -1,7 +1,8 @@
-// Warnings: what a rule file may say and hardly means. Errors are the compiler's.
+// Warnings about a rule file: things that are allowed but hardly intended. The compiler reports
+// errors.
 //
 // Pure. Each warning says what will happen and what to write instead. Parts of the file that do not
-// compile are passed over.
+// compile are skipped.
 #pragma once
 
 #include <optional>

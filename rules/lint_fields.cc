@@ -14,7 +14,7 @@ class Walker {
 
   FieldUse Walk(const tmpl::Tree& tree) {
     for (const auto& [name, block] : tree.definitions) {
-      // Other definitions run on whatever they are given.
+      // Other definitions run on the value that they are called with.
       in_main_ = name == tree.name;
       Walk(block, in_main_);
     }

@@ -16,7 +16,7 @@
 namespace flyball::rules {
 namespace {
 
-// One pattern both wanted and refused.
+// Warns of a pattern that is both required and excluded.
 void LintContradictions(const RuleConfig& rule, const Warner& warn) {
   std::vector<std::string> wanted = {".*", "^.*$"};
   if (!rule.name.matches.text.empty()) wanted.push_back(rule.name.matches.text);
@@ -58,7 +58,7 @@ void LintExpansion(const NameConfig& name, const Warner& warn) {
   }
 }
 
-// The one series name that a selector can match; nullopt: it does not show.
+// The only series name that a selector can match; nullopt: that is not known.
 std::optional<std::string> SeriesNameOf(absl::string_view selector) {
   const auto parsed = promql::ParseSeriesSelector(selector);
   if (!parsed.ok()) return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<std::string> SeriesNameOf(absl::string_view selector) {
 }  // namespace
 
 std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn) {
-  Findings unheard("");  // the compiler has told these errors
+  Findings unheard("");  // dropped, since the compiler reports these errors
   const auto naming = SeriesNaming::Compile(rule, "", unheard);
   if (!naming) return std::nullopt;
   LintContradictions(rule, warn);

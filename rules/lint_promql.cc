@@ -19,7 +19,7 @@ std::string Shown(const std::string& query) {
   return absl::StrCat(query.substr(0, kMostShownBytes), "…");
 }
 
-// OK if either version of Prometheus takes it: some functions go by another name in the newer one.
+// OK if either version of Prometheus accepts it: some functions have another name in the newer one.
 template <typename Read>
 absl::Status Refusal(const std::string& query, const Read& read) {
   absl::Status newest = read(query, Dialect::k3);
@@ -35,7 +35,7 @@ std::string InWords(const absl::Status& refusal) {
   return absl::StrCat("parse error at ", parts.first, ": ", parts.second);
 }
 
-// A warning where the parser knows less than Prometheus does.
+// Reports a refusal: only as a warning if the parser may know less than Prometheus.
 void Tell(const absl::Status& refusal, const std::string& text, Place place,
           absl::string_view field, const Warner& warn) {
   if (refusal.code() == absl::StatusCode::kUnimplemented) {

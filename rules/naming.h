@@ -1,4 +1,4 @@
-// Series names: which ones a rule takes, and what the API calls them.
+// Series names: which ones a rule accepts, and their names in the API.
 //
 // Immutable; thread-safe. Source: prometheus-adapter 0.12.0 pkg/naming/metric_namer.go.
 #pragma once

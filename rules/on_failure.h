@@ -1,8 +1,8 @@
 // onFailure of a rule, compiled: what an external metric is answered with while its source fails.
 //
-// Pure. Only externalRules have it: of `rules` each value is one pod's or object's, so that a kept
-// one would be multiplied again with each new count, and what an Object metric is asked for by whom
-// does not show in its rule.
+// Pure. Only externalRules have it. In `rules` each value belongs to one pod or object, so a kept
+// value would be multiplied again with each new count of pods; and a rule does not show which
+// Object metrics are asked for, and by which HPA.
 #pragma once
 
 #include <optional>

@@ -35,10 +35,11 @@ class MatcherList {
   std::map<std::string, std::string> values_by_name_;
 };
 
-// The samples of `wanted` of those objects, told apart by `label`, of which `other` has samples
-// that can all be counted in thousandths. NaN cannot, unless `nan_is_number`, nor can 2^63
-// thousandths or more; a value below zero counts as zero. Order and labels are those of `wanted`.
-// Both queries are instant vectors that tell objects apart by that label (query_shape.h).
+// The samples of `wanted` for those objects, distinguished by `label`, for which `other` has
+// samples that can all be expressed in thousandths. NaN cannot, unless `nan_is_number`, nor can
+// 2^63 thousandths or more; a value below zero counts as zero. Order and labels are those of
+// `wanted`. Both queries are instant vectors that distinguish objects by that label
+// (query_shape.h).
 std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl::string_view label,
                         bool nan_is_number);
 

@@ -44,14 +44,14 @@ bool FillsIn(const tmpl::Command& command) {
          command[2].number.value == go::Number{int64_t{0}}.value;
 }
 
-// Says of each node whether it keeps labels apart if what is below it does.
+// Tells for each node whether it keeps labels apart, provided that the nodes below it do.
 class ShapeReader {
  public:
   bool Read(const promql::Expr& expr) {
     return std::visit([this](const auto& node) { return ReadNode(node); }, expr.node);
   }
 
-  size_t marks() const { return marks_; }  // how many stood where they are known to be right
+  size_t marks() const { return marks_; }  // how many were found at places where they are right
   std::optional<std::set<std::string>> TakeGroupedBy() { return std::move(grouped_by_); }
 
  private:
@@ -117,8 +117,8 @@ size_t CountMarks(absl::string_view text) {
 
 }  // namespace
 
-// What control flow, variables, nested templates or .LabelValuesByName make of several objects need
-// not be what they make of each.
+// Whether the template only fills in values. With control flow, variables, nested templates or
+// .LabelValuesByName the query for several objects may differ from those for each of them.
 bool OnlyFillsIn(const tmpl::Tree& tree) {
   if (tree.definitions.size() != 1) return false;
   const tmpl::Block& block = tree.definitions.begin()->second;
@@ -141,7 +141,7 @@ QueryShape ShapeOf(const QueryTemplate& query, absl::string_view namespace_label
   const auto expr = promql::Parse(*text);
   if (!expr.ok() || (*expr)->Type() != promql::ValueType::kVector) return {};
   ShapeReader reader;
-  // A mark that was not found stands in a string or a comment, or is a part of a longer word.
+  // A mark that was not found is in a string or a comment, or is a part of a longer word.
   if (!reader.Read(**expr) || reader.marks() != CountMarks(*text)) return {};
 
   QueryShape shape = {.is_read = true, .grouped_by = reader.TakeGroupedBy()};

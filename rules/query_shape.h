@@ -1,5 +1,5 @@
-// What the text of a metric query shows, without running it: may one query for several objects
-// stand for one query for each of them?
+// Finds out from the text of a metric query, without running it, whether one query for several
+// objects can replace one query for each of them.
 //
 // Pure; asked once for each template, when a rule file is compiled. A yes must be certain, since a
 // wrong one gives wrong numbers; a no only costs queries. So each construct that keeps objects

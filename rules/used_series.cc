@@ -21,7 +21,7 @@ using Selectors = std::vector<std::vector<Matcher>>;
 // name it stands for anything, as in <<.Series>>_count.
 constexpr absl::string_view kSeries = "flyball:series";
 
-// The name of what is asked for, where the mark stands for any text.
+// The matcher of the series name, in which the mark stands for any text.
 absl::StatusOr<Matcher> WithoutMark(const Matcher& name) {
   if (!absl::StrContains(name.value(), kSeries)) return name;
   const bool is_text = name.op() == Matcher::Op::kEqual || name.op() == Matcher::Op::kNotEqual;

@@ -41,7 +41,7 @@ bool IsMergeKey(const YamlNode& key) {
          (IsResolved(key) || HasCoreTag(key, "merge"));
 }
 
-// How a message names what stands there.
+// The description of a node in messages.
 std::string Describe(const YamlNode& node) {
   if (node.kind == YamlNode::Kind::kMap) return "a mapping";
   if (node.kind == YamlNode::Kind::kList) return "a list";

@@ -1,4 +1,4 @@
-// The only file of this floor that meets libyaml.
+// The only file of this floor that uses libyaml.
 #include "rules/yaml_tree.h"
 
 #include <yaml.h>
@@ -97,7 +97,7 @@ class TreeReader {
     return false;
   }
 
-  // False: an error has been told.
+  // False: an error has been reported.
   bool Take() {
     switch (event_->type) {
       case YAML_DOCUMENT_START_EVENT: {

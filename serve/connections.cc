@@ -40,8 +40,8 @@ http::Headers ParseHeaders(const std::vector<std::string>& texts) {
   return headers;
 }
 
-// As the original: a file that is named must be there at start, whether or not the URL has a use
-// for it.
+// As in the original, a file that a flag names must exist at the start, even if the URL does not
+// need it.
 absl::Status CheckReadable(absl::string_view flag, const std::string& path) {
   const absl::Status read = ReadFile(path).status();
   if (read.ok()) return read;

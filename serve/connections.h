@@ -1,4 +1,4 @@
-// Whom `flyball serve` talks to, made from its flags: Prometheus and the Kubernetes API.
+// The connections of `flyball serve`, made from its flags: Prometheus and the Kubernetes API.
 //
 // Reads the files that the flags name, and the two variables by which a pod knows its API server.
 #pragma once
@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
 std::string PodNamespace();
 
 // Whether the scaler watches all pods of the cluster that objects come from, with the same
-// credentials: then nobody else has to.
+// credentials, so that no second watch is needed.
 bool ScalerWatchesAllPods(const ServeFlags& flags);
 
 // The objects: the folder of --objects, or a cluster. With the scaler the folder is a cluster, too:
@@ -55,7 +55,7 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
     const ServeFlags& flags, const Objects& objects, Clock& clock);
 
-// As whom the kubelets of that cluster are asked: with the same credentials, and the CA of the
+// The credentials for the kubelets of that cluster: the same as for the cluster, with the CA of the
 // flags.
 // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
 absl::StatusOr<scrape::HttpConfig> KubeletAccess(const ServeFlags& flags);

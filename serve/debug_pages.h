@@ -1,4 +1,4 @@
-// The JSON of the pages for people: /debug/rules and /debug/decisions. Pure.
+// The JSON of the debug pages /debug/rules and /debug/decisions. Pure.
 #pragma once
 
 #include <optional>
@@ -24,18 +24,18 @@ struct RulesPage {
   bool relisted = false;  // each rule was asked for once
 };
 
-// Who asks through the API server's proxy, which keeps the user's Authorization to itself, shows
-// the token in this header.
+// A client that asks through the API server's proxy, which does not pass on the user's
+// Authorization, sends its token in this header.
 using apiservice::kTokenHeader;
 
-// What each rule found and offers, how its queries fare, and whether the rule file as it is now is
+// What each rule found and offers, the state of its queries, and whether the present rule file is
 // in force.
 std::string DebugRulesJson(const RulesPage& page);
 
 struct DecisionSources {
   const scaler::DecisionLog& log;
   const scaler::Shadow& shadow;
-  std::string replica;  // who answers: another one may decide what was asked for
+  std::string replica;  // the one that answers; another one may decide the autoscaler
 };
 
 // What was decided last, and why; or the shadow report.

@@ -25,7 +25,7 @@ namespace {
 
 enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
 
-// Flags of the original that change nothing here, and why not.
+// Flags of the original that have no effect here, and why.
 struct InertFlag {
   const char* name;
   Kind kind;
@@ -50,7 +50,7 @@ constexpr InertFlag kInert[] = {
     {"debug-socket-path", Kind::kString, kNoGo},
     {"enable-priority-and-fairness", Kind::kBool, "kube-apiserver queues its callers already"},
     {"vmodule", Kind::kFileLevels, kNoKlog},
-    // Those of klog that manifests of before 0.12 have.
+    // Flags of klog that occur in manifests from before 0.12.
     {"logtostderr", Kind::kBool, kLogsToStderr},
     {"alsologtostderr", Kind::kBool, kLogsToStderr},
     {"stderrthreshold", Kind::kString, kLogsToStderr},
@@ -140,7 +140,7 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
       "how long it goes on serving after the signal to stop, while /readyz already fails");
 }
 
-// How much clients may take of the server.
+// Limits on what clients may use of the server.
 void AddLimitFlags(GoFlags flags, ServeFlags& f) {
   flags.Int("max-reviews-inflight", f.server.limits.max_reviews,
             "most requests at once that wait for a TokenReview, and as many for a "
@@ -197,8 +197,8 @@ void AddAuthFlags(GoFlags flags, ServeFlags& f) {
              "prefixes of headers with extra fields");
 }
 
-// What inert flags are read into, all of a kind the same: their values are checked for their type,
-// as the original does, and then forgotten.
+// The variables for flags without effect, one for each type: values are checked for their type, as
+// in the original, and then forgotten.
 struct InertValues {
   bool flag = false;
   int integer = 0;
@@ -383,7 +383,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   f.live.prometheus_given = !f.prometheus_urls.empty();
   WarnOfIdleFlags(app, f);
   TakeFrontDefaults(f.scaler, [&app](const std::string& name) { return app.count(name) > 0; });
-  // Of our own flags the words are taken in any case.
+  // The values of our own flags may be in upper or lower case.
   for (std::string* word :
        {&f.nan_value, &f.log_format, &f.scaler.mode, &f.scaler.trigger_secrets}) {
     absl::AsciiStrToLower(word);

@@ -1,9 +1,9 @@
 // The command line of `flyball serve`: prometheus-adapter 0.12.0's flags by name and default, and
 // our own few.
 //
-// Pure: words in, struct out. A flag that is the same as an option of a floor below is read into
-// that option. Flags that have a meaning nowhere in this program are accepted and named in
-// `warnings`.
+// Pure: turns words into a struct. A flag that is the same as an option of a floor below is read
+// into that option. Flags of the original that have no effect in this program are accepted and
+// named in `warnings`.
 #pragma once
 
 #include <string>
@@ -64,7 +64,7 @@ struct ServeFlags {
   std::string help;  // set when --help was asked for: print it and end with status 0
 };
 
-// Those that say which Prometheus to ask, and as whom.
+// Adds the flags for the address of Prometheus and the credentials for it.
 void AddPrometheusFlags(GoFlags flags, ServeFlags& f);
 
 // The message names the flag.

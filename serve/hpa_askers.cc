@@ -40,7 +40,7 @@ class HpaAskers::Lister : public kube::WatchHandler {
     const scaler::AdmissionResult admitted =
         scaler::Admit(*document, {.dialect = {}, .skip_admission = true});
     if (!admitted.autoscaler.has_value()) {
-      // It may ask for more than all others.
+      // An HPA that cannot be read may ask for more replicas than all others, so this is an error.
       unread_ = absl::InvalidArgumentError("one of them has a form that is not known");
       return;
     }
@@ -136,7 +136,7 @@ HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& req
 
 HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request) {
   const MonotonicTime deadline = clock_.MonotonicNow() + std::min(request.timeout, kTimeout);
-  constexpr char kSeparator[] = "\xff";  // no byte of a name
+  constexpr char kSeparator[] = "\xff";  // a byte that is in no name
   const std::string question =
       absl::StrCat(request.ns, kSeparator, request.metric, kSeparator, request.selector.ToString());
   std::shared_ptr<Line> line;

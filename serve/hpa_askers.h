@@ -1,10 +1,10 @@
-// Who asks for an external metric, as the API server tells: the HorizontalPodAutoscalers of the
-// request's namespace, and the scales of those that ask.
+// Finds the HorizontalPodAutoscalers that ask for an external metric by asking the API server: the
+// HPAs of the request's namespace, and the scales of those that ask.
 //
-// Thread-safe; no threads of its own. Nothing is asked until a source fails. Nothing is kept: an
-// HPA's controller must not know of a change that its answer doesn't. Those who ask the same while
-// a look is under way share the next one, which begins when that one has ended. Needs the rights to
-// list HorizontalPodAutoscalers and to get their targets' scale.
+// Thread-safe; no threads of its own. Nothing is asked until a source fails. Nothing is cached: an
+// answer must not be older than what the HPA's controller knows. Callers that ask the same while a
+// lookup is under way share the next lookup, which begins when that one has ended. Needs the rights
+// to list HorizontalPodAutoscalers and to get their targets' scale.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ class HpaAskers : public adapter::MetricAskers {
   };
   using AskersOr = absl::StatusOr<std::vector<adapter::MetricAsker>>;
   class Lister;
-  // Those who ask the same. Guarded by mutex_.
+  // Callers that ask the same. Guarded by mutex_.
   struct Line {
     int askers = 0;
     int64_t looks = 0;  // that have begun

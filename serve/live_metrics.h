@@ -1,4 +1,4 @@
-// What the live source tells about itself, as Prometheus metrics. Pure.
+// The live source's metrics about itself, for Prometheus. Pure.
 //
 //   flyball_live_series, flyball_live_bytes        what the store keeps; bytes about
 //   flyball_live_series_made_total

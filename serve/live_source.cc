@@ -19,17 +19,17 @@
 namespace flyball::serve {
 namespace {
 
-// How often it is looked for new series: a metric is offered so soon after its first sample.
+// How often it checks for new series: a metric is offered this soon after its first sample.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
-// A wall clock that is off by more than it was has been set, or the machine has slept.
+// If the wall clock moves against the monotonic clock by more, it was set, or the machine has
+// slept.
 constexpr absl::Duration kClockStep = absl::Seconds(2);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
 constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
-// Since when the samples in the store of the series that a selector matches are all that there
-// were. Those of a snapshot count where it goes on before anybody could have noticed: its newest
-// sample is no older than `warmup`.
+// Since when the store has all samples of the series that a selector matches. Samples of a snapshot
+// count if its newest one is no older than `warmup`, so that no gap matters.
 int64_t KnownSince(const live::Store& store, const live::Selector& selector, int64_t now_ms,
                    absl::Duration warmup) {
   int64_t oldest_ms = now_ms;
@@ -60,7 +60,7 @@ std::vector<scrape::Job> JobsOf(const LiveFlags& flags, const scrape::HttpConfig
 
 }  // namespace
 
-// What it tells at /metrics, read off at each scrape. The server that shows it ends before it does.
+// The live source's metrics, read at each scrape. The server that shows them is destroyed first.
 class LiveSource::Metrics : public prometheus::Collectable {
  public:
   explicit Metrics(const LiveSource& source) : source_(source) {}
@@ -141,7 +141,7 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
   {
     absl::MutexLock lock(&rules_mutex_);
     if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
-    // Until the store keeps them, nobody knows when series that are new will begin.
+    // Until the store keeps them, the beginning of newly kept series is not known.
     live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
     store_.Keep(kept);
     kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
@@ -227,7 +227,7 @@ void LiveSource::LoadSnapshot() {
   if (absl::IsNotFound(loaded.status())) {
     spdlog::info("--live-snapshot: there is no {} yet", flags_.snapshot);
   } else if (!loaded.ok()) {
-    // A server that can't go on from its past is better than none.
+    // The server starts even if it cannot read its past.
     spdlog::error("--live-snapshot: {}", std::string(loaded.status().message()));
   } else {
     spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
@@ -264,8 +264,8 @@ void LiveSource::LookAtClock() {
 absl::Duration LiveSource::Step() {
   LookAtClock();
   const MonotonicTime now = deps_.clock.MonotonicNow();
-  // A series is made a moment before its first sample, without which it is not found: so it is told
-  // of twice.
+  // A series is made a moment before its first sample, without which a relist does not find it. So
+  // each is reported twice.
   const uint64_t made = store_.counts().made;
   const bool is_new = made != series_told_;
   if (is_new || tell_again_) deps_.on_new_series();

@@ -1,8 +1,8 @@
-// The live source of one serving process: a store, what fills it, and what asks it.
+// The live source of one serving process: a store with everything that fills and queries it.
 //
-// Start and Stop once each; the rest from any thread. Threads: one that prunes, writes the snapshot
-// and tells of new series; one that calls those who follow answers; one that looks at the scrape
-// configuration each second; one that fetches samples of before (warm_start.h); those of scraping
+// Start and Stop are called once each, the rest from any thread. Threads: one that prunes, writes
+// the snapshot and reports new series; one that calls the followers of answers; one that checks the
+// scrape configuration each second; one that fetches past samples (warm_start.h); those of scraping
 // (scraping.h).
 #pragma once
 
@@ -55,7 +55,7 @@ class LiveSource {
     std::function<void()> on_new_series;
     // Who has samples of before; nullptr: nobody.
     adapter::PastSamples* past = nullptr;
-    // As whom kubelets are asked, where flags say that they are scraped.
+    // The credentials for kubelets, if the flags have them scraped.
     scrape::HttpConfig kubelet_access = {};
   };
 
@@ -72,9 +72,9 @@ class LiveSource {
   std::vector<http::Pages*> pages();
   std::shared_ptr<prometheus::Collectable> metrics() const;
 
-  // From now on the series that these rules read are kept, and those of --live-keep. What the rules
-  // before did not read is unknown until a query's window has passed. One call at a time, the first
-  // one before anybody asks.
+  // From now on the series that these rules read are kept, and those of --live-keep. Series that
+  // the earlier rules did not read are unknown until a query's window has passed. One call at a
+  // time; the first one comes before the first query.
   void SetRules(const rules::CompiledRules& rules);
 
   // Errors are those of Scraping::Apply.
@@ -99,7 +99,8 @@ class LiveSource {
                                    int64_t now_ms) const;
   // The samples since then of what these match are in the store.
   void Know(const adapter::WarmStart::Kept& kept, int64_t since_ms);
-  // Begins anew where the clock was set: what the samples say of times is no longer what passed.
+  // Begins anew if the wall clock was set: the times of samples no longer tell how much time
+  // passed.
   void LookAtClock();
   absl::Duration Step();
 

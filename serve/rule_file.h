@@ -45,7 +45,7 @@ class RuleFile {
   // Calls `on_rules` with each new good set from now on, from the watcher's thread or Reload's.
   void Watch(absl::Duration interval, std::function<void(RulesPtr)> on_rules);
 
-  // Ends watching: no call of `on_rules` begins afterwards but from Reload.
+  // Ends watching: afterwards `on_rules` is called only from Reload.
   void StopWatching();
 
   // Reads the file now. The same text as before changes nothing.

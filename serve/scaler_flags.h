@@ -44,8 +44,8 @@ struct ScalerFlags {
   scaler::ScalerOptions options;
 };
 
-// The times of the election where Envoys are listened for and no flag says others: requests wait
-// for whoever takes over, who is to be there within 10 s.
+// The times of the election if there is a front and no flag sets others: requests wait for the
+// replica that takes over, which is to happen within 10 s.
 inline constexpr absl::Duration kFrontLeaseDuration = absl::Seconds(6);
 inline constexpr absl::Duration kFrontRenewDeadline = absl::Seconds(4);
 inline constexpr absl::Duration kFrontRetryPeriod = absl::Seconds(1);

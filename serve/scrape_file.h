@@ -30,9 +30,9 @@ class ScrapeFile {
   static absl::StatusOr<std::unique_ptr<ScrapeFile>> Open(std::string path,
                                                           std::vector<scrape::Job> besides);
 
-  // Calls `apply` with the configuration, whose error is returned, and from then on with each new
-  // good one, from the watcher's thread or Reload's; of these an error is told as that of a file
-  // that is refused.
+  // Calls `apply` with the configuration and returns its error. From then on calls it with each new
+  // valid configuration, from the watcher's thread or Reload's; an error then counts like that of a
+  // refused file.
   absl::Status Watch(Clock& clock, absl::Duration interval,
                      std::function<absl::Status(const scrape::Config&)> apply);
   // No call of `apply` begins afterwards.

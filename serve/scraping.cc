@@ -44,8 +44,8 @@ absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& con
 }
 
 absl::Status Scraping::Apply(const scrape::Config& config) {
-  // What would fail is tried before the configuration before has to go: two boards would take each
-  // other's targets away.
+  // The connection is tried before the old configuration is dropped. The two cannot exist at the
+  // same time, since two boards would remove each other's targets.
   if (AsksCluster(config)) RETURN_IF_ERROR(deps_.connect().status());
   discovery_ = {};
   absl::StatusOr<Discovery> discovery = Discover(config);

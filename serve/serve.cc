@@ -128,12 +128,12 @@ class Service {
   }
 
   void Stop() {
-    // At once, so that by its end no new requests are sent here.
+    // This comes first, so that after the delay no new requests are sent here.
     if (server_ != nullptr) server_->BeginShutdown();
-    // Before the last requests end, so that another replica decides meanwhile.
+    // The scaler stops before the last requests end, so that another replica decides meanwhile.
     if (scaler_ != nullptr) scaler_->Stop();
     if (objects_.cluster != nullptr) objects_.cluster->Stop();
-    // Before the server, whose last requests may wait for it.
+    // This comes before the server's shutdown, since its last requests may wait for the askers.
     if (askers_ != nullptr) askers_->Shutdown();
     if (server_ != nullptr) server_->Shutdown();
     server_.reset();
@@ -167,7 +167,7 @@ class Service {
     return choosing_.get();
   }
 
-  // Objects of a folder have no other controller than our own.
+  // Only for a cluster: the objects of a folder have no controller but our own.
   absl::Status MakeAskers() {
     if (!flags_.objects.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(auto server, ConnectionToObjects(flags_, objects_, clock_)());
@@ -338,8 +338,9 @@ int NextSignal(const sigset_t& signals) {
   return number > 0 ? number : 0;
 }
 
-// What a large answer took goes back to the system when it is freed. glibc's own threshold grows to
-// the largest block that was ever freed, up to 32 MiB, and each thread's heap then keeps as much.
+// Makes glibc return the memory of large answers to the system when they are freed. By itself its
+// threshold grows to the largest block that was ever freed, up to 32 MiB, and each thread's heap
+// then keeps as much.
 void ReturnLargeBlocks() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
@@ -347,8 +348,8 @@ void ReturnLargeBlocks() {
 #endif
 }
 
-// A burst of requests leaves memory free in pieces that glibc does not give back by itself. What is
-// free counts as given back once, until it has been used and freed again.
+// Returns memory to the system that a burst of requests leaves free in pieces, which glibc does not
+// return by itself. Memory that was returned once does not count again until it was used and freed.
 class FreeMemory {
  public:
   // To be called each second. Looks each tenth time, as counting what is free takes time that grows

@@ -22,7 +22,7 @@
 namespace flyball::serve {
 namespace {
 
-// A folder of objects has no version to ask for: it is taken for a cluster of the newest one.
+// A folder of objects has no version: it counts as a cluster of the newest version.
 scaler::ScalerOptions OptionsOf(const ServeFlags& flags, bool folder) {
   scaler::ScalerOptions options = ScalerOptionsFrom(flags.scaler);
   if (folder && !options.dialect.minor.has_value()) options.dialect.minor = scaler::kNewestMinor;
@@ -35,7 +35,7 @@ std::unique_ptr<scaler::DecisionFile> DecisionFileOf(const ScalerFlags& flags, C
   return std::make_unique<scaler::DecisionFile>(flags.decision_log, most, clock);
 }
 
-// nullptr: none is wanted.
+// nullptr: no receiver is configured.
 absl::StatusOr<std::unique_ptr<scaler::OtlpLog>> OtlpLogOf(const ScalerFlags& flags, Clock& clock) {
   if (flags.decision_log_otlp.empty()) return nullptr;
   http::TransportOptions options;

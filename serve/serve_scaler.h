@@ -1,9 +1,10 @@
 // The scaler of one serving process: the loop with its election, what it remembers, and the views
 // of its decisions, made from flags.
 //
-// Start and Stop once each. Order of starting: the front, the loop, then the election (leases); of
-// stopping: the loop, until no write is under way, the front, then the election, which saves and
-// releases: who takes over is asked by the Envoys what they held.
+// Start and Stop are called once each. They start in this order: the front, the loop, the election
+// (leases). They stop in this order: the loop, until no write is under way, the front, then the
+// election, which saves and releases. The Envoys then ask the next owner about the requests that
+// they hold.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ bool IsLoopback(const std::string& address) {
   return address == "localhost" || address == "::1" || absl::StartsWith(address, "127.");
 }
 
-// Who may ask, and from where, when no cluster can be asked about it.
+// Sets who may ask, and from where, if there is no cluster that authorizes requests.
 absl::Status KeepToLoopback(const ServeFlags& flags, apiservice::ServerOptions& options) {
   if (KnowsUsers(flags)) {
     options.authorization.mode = apiservice::AuthorizationMode::kAuthenticated;

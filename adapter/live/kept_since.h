@@ -1,8 +1,8 @@
 // Since when the live source has all samples of the series that a selector matches.
 //
-// Pure, immutable, safe on any thread. What is kept follows the rules: series that a reload begins
-// to keep have no samples of before, and what was not kept must not be taken for absent. Times in
-// milliseconds since the epoch.
+// Pure, immutable, safe on any thread. The rules determine which series are kept: series that are
+// kept only since a reload have no earlier samples, and must not be taken as absent for that time.
+// Times in milliseconds since the epoch.
 #pragma once
 
 #include <cstdint>
@@ -21,27 +21,29 @@ class KeptSince {
     int64_t since_ms = 0;
   };
 
-  // Of selectors of which each is kept since a time of its own.
+  // Each selector is kept since a time of its own.
   explicit KeptSince(std::vector<Kept> kept) : kept_(std::move(kept)) {}
   // Every series is kept since then.
   static KeptSince Everything(int64_t since_ms) { return KeptSince({{{}, since_ms}}); }
 
-  // The same once these are kept instead (nullopt: every series): what was kept goes on, the rest
-  // begins at `now_ms`.
+  // The result of keeping these selectors from `now_ms` on (nullopt: every series): what was kept
+  // before keeps its time, everything else begins at `now_ms`.
   KeptSince After(const std::optional<std::vector<live::Selector>>& selectors,
                   int64_t now_ms) const;
 
-  // The same, but what this selector keeps is known since then, if that is earlier.
+  // A copy in which this selector is kept since `since_ms`, if that is earlier.
   KeptSince Earlier(const live::Selector& selector, int64_t since_ms) const;
 
-  // The same, all of it known since then.
+  // A copy in which every selector is kept since `since_ms`.
   KeptSince Anew(int64_t since_ms) const;
 
-  // Of a selector that no kept one contains it is when the last of them began.
+  // Since when the series of a selector are kept. If no kept selector contains it, that is when the
+  // last of them began.
   int64_t Of(const live::Selector& selector) const;
 
  private:
-  // nullopt: no kept selector contains it, as one does whose matchers are all among its own.
+  // The same; nullopt if no kept selector contains it. A selector contains another one if all of
+  // its matchers are among those of the other.
   std::optional<int64_t> Contained(const live::Selector& selector) const;
 
   std::vector<Kept> kept_;

@@ -17,7 +17,7 @@
 namespace flyball::adapter {
 namespace {
 
-// Whatever is wrong, it is the query that is refused: the source itself works.
+// Any error means that the query is refused, since the source itself works.
 absl::Status Refused(const absl::Status& status) {
   return absl::InvalidArgumentError(status.message());
 }
@@ -39,7 +39,7 @@ QueryResult ToResult(const promql::Value& value, absl::Time at) {
   return result;
 }
 
-// Of an answer with samples; one without has no time that could stand for theirs.
+// The mark of an answer. nullopt for an answer without samples, which has no common time.
 std::optional<AnswerMark> MarkOf(const promql::Value& value) {
   AnswerDigest digest;
   const auto add_number = [&digest](auto number) {
@@ -147,7 +147,7 @@ absl::StatusOr<StandingResult> Live::Ask(StandingQuery& query, absl::Time at, ab
     if (!prepared.ok()) return Refused(prepared.status());
     query.prepared = *std::move(prepared);
   }
-  // Nobody but this source prepares it, and it hands out nothing else.
+  // Only this source sets `prepared`, always to a PreparedQuery.
   auto& prepared = *std::static_pointer_cast<PreparedQuery>(query.prepared);
   ASSIGN_OR_RETURN(Evaluated evaluated, Evaluate(prepared, at));
   StandingResult answer = {
@@ -167,7 +167,7 @@ absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector,
   const auto parsed = promql::ParseSeriesSelector(selector, options_.eval.dialect);
   if (!parsed.ok()) return Refused(parsed.status());
   const int64_t start_ms = absl::ToUnixMillis(start);
-  // Few names, many series of each: samples are looked for until a name has one.
+  // There are few names with many series each, so samples are searched only until a name has one.
   std::map<std::pair<std::string, std::vector<std::string>>, bool> found;
   for (const auto& series : series_.Select(parsed->matchers)) {
     SeriesName name = NameOf(series->labels());

@@ -1,8 +1,8 @@
 // Live: a metric source whose samples are in this process's memory.
 //
-// Thread-safe, without a lock of its own around queries: the store is, and whoever feeds it (a test
-// file's series, scraping, remote write) does so beside them. Where it tells of samples it has one
-// thread, from Start to Stop, that calls those who follow its answers.
+// Thread-safe, without a lock around queries: the store has its own, and is fed (by a test file's
+// series, scraping or remote write) while queries run. If it tells of samples it has one thread,
+// from Start to Stop, which calls the followers of its answers.
 #pragma once
 
 #include <memory>
@@ -30,24 +30,24 @@ struct LiveOptions {
   LiveWindow window = {};
   // Followers of answers are called this long after the first sample that they do not know.
   absl::Duration debounce = absl::Milliseconds(20);
-  // A query is refused until each of its selectors has matched a series: somebody else may have
-  // what never came here.
+  // A query is refused until each of its selectors has matched a series, since another source may
+  // have series that never came here.
   bool refuses_unseen = false;
 };
 
 class Live : public MetricSource {
  public:
-  // Of any series. It does not tell of samples, and has no thread.
+  // Over any series. It does not tell of samples and has no thread.
   explicit Live(const promql::SeriesReader& series, LiveOptions options = {});
-  // Of a store, whose samples it tells of. Both outlive this and all that was made of its answers.
+  // Over a store, of whose samples it tells. Store and clock outlive this and the SamplesRead of
+  // its answers.
   Live(live::Store& store, Clock& clock, LiveOptions options = {});
   ~Live() override { Stop(); }
 
-  // Since when the store has which samples; takes the place of the window's.
+  // Sets since when the store has which samples, in place of LiveWindow::kept.
   void SetKept(KeptSince kept) { kept_.Set(std::make_shared<const KeptSince>(std::move(kept))); }
 
-  // From now on those who follow answers are called. Throws std::system_error if no thread can be
-  // made.
+  // Begins to call the followers of answers. Throws std::system_error if no thread can be made.
   void Start();
   void Stop();
 
@@ -81,7 +81,7 @@ class Live : public MetricSource {
   const promql::SeriesReader& series_;
   const LiveOptions options_;
   Snapshot<KeptSince> kept_;
-  const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell
+  const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell of samples
   PreparedQueries queries_;
 };
 

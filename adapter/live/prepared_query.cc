@@ -19,7 +19,7 @@ SamplesRead PreparedQuery::BeginToRead() {
     promql::ForEachSelector(
         *expr_, [&](const promql::Selector& selector) { selectors.push_back(selector.matchers); });
     if (selectors.empty()) return;
-    // The news hold the query no longer than its askers do.
+    // A weak pointer, so that the callback does not keep the query alive.
     watch_ = std::make_shared<live::Watch>(
         std::move(selectors), [news = news_, self = weak_from_this()] {
           const std::shared_ptr<PreparedQuery> query = self.lock();
@@ -28,7 +28,7 @@ SamplesRead PreparedQuery::BeginToRead() {
     store_->StartWatch(watch_);
   });
   std::vector<SamplesRead::Version> versions;
-  // Whoever holds the answer holds the query, and with it the watch.
+  // A holder of the answer holds the query, and with it the watch.
   if (watch_ != nullptr) {
     versions.push_back(
         {std::shared_ptr<const SampleVersion>(shared_from_this(), watch_.get()), watch_->Take()});

@@ -1,5 +1,5 @@
-// Queries as the live source keeps them while somebody holds an answer to them: parsed, and watched
-// in the store. Equal texts are one query.
+// Queries that the live source keeps, parsed and watched in the store, as long as an answer to them
+// is held. Equal texts share one query.
 //
 // Thread-safe. The store outlives the queries.
 #pragma once
@@ -26,7 +26,7 @@ namespace flyball::adapter {
 
 class PreparedQuery : public std::enable_shared_from_this<PreparedQuery> {
  public:
-  // `store` nullptr: nobody tells of samples.
+  // `store` nullptr: there is nothing that tells of samples.
   PreparedQuery(promql::ExprPtr expr, live::Store* store, std::shared_ptr<SampleNews> news)
       : expr_(std::move(expr)), store_(store), news_(std::move(news)) {}
   ~PreparedQuery();
@@ -38,7 +38,8 @@ class PreparedQuery : public std::enable_shared_from_this<PreparedQuery> {
   bool seen() const { return seen_; }
   void NoteSeen() { seen_ = true; }
 
-  // What is read from now on. The first call begins to watch the series that the query reads.
+  // The versions of the samples that are read from now on. The first call begins to watch the
+  // series that the query reads.
   SamplesRead BeginToRead();
 
  private:

@@ -18,8 +18,8 @@ int64_t Minus(int64_t time_ms, int64_t span_ms) {
 
 using SeeRead = absl::FunctionRef<void(const promql::Selector&, int64_t)>;
 
-// Parts of a query, each evaluated at `time_ms` or later. What a subquery holds is evaluated since
-// the beginning of its range, where it reads furthest back.
+// Walks over the parts of a query, each of which is evaluated at `time_ms` or later. The inside of
+// a subquery is first evaluated at the beginning of its range, where it reads furthest back.
 struct Walk {
   int64_t time_ms = 0;
   int64_t warmup_ms = 0;

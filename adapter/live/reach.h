@@ -1,5 +1,5 @@
-// How far back a query reads, and whether the live source has samples since then: what it has not
-// seen yet it must not take for absent, or a target would look idle after each start.
+// How far back a query reads, and whether the live source has samples since then. It must not take
+// as absent what it has not seen yet, or a target would look idle after each start.
 //
 // Pure. Times in milliseconds since the epoch.
 #pragma once
@@ -16,18 +16,19 @@
 
 namespace flyball::adapter {
 
-// Which samples the live source has of those that there were.
+// Which of all past samples the live source has.
 struct LiveWindow {
-  std::shared_ptr<const KeptSince> kept;  // nullptr: all that there ever were
+  std::shared_ptr<const KeptSince> kept;  // nullptr: all of them
   // Samples that are older than now by more than this may have been forgotten.
   absl::Duration retention = absl::InfiniteDuration();
-  // How long it takes until each series has been seen once. An instant selector reads that far
-  // back: not for the whole lookback, which would leave every query unknown for five minutes.
+  // How long it takes until each series has been seen once. An instant selector counts as reading
+  // that far back, and not for the whole lookback, with which every query would be unknown for five
+  // minutes after a start.
   absl::Duration warmup = absl::ZeroDuration();
 };
 
-// Calls `see` with each selector of a query that is asked at `time_ms`, and the earliest time that
-// it reads, an instant one `warmup_ms` back. Times stop at the earliest and latest that there are.
+// Calls `see` with each selector of a query that is asked at `time_ms` and the earliest time that
+// it reads; an instant selector reads `warmup_ms` back. Times saturate at the limits of int64.
 void ForEachRead(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms,
                  absl::FunctionRef<void(const promql::Selector&, int64_t since_ms)> see);
 

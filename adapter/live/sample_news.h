@@ -1,8 +1,8 @@
-// Calls the followers of versions that moved on, all of them together a little later: samples come
-// by the thousand within milliseconds, and who follows some of them need not be called for each.
+// Calls the followers of versions that have changed, a little later and all together: thousands of
+// samples arrive within milliseconds, and a follower need not be called for each of them.
 //
 // Thread-safe. One thread, from Start to Stop; the followers are called on it, with no lock held.
-// It is shared by those who tell it of versions, for a version may outlive whoever made it.
+// It is held by shared_ptr, since a version that calls Add may outlive the object that made it.
 #pragma once
 
 #include <memory>

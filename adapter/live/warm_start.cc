@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kEarliest = std::numeric_limits<int64_t>::min();
 constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
 
-// No answer holds every series, and Prometheus refuses the question.
+// Such a selector is not asked: an answer could not hold every series, and Prometheus refuses it.
 bool MatchesAnySeries(const live::Selector& selector) {
   return std::all_of(selector.begin(), selector.end(),
                      [](const promql::Matcher& matcher) { return matcher.Matches(""); });
@@ -68,7 +68,7 @@ RepeatingThread::Next WarmStart::Step() {
     }
   }
   if (next == nullptr) return {wanted_.front().look};
-  // Nobody else's look is late because of it.
+  // The timeout is such that no check is late because of it.
   FetchPiece(*next, std::min(kTimeout, wanted_.front().look - deps_.clock.MonotonicNow()));
   return {deps_.clock.MonotonicNow()};
 }
@@ -135,7 +135,7 @@ void WarmStart::Look(const Wanted& wanted) {
       continue;
     }
     if (points.back().time_ms >= alive_ms) ++over;
-    // Refused only where a sample has come just now.
+    // It is refused only if a sample has arrived just now, which is fine.
     (void)deps_.store.Append(series->labels(), {now_ms, promql::StaleMarker()}, now_ms);
   }
   if (over > 0 && fresh > 0) {

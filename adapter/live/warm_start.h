@@ -1,22 +1,23 @@
-// Gives the store a past: the samples that Prometheus has of the series that are kept, fetched
-// after a start (and after a reload that keeps more), so that windows are whole within seconds.
+// Fills the store with past samples: those that Prometheus has of the series that are kept. They
+// are fetched after a start (and after a reload that keeps more), so that windows are whole within
+// seconds.
 //
-// Thread-safe. One thread, from Start to Stop, that alone asks; nobody waits for it. Selectors are
-// asked for in pieces of kPiece, the newest pieces of all of them first, each an instant query
-// with a range selector. A piece that fails is asked for again at half its length, down to
-// kLeastPiece. So an answer is as large as its piece (and the source's limit on answers), and the
-// store's limits hold. What has not come by `warmup` after the beginning does not: from then on
-// queries are answered, and what is not looked at yet would count.
+// Thread-safe. One thread, from Start to Stop, does all the asking; nothing waits for it. Selectors
+// are asked for in pieces of kPiece, the newest pieces of all of them first, each as an instant
+// query with a range selector. A piece that fails is asked for again at half its length, down to
+// kLeastPiece. So the size of an answer is limited by its piece (and by the source's limit on
+// answers), and the store's limits hold. Pieces that have not come by `warmup` after the beginning
+// are dropped: from then on queries are answered, and samples that were not checked would count.
 //
-// Nobody promises that Prometheus gives a series the labels that it gets here. Series of other
-// labels would count beside those that they are. So it is looked at once each target should have
-// been seen (`warmup` after the beginning) how the past goes on:
+// It is not certain that a series has the same labels in Prometheus as here. If not, it would count
+// twice. So it is checked how the past goes on, once each target should have been seen (`warmup`
+// after the beginning):
 //
-//   - A series of the past without a sample since is over: it gets a staleness marker.
-//   - Where some series are over and others are new, they may well be the same ones, and the
-//     selector stays unknown until its window is whole without a past.
-//   - Else the samples of before are known, since the oldest of them.
-//   - A clock that was set meanwhile makes a past that nobody can compare: it is left as it is.
+//   - A past series without a sample since then has ended: it gets a staleness marker.
+//   - If some series have ended and others are new, these may be the same ones, so the selector
+//     stays unknown until its window is whole without the past.
+//   - Otherwise the past samples count, from the oldest of them on.
+//   - If the clock was set meanwhile, past and present cannot be compared, and nothing is changed.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class WarmStart {
   static constexpr absl::Duration kPiece = absl::Minutes(2);
   static constexpr absl::Duration kLeastPiece = absl::Seconds(15);
   static constexpr absl::Duration kTimeout = absl::Seconds(10);  // of one answer
-  // How old the newest sample of the past may be: as old as Prometheus scrapes seldom.
+  // How old the newest past sample may be; few targets are scraped less often.
   static constexpr absl::Duration kNewestAge = absl::Seconds(70);
   static constexpr absl::Duration kClockStep = absl::Seconds(1);  // less is no step
 
@@ -53,28 +54,28 @@ class WarmStart {
     live::Store& store;
     PastSamples& past;
     Clock& clock;
-    // All samples since then of these series are in the store, as it keeps them since `since_ms`;
-    // if it does so since another time by now, this is no news. Called by the thread.
+    // Called by the thread when all samples of these series since `known_since_ms` are in the
+    // store. To be ignored if the series are kept since another time than Kept::since_ms by now.
     std::function<void(const Kept&, int64_t known_since_ms)> known;
   };
 
   WarmStart(Deps deps, absl::Duration retention, absl::Duration warmup);
 
-  // The past of these is wanted, up to now. Those that match any series are left out.
+  // Asks for the past of these, up to now. Selectors that match any series are left out.
   void Add(std::vector<Kept> kept);
 
   void Start() { thread_.Start(); }
   // Waits for the answer under way.
   void Stop() { thread_.Stop(); }
 
-  // Fetches a piece, or looks. When it wants to be called again. Called by the thread; by tests
-  // that start none.
+  // Fetches a piece, or checks how a past goes on. Returns when to call it again. Called by the
+  // thread, or by tests that do not start it.
   RepeatingThread::Next Step();
 
  private:
   struct Wanted {
     Kept kept;
-    MonotonicTime look;     // when it is looked at how the past goes on
+    MonotonicTime look;     // when it is checked how the past goes on
     absl::Time clock_zero;  // the wall time at which the monotonic clock was 0
     int64_t begin_ms = 0;   // samples after it are none of the past
     int64_t next_ms = 0;    // where the next piece ends

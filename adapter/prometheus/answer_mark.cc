@@ -12,11 +12,12 @@
 namespace flyball::adapter::prometheus {
 namespace {
 
-// Before the time of each sample. A text never holds it: there its quotes are escaped.
+// What comes before the time of each sample. A JSON string cannot contain it, since its quotes
+// would be escaped there.
 constexpr absl::string_view kPoint = R"("value":[)";
 constexpr size_t kLongestTime = 32;
 
-// A number of JSON without an exponent. What else may stand there is not looked into.
+// Whether the text is a JSON number without an exponent. Other texts are not handled.
 bool IsPlainNumber(absl::string_view text) {
   const auto digits = [&text] {
     size_t count = 0;
@@ -43,13 +44,14 @@ size_t NextTime(absl::string_view body, size_t begin) {
     if (found == nullptr) break;
     const char* const end = static_cast<const char*>(found) + 1;
     begin = static_cast<size_t>(end - body.data());
-    // Of a size known here it is no call.
+    // With a size known at compile time this is inlined.
     if (std::memcmp(end - kPoint.size(), kPoint.data(), kPoint.size()) == 0) return begin;
   }
   return absl::string_view::npos;
 }
 
-// What stands at each point: most often as long as two words, which need no call.
+// The time at each point. It is mostly no longer than two machine words, which are compared without
+// a call.
 class Times {
  public:
   explicit Times(absl::string_view text) : text_(text) {
@@ -83,7 +85,7 @@ class Times {
 std::optional<MarkedAnswer> MarkAnswer(absl::string_view body) {
   const size_t first = NextTime(body, 0);
   if (first == absl::string_view::npos) return std::nullopt;
-  // With the comma, so that no longer time begins so.
+  // Including the comma, so that it is not the beginning of a longer time.
   const size_t comma = body.substr(first, kLongestTime).find(',');
   if (comma == absl::string_view::npos) return std::nullopt;
   const absl::string_view text = body.substr(first, comma + 1);

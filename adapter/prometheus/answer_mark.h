@@ -1,4 +1,4 @@
-// Tells whether an answer of /api/v1/query says what an earlier one said, but for the time, from 24
+// Tells whether an answer of /api/v1/query is equal to an earlier one except for its time, from 24
 // bytes that are kept of the earlier one.
 //
 // Pure; safe on any thread.
@@ -15,13 +15,14 @@ namespace flyball::adapter::prometheus {
 
 struct MarkedAnswer {
   AnswerMark mark;
-  absl::Time time;    // that stands at each point
+  absl::Time time;    // the time at each point
   size_t points = 0;  // `"value":[time,...`
 };
 
-// The mark of an answer without the time at each point. nullopt: there is no point, the first one's
-// time cannot be read, or another point has another time. What looks like a point may stand in a
-// part that is no sample: whoever has read the answer sees whether there are as many samples.
+// The mark of an answer, computed without the time at each point. nullopt: there is no point, the
+// first one's time cannot be read, or another point has another time. Text that looks like a point
+// may be in a part that is no sample: a caller that has parsed the answer compares the number of
+// points with that of the samples.
 std::optional<MarkedAnswer> MarkAnswer(absl::string_view body);
 
 }  // namespace flyball::adapter::prometheus

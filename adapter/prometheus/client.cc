@@ -35,7 +35,7 @@ std::string FormSeconds(absl::Time time) {
 
 bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
 
-// By its name; a name that the resolver leads back to this machine is not known as such.
+// Whether the host's name shows that it is this machine. Names are not resolved for this.
 bool IsLoopback(absl::string_view host) {
   return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
@@ -52,7 +52,7 @@ absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body)
   return std::make_shared<const QueryResult>(*std::move(result));
 }
 
-// Whether the times that the mark leaves out are those of all samples.
+// Whether the time that the mark leaves out is that of all samples.
 bool IsOf(const MarkedAnswer& marked, const QueryResult& result) {
   return marked.points == result.samples.size() &&
          std::all_of(result.samples.begin(), result.samples.end(),

@@ -37,7 +37,7 @@ struct ServerUrl {
   std::string base;   // for the transport: scheme, user, host and path
   std::string query;  // its query string without `?`, sent along by POST only
   std::string shown;  // for logs and labels: no user, password or query string
-  // On this machine: an answer is sent as it is, since compressing costs more than it saves.
+  // The server is on this machine: answers are not compressed, since that costs more than it saves.
   bool loopback = false;
 };
 ServerUrl SplitServerUrl(absl::string_view url);
@@ -82,8 +82,8 @@ class Client : public MetricSource, public PastSamples {
                                                absl::Duration range,
                                                absl::Duration timeout) override;
 
-  // What the server in use says that it is: "2.42.0". It is asked once, and what comes of it counts
-  // neither for it nor against it, since not all that answer queries answer this.
+  // The version that the server in use reports: "2.42.0". The outcome does not count for failover,
+  // since not every server that answers queries answers this.
   absl::StatusOr<std::string> Version(absl::Duration timeout);
   // The server in use, for the log.
   const std::string& ServerInUse() const { return servers_[in_use_].url.shown; }
@@ -105,7 +105,8 @@ class Client : public MetricSource, public PastSamples {
   // Sends one request to one server: the body of an answer that should be parsed.
   absl::StatusOr<std::string> AskServer(const Server& server, Request request,
                                         absl::Duration timeout);
-  // The call, first with room for a usual answer, then alone with room for the largest allowed.
+  // Makes the call, first with room for a usual answer; if that is not enough, again with room for
+  // the largest one, one such call at a time.
   absl::StatusOr<http::HttpAnswer> DoBounded(const Server& server, http::HttpCall call,
                                              const Request& request);
   // The first answer of the servers that `parse` accepts.

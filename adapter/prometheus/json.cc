@@ -31,7 +31,7 @@ constexpr size_t kKeptParserBytes = 1u << 20;
 
 absl::string_view View(std::string_view s) { return {s.data(), s.size()}; }
 
-// The beginning of what came, fit for a log line.
+// The beginning of the body, in a form that fits a log line.
 std::string Shown(absl::string_view body) {
   std::string shown(body.substr(0, kShownBytes));
   for (char& c : shown) {
@@ -41,7 +41,8 @@ std::string Shown(absl::string_view body) {
   return shown;
 }
 
-// What is not an answer of the API at all is kDataLoss inside this file; Parse adds what came.
+// Within this file kDataLoss means that the body is no answer of the API; Parse adds the body's
+// beginning to the text.
 absl::Status Malformed(absl::string_view where, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(where, ": ", what));
 }
@@ -155,7 +156,7 @@ absl::Status ParsePoint(sj::value json, Sample& sample) {
       TRY_JSON("sample value", element.get_string().get(text));
       if (!ParseValue(View(text), sample.value)) {
         if (!HasDigitGroups(View(text))) return Malformed("sample value", "not a number");
-        // This sample alone can't be answered: the guard against such values leaves it out.
+        // An infinite value makes ValueGuard leave out this sample alone.
         sample.value = std::numeric_limits<double>::infinity();
       }
     }
@@ -198,7 +199,7 @@ absl::Status ParseLabels(sj::value json, LabelSet& labels) {
   }
   std::stable_sort(labels.begin(), labels.end(),
                    [&](const auto& a, const auto& b) { return name_of(a) < name_of(b); });
-  // Of a name given twice the last counts, as in Go's maps.
+  // If a name is given twice the last one counts, as in Go's maps.
   size_t kept = 0;
   for (size_t i = 0; i < labels.size(); ++i) {
     if (i + 1 < labels.size() && name_of(labels[i]) == name_of(labels[i + 1])) continue;
@@ -361,7 +362,7 @@ class DistinctSeries {
   }
 
  private:
-  // No byte of valid UTF-8.
+  // A byte that is not in valid UTF-8.
   static constexpr char kSeparator = '\xff';
 
   std::string key_;             // label names, each with a separator, then the series name

@@ -17,14 +17,15 @@ namespace {
 
 using MacPtr = std::unique_ptr<EVP_MAC_CTX, OpenSslDeleter<EVP_MAC_CTX_free>>;
 
-// Has the key of this process and has taken in nothing yet; nullptr where OpenSSL can't.
+// A MAC with the key of this process and no input yet; nullptr if OpenSSL fails.
 MacPtr MakeMac() {
   // Lives as long as the process.
   EVP_MAC* const gmac = EVP_MAC_fetch(nullptr, "GMAC", nullptr);
   std::array<unsigned char, 16> key = {};
   if (gmac == nullptr || RAND_bytes(key.data(), static_cast<int>(key.size())) != 1) return nullptr;
   MacPtr mac(EVP_MAC_CTX_new(gmac));
-  // One nonce for all: it would give the key away only to who sees the digests.
+  // One nonce for all digests is safe here: it would reveal the key only to somebody who sees the
+  // digests.
   std::array<unsigned char, 12> nonce = {};
   char cipher[] = "AES-128-GCM";
   const OSSL_PARAM params[] = {
@@ -35,7 +36,7 @@ MacPtr MakeMac() {
   return good ? std::move(mac) : nullptr;
 }
 
-// To copy one costs a third of making one, which matters where an answer is small.
+// Copying a MAC costs a third of making one, which matters for small answers.
 EVP_MAC_CTX* FreshMac() {
   static const EVP_MAC_CTX* const made = MakeMac().release();
   return made == nullptr ? nullptr : EVP_MAC_CTX_dup(made);

@@ -1,8 +1,8 @@
 // Makes the mark of an answer (metric_source.h) from its bytes.
 //
-// One thread at a time. A digest is a GMAC under a key that this process draws and shows nobody:
-// that two different answers of n bytes have the same one is as likely as n / 16 in 2^128, whoever
-// chooses them.
+// One thread at a time. A digest is a GMAC under a random key that never leaves this process: the
+// probability that two different answers of n bytes have the same digest is n / 16 in 2^128, even
+// if an attacker chooses them.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ typedef struct evp_mac_ctx_st EVP_MAC_CTX;
 
 namespace flyball::adapter {
 
-// Takes in short pieces, and digests them many at once.
+// Gathers short pieces, so that many are digested at once.
 class AnswerDigest {
  public:
   AnswerDigest();
@@ -25,7 +25,7 @@ class AnswerDigest {
   AnswerDigest(const AnswerDigest&) = delete;
 
   void Add(absl::string_view piece);
-  // nullopt: OpenSSL can't.
+  // nullopt: OpenSSL failed.
   std::optional<AnswerMark> End();
 
  private:

@@ -1,9 +1,9 @@
-// Two metric sources as one: the live source answers what it can, Prometheus everything else. What
-// the live source can't is a query whose window it has not seen whole, one with a selector of which
-// it never saw a series, and one that it does not understand.
+// Two metric sources as one: the live source answers what it can, Prometheus everything else. The
+// live source cannot answer a query whose window it has not seen whole, one with a selector for
+// which it never saw a series, and one that it does not understand.
 //
-// Thread-safe as both are. Series are those of both: where one of them fails the list does, so that
-// the registry keeps what it knows.
+// Thread-safe as both are. Series are those of both: if one of the two fails the list fails, so
+// that the registry keeps what it knows.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace flyball::adapter {
 
 class ChoosingSource : public MetricSource {
  public:
-  // Both outlive it. `live` is one that refuses what it has not seen (LiveOptions).
+  // Both outlive it. `live` must refuse what it has not seen (LiveOptions::refuses_unseen).
   ChoosingSource(MetricSource& live, MetricSource& prometheus)
       : live_(live), prometheus_(prometheus) {}
 
@@ -27,8 +27,8 @@ class ChoosingSource : public MetricSource {
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
-  // Those of the live source do. Queries are not merged for Prometheus, then: which of the two is
-  // asked shows with each of them alone.
+  // True if the live source's answers do. Then queries are not merged for Prometheus either, since
+  // which of the two answers is known only for each query by itself.
   bool TellsOfSamples() const override { return live_.TellsOfSamples(); }
 
   MetricSource& Of(rules::SourceChoice choice) override;

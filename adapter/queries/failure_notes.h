@@ -1,4 +1,5 @@
-// What a failed status carries beside its message, which clients read as the original writes it.
+// Notes that a failed status carries beside its message, since the message has to be the
+// original's.
 //
 // Pure.
 #pragma once

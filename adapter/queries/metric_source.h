@@ -1,5 +1,5 @@
-// Where numbers come from: the answer to one PromQL instant query, and the series that a selector
-// matches.
+// The interface of metric sources: the answer to a PromQL instant query, and the series that a
+// selector matches.
 //
 // Implementations are thread-safe: Prometheus over HTTP (adapter/prometheus), samples in memory
 // (adapter/live).
@@ -37,21 +37,21 @@ struct QueryResult {
   // In the order of the source; one without labels for a scalar; empty for matrix and string.
   std::vector<Sample> samples;
   bool null_result = false;  // `"result": null`
-  SamplesRead read = {};     // what it was made of
-  // Who said it; kAny: it is not known.
+  SamplesRead read = {};     // the samples that it was made from
+  // The source that answered; kAny: it is not known.
   rules::SourceChoice source = rules::SourceChoice::kAny;
 };
 
-// Stands for all that an answer says but for the time, which all of its samples share: answers with
-// equal marks are equal but for that time. Of use only within the process that made it.
+// A digest of an answer without the time that all of its samples share: answers with equal marks
+// are equal except for that time. Valid only within the process that made it.
 struct AnswerMark {
   std::array<uint8_t, 16> digest = {};
-  uint64_t size = 0;  // bytes that the digest is of
+  uint64_t size = 0;  // how many bytes were digested
   friend bool operator==(const AnswerMark&, const AnswerMark&) = default;
 };
 
-// A query that its holder will ask again. It keeps what the text is encoded as, which may be long,
-// and what tells the last answer from others, so that the source can say "unchanged".
+// A query that its holder will ask again. It keeps the encoded text, which may be long, and the
+// mark of the last answer, so that the source can say "unchanged".
 //
 // One thread at a time.
 class StandingQuery {
@@ -60,25 +60,25 @@ class StandingQuery {
                          rules::SourceChoice source_choice = rules::SourceChoice::kAny)
       : promql(std::move(text)), choice(source_choice) {}
 
-  // The next answer is told whole, whatever it is.
+  // After this the next answer is never "unchanged".
   void Forget() { last.reset(); }
 
   const std::string promql;
-  const rules::SourceChoice choice;  // who is to be asked
+  const rules::SourceChoice choice;  // which source is to be asked
 
-  // ---- of the source that is asked
+  // ---- used by the source that is asked
   // The text as it is sent: what `encode` makes of it, which is always the same.
   const std::string& Encoded(std::string (*encode)(absl::string_view));
-  std::optional<AnswerMark> last;  // of the answer told last; nullopt: it can't be told from others
-  std::shared_ptr<void> prepared;  // what a source in this process makes of the text
+  std::optional<AnswerMark> last;  // of the last answer; nullopt: it has no mark
+  std::shared_ptr<void> prepared;  // what a source in this process has made from the text
 
  private:
   std::string encoded_;
 };
 
-// The answer to one.
+// The answer to a standing query.
 struct StandingResult {
-  std::shared_ptr<const QueryResult> result;      // nullptr: unchanged but for times
+  std::shared_ptr<const QueryResult> result;      // nullptr: unchanged, except for times
   std::optional<absl::Time> time = std::nullopt;  // of all samples; nullopt: each has its own
   SamplesRead read = {};                          // what the answer was made of, also if unchanged
   rules::SourceChoice source = rules::SourceChoice::kAny;  // as of QueryResult
@@ -112,11 +112,11 @@ class MetricSource {
                                                          absl::Time start,
                                                          absl::Duration timeout) = 0;
 
-  // Whether its answers say which samples they were made of (SamplesRead). Then many queries, each
-  // of which is asked when a sample of its own came, cost less than few large ones.
+  // Whether its answers say which samples they were made from (SamplesRead). Then many queries,
+  // each asked only when one of its own samples arrived, cost less than a few large ones.
   virtual bool TellsOfSamples() const { return false; }
 
-  // The source that a rule wants; this one, where it is the only one.
+  // The source that a rule wants; this one if it is the only one.
   virtual MetricSource& Of(rules::SourceChoice choice) {
     (void)choice;
     return *this;

@@ -86,7 +86,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       if (fresh && fresh->freshness.HoldsAt(batcher_.clock_.MonotonicNow())) {
         return *std::move(fresh);
       }
-      // The time of the caller that asked was over, not ours.
+      // The deadline was that of the caller which asked; ours has not passed yet.
       if (!lead && absl::IsDeadlineExceeded(flight->status) &&
           batcher_.clock_.MonotonicNow() < deadline) {
         continue;
@@ -156,7 +156,7 @@ std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Ga
   auto flight = std::make_shared<Flight>();
   flight->names.insert(names.begin(), names.end());
   flight->max_age = max_age;
-  // When another one gathers and is full, this one leaves at once.
+  // If another flight is gathering and full, this one leaves at once.
   if (!under_way_.empty() && gathering_ == nullptr) gathering_ = flight;
   return flight;
 }

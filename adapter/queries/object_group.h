@@ -1,8 +1,8 @@
 // One group of the query batcher: the objects of one kind that one query can ask for together.
 //
-// Thread-safe. Its lock is not held while a query is under way. See query_batcher.h for what
-// merges and why. It has no SingleFlight (base/): who asks for some of the names joins a query for
-// more of them, and names gather for the next query while one is under way.
+// Thread-safe. Its lock is not held while a query is under way. query_batcher.h says what is merged
+// and why. SingleFlight (base/) does not fit here: a caller that asks for some names joins a query
+// for more of them, and names gather for the next query while one is under way.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class QueryBatcher::ObjectGroup {
   absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
                                    absl::Duration max_age);
 
-  // Nothing was asked for a while, and nothing is under way.
+  // Whether nothing was asked for a while, and nothing is under way.
   bool Idle(MonotonicTime now);
 
  private:
@@ -44,7 +44,7 @@ class QueryBatcher::ObjectGroup {
   };
   struct Object {
     MonotonicTime asked;  // last time
-    MonotonicTime sent;   // the query that said the value
+    MonotonicTime sent;   // when the query that gave the value was sent
     Freshness freshness;
     std::optional<double> value;
   };
@@ -56,11 +56,11 @@ class QueryBatcher::ObjectGroup {
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // Whether `fresh` is to be given, or asked for anew ahead of time by this caller.
+  // Whether to return `fresh`; false: this caller is to ask anew, ahead of time.
   bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
                     MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // The flight that gathers names, with these among them; or a new one of them, which the caller
-  // must fly (`lead`).
+  // Adds the names to the flight that is gathering and returns it; or a new flight, which the
+  // caller must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
                                  bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells the batcher what the group takes now.
@@ -76,7 +76,7 @@ class QueryBatcher::ObjectGroup {
   const absl::StatusOr<std::string> label_;
   const size_t own_bytes_;
   QueryBatcher& batcher_;
-  // An object asked for this long ago is still refreshed with the others.
+  // An object that was asked for no longer ago than this is refreshed with the others.
   const absl::Duration recent_;
 
   absl::Mutex mutex_;

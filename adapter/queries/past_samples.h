@@ -1,4 +1,4 @@
-// Samples of before: what another server has kept of the series that a selector matches.
+// Past samples: those that another server has of the series which a selector matches.
 //
 // Implementations are thread-safe.
 #pragma once

@@ -11,11 +11,11 @@
 namespace flyball::adapter {
 namespace {
 
-// No byte of a label, name or resource.
+// A byte that is in no label, name or resource.
 constexpr char kSeparator[] = "\xff";
 
-// All of the question but the names. The group keeps the rule and the mapping alive, so their
-// addresses are theirs alone while the key is in use.
+// Identifies all of the question but the names. The group keeps the rule and the mapper alive, so
+// their addresses are unique while the key is in use.
 std::string GroupKey(const ObjectQuestion& question) {
   const rules::ObjectQueryArgs& args = question.args;
   std::string key =

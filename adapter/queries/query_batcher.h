@@ -1,20 +1,20 @@
-// Questions about objects that differ only in the objects' names become one query.
+// Merges questions about objects that differ only in the objects' names into one query.
 //
 // A group is one rule, series, resource, namespace and metric selector. While a query of the group
-// is under way, other questions gather for a few milliseconds and go out together; what is asked
-// again and again is refreshed together, so that any number of callers that each poll one object
-// cost one query for each `freshness`, and hardly any of them waits for it (query_flights.h). A
-// question that comes while the group is idle goes out at once.
+// is under way, other questions gather for a few milliseconds and go out together. Objects that are
+// asked for again and again are refreshed together, so that any number of callers that each poll
+// one object cost one query for each `freshness`, and hardly any of them waits for it
+// (query_flights.h). A question that comes while the group is idle goes out at once.
 //
-// Merging needs a rule whose template is seen to treat each object apart (rules/query_shape.h).
-// Other rules, and all with merge off, get exactly the query of their own names.
+// Merging needs a rule whose template is known to treat each object separately
+// (rules/query_shape.h). For other rules, and with merge off, each question is a query of its own.
 //
 // Thread-safe; no threads of its own. A group's lock is never held while the source is asked; the
 // groups are found in a striped map.
 //
 // Values are kept for each object: of several samples with an object's label value, the last one.
-// A failure reaches all that wait for the query, and is given again for FlightOptions::error_reuse.
-// Who waits does so until its own deadline.
+// A failure reaches all callers that wait for the query, and is returned again for
+// FlightOptions::error_reuse. Each caller waits until its own deadline.
 //
 // Limits: max_names in a merged query (a single question may ask for more); max_groups, and about
 // max_group_bytes of them, beyond which questions are not merged; objects not asked for recently
@@ -60,7 +60,7 @@ inline Freshness FreshnessOf(const FreshResult& result) {
           .samples = result.result->read};
 }
 
-// For people who ask how the rule fares: its last query, and what came of it.
+// Notes a rule's last query and its outcome, for /debug/rules.
 inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql,
                        const FreshResult& fresh) {
   rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,
@@ -74,8 +74,8 @@ struct ObjectAnswer {
 
 class QueryBatcher {
  public:
-  // All outlive this; `observer` may be nullptr. Of a source that tells of samples none are merged:
-  // a sample of one object would have all asked for anew.
+  // All outlive this; `observer` may be nullptr. Queries to a source that tells of samples are not
+  // merged: a sample of one object would cause all objects to be asked for anew.
   QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, QueryObserver* observer);
   ~QueryBatcher();
 
@@ -84,7 +84,7 @@ class QueryBatcher {
   // All other errors are the source's.
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
-  // One query as it stands, of the source that is chosen.
+  // Sends one query unchanged to the source that is chosen.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
                                     rules::SourceChoice choice) {
     return flights_.Query(promql, deadline, absl::InfiniteDuration(), choice);
@@ -115,7 +115,7 @@ class QueryBatcher {
   QueryObserver* const observer_;
   QueryFlights flights_;
   std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
-  Striped<Groups> groups_;               // they use what is above
+  Striped<Groups> groups_;               // last, since groups use the members above
 };
 
 }  // namespace flyball::adapter

@@ -11,13 +11,13 @@
 namespace flyball::adapter {
 namespace {
 
-// How long before a result goes stale it is asked for anew: as long as the answer may take, in so
-// small a part of `freshness` that hardly more queries go out.
+// How long before a result goes stale it is asked for anew: as long as the answer may take, but
+// only a small part of `freshness`, so that hardly more queries go out.
 absl::Duration AskAhead(absl::Duration took, absl::Duration freshness) {
   return std::min(4 * took, freshness / 20);
 }
 
-// As if all samples were like the first.
+// An estimate: all samples count as large as the first.
 size_t BytesOf(const QueryResult& result) {
   size_t each = sizeof(Sample);
   if (!result.samples.empty()) {

@@ -1,26 +1,28 @@
-// Equal queries are one query: those that ask while it is under way wait for it, those that come
-// while its result is fresh get that result.
+// Makes equal queries one query: callers that ask while it is under way wait for it, and those that
+// come while its result is fresh get that result.
 //
 // Thread-safe; no threads of its own: the first caller asks the source, the others wait for it. The
 // map is sharded, and no lock is held while the source is asked.
 //
-//   - A result is fresh for `freshness` from the moment its query was sent, so that one a second
-//     (the default) goes out for each different query. Zero: only queries under way are shared.
-//   - Nobody waits for what is asked all the time: shortly before a result goes stale (four times
-//     as long as its query took, at most a twentieth of `freshness`) one caller asks anew while the
-//     others still get the old one. Should that fail, the caller gets the old one, too.
-//   - A failure is given again for `error_reuse`, so that a source that is down is asked at most
-//     ten times a second for one query; never with zero freshness.
-//   - A caller may wish for a younger result than `freshness` would give: one that was sent at most
+//   - A result is fresh for `freshness` from the moment its query was sent, so that for each
+//     different query one goes out in a second (the default). Zero: only queries under way are
+//     shared.
+//   - Callers hardly ever wait for a query that is asked all the time: shortly before its result
+//     goes stale (four times as long as the query took, at most a twentieth of `freshness`) one
+//     caller asks anew while the others still get the old result. If that fails, the caller gets
+//     the old result as well.
+//   - A failure is returned again for `error_reuse`, so that a source that is down is asked at most
+//     ten times a second for one query; not so with zero freshness.
+//   - A caller may ask for a younger result than `freshness` would give: one that was sent at most
 //     max_age ago, or that is under way.
-//   - A result that was made of samples of which its source tells is fresh only as long as no other
-//     one came; whoever joins a query during which one came has it asked once more.
-//   - Whoever holds a standing query asks the source itself, and is told what it says now.
-//   - A caller waits until its own deadline. When the caller that asks runs out of time, one of
-//     those that wait asks anew.
+//   - If the source tells of samples, a result is fresh only until another sample arrives for it; a
+//     caller that has joined a query during which one arrived has it asked once more.
+//   - A standing query always asks the source itself.
+//   - A caller waits until its own deadline. If the caller that asks runs out of time, one of those
+//     that wait asks anew.
 //
-// Limits: `max_results` results, and about `max_bytes` of them, are kept, a fresh one longer than
-// an old one; Sweep drops those that are out of date.
+// Limits: `max_results` results, and about `max_bytes` of them, are kept, fresh ones longer than
+// old ones; Sweep drops those that are out of date.
 #pragma once
 
 #include <array>
@@ -52,7 +54,7 @@ struct FreshResult {
   MonotonicTime sent;
   absl::Duration took;        // until the answer was there
   MonotonicTime fresh_until;  // not later than now when results are not reused
-  MonotonicTime refresh_at;   // not later than fresh_until: whoever wants it from then on asks anew
+  MonotonicTime refresh_at;   // not later than fresh_until: from then on one caller asks anew
 
   bool HoldsAt(MonotonicTime now) const {
     return now < fresh_until && (result == nullptr || result->read.AreNewest());
@@ -69,7 +71,7 @@ class QueryFlights {
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
                                     absl::Duration max_age = absl::InfiniteDuration(),
                                     rules::SourceChoice choice = rules::SourceChoice::kAny);
-  // What the holder of a standing query is told now. The same errors.
+  // Asks a standing query now. The same errors.
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline);
 
   // Drops what cannot be given again.
@@ -87,14 +89,14 @@ class QueryFlights {
     // Under way, or done and fresh at `now`.
     bool Joinable(MonotonicTime now, absl::Duration max_age = absl::InfiniteDuration())
         ABSL_LOCKS_EXCLUDED(mutex);
-    // Done, and what it brought should be asked for anew, fresh or not.
+    // Done, and its result should be asked for anew, whether or not it is still fresh.
     bool Aging(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
     size_t Bytes() ABSL_LOCKS_EXCLUDED(mutex);
   };
   // What is known of one query.
   struct FlightPair {
     std::shared_ptr<Flight> current;
-    std::shared_ptr<Flight> next;  // sent ahead, takes current's place; nullptr: none
+    std::shared_ptr<Flight> next;  // sent ahead of time, to replace `current`; nullptr: none
 
     bool Joinable(MonotonicTime now) const {
       return current->Joinable(now) || (next != nullptr && next->Joinable(now));
@@ -115,7 +117,7 @@ class QueryFlights {
 
   static constexpr size_t kShards = 16;
 
-  // What is asked of whom.
+  // A query, and the source that is to answer it.
   struct Asked {
     absl::string_view promql;
     rules::SourceChoice choice;
@@ -125,12 +127,12 @@ class QueryFlights {
   Shard& ShardOf(absl::string_view key);
   Part Join(absl::string_view key, absl::Duration max_age);
   void Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
-  // Puts a flight that has ended in its place, or out of it.
+  // Keeps a flight that has ended as the current one, or removes it.
   void Land(absl::string_view key, Flight& flight, bool ok, bool reusable);
-  // What `old` brought, if it is still fresh.
+  // The result of `old`, if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  // Drops all that has come back.
+  // Drops all flights that are done.
   void DropDone(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void CountBytes(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   // Of all shards together.

@@ -1,4 +1,4 @@
-// Who is told how queries were answered: sent, joined, reused, and by which source.
+// An observer of how queries were answered: sent, joined, reused, and by which source.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class QueryObserver {
   virtual void OnQuery(QueryOutcome outcome) = 0;
   // An answer came from this source.
   virtual void OnAnswer(rules::SourceChoice source) = 0;
-  // Objects asked of merged queries: so many went into a query, so many were known already.
+  // For merged queries: how many objects went into a query, and how many were known already.
   virtual void OnObjects(size_t sent, size_t reused) = 0;
 };
 

@@ -1,4 +1,4 @@
-// Who is told of the requests that a metric source sends.
+// An observer of the requests that a metric source sends.
 #pragma once
 
 #include "absl/status/status.h"
@@ -14,7 +14,7 @@ class RequestObserver {
   virtual ~RequestObserver() = default;
   virtual void OnRequest(absl::string_view path, absl::string_view server,
                          absl::Duration duration) = 0;
-  // What came of it: OK, also when the server refused the query, or why there is no answer.
+  // The outcome: OK, also if the server refused the query, or why there is no answer.
   virtual void OnOutcome(absl::string_view server, const absl::Status& outcome) = 0;
   virtual void OnServerChange(absl::string_view server) = 0;
 };

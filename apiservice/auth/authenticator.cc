@@ -124,7 +124,7 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& req
     absl::StatusOr<UserPtr> user = step == 0   ? FromFrontProxy(request, *trust)
                                    : step == 1 ? FromClientCertificate(request, *trust)
                                                : FromToken(request);
-    // Too many requests wait for a review, so nobody knows whether the token is good.
+    // Too many requests wait for a review, so it is not known whether the token is valid.
     if (absl::IsResourceExhausted(user.status())) return user;
     if (!user.ok()) {
       errors.emplace_back(user.status().message());

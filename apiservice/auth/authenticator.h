@@ -1,7 +1,7 @@
 // Request → user: front proxy, client certificate, bearer token, anonymous, in this order.
 //
-// Thread-safe. The peer's certificates are verified for each request against the CA bundles of that
-// moment (results are kept for a short while), so that a rotated CA acts on open connections.
+// Thread-safe. The peer's certificates are verified for each request against the present CA bundles
+// (results are kept for a short while), so that a rotated CA takes effect on open connections.
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ class Authenticator {
   void SetTrust(Trust trust);
 
   // The user, anonymous included. kUnauthenticated: a credential was presented and none is good;
-  // the message is for the log, not for the client. kResourceExhausted: too many wait to have a
-  // token looked at.
+  // the message is for the log, not for the client. kResourceExhausted: too many requests wait for
+  // the review of a token.
   absl::StatusOr<UserPtr> Authenticate(const http::HttpRequest& request);
 
   const Counters& counters() const { return counters_; }

@@ -27,7 +27,8 @@ constexpr size_t kMaxDecisionBytes = 4 << 20;
 constexpr size_t kMaxCachedQuestionBytes = 10'000;
 constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-// What a review has no word for is left out, which asks for more, never for less.
+// Requirements that a review cannot express are left out: the review then asks for a larger right,
+// never for a smaller one.
 void AppendLabelSelector(const kube::Selector& selector, std::string* out) {
   std::string list = "[";
   for (const kube::Requirement& requirement : selector.requirements()) {
@@ -106,7 +107,7 @@ std::string ReviewSpecJson(const User& user, const Attributes& attributes) {
 // The decision of a review's answer. An error: not a review, or both allowed and denied.
 absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
   const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
-  const Json& status = kube::MemberOf(review, "status");  // null says nothing: no permission
+  const Json& status = kube::MemberOf(review, "status");  // null: no permission
   Decision decision;
   bool denied = false;
   if (!review.is_object() || !(status.is_object() || status.is_null()) ||

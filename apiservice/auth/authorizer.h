@@ -1,8 +1,8 @@
-// May this user do that: SubjectAccessReview with a short memory.
+// Decides whether a user may do something: SubjectAccessReview with a short cache.
 //
 // Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and
-// 4 MiB of them, least recently used first; questions of 10,000 bytes and more are not remembered;
-// `max_waiting` requests wait for a review.
+// 4 MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
+// and more are not kept; `max_waiting` requests wait for a review.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,8 @@ class Authorizer {
   // `reviews` is needed for kReview only. Both outlive it.
   Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock, int max_waiting);
 
-  // An error means that nobody could say: 500. kResourceExhausted: too many wait for that.
+  // An error means that the question could not be answered: 500. kResourceExhausted: too many
+  // requests wait for a review.
   absl::StatusOr<Decision> Authorize(const User& user, const Attributes& attributes);
 
   const Counters& counters() const { return counters_; }

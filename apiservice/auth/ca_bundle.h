@@ -21,8 +21,8 @@ class CaBundle {
   // kInvalidArgument: no certificate in it.
   static absl::StatusOr<std::shared_ptr<const CaBundle>> FromPem(absl::string_view pem);
 
-  // Whether the chain leads to this bundle, is in date and may be a client's. The result is kept
-  // with the chain for kVerdictLife. kUnauthenticated with OpenSSL's reason.
+  // OK if the chain leads to this bundle, is within its dates and may be used by a client. The
+  // result is kept with the chain for kVerdictLife. kUnauthenticated with OpenSSL's reason.
   absl::Status Verify(http::PeerChain& chain, absl::Time now) const;
 
   static constexpr absl::Duration kVerdictLife = absl::Seconds(30);

@@ -21,7 +21,7 @@ constexpr char kWatch[] =
     "extension-apiserver-authentication&watch=true&timeoutSeconds=300&resourceVersion=";
 constexpr absl::Duration kFirstWait = absl::Seconds(1);
 constexpr absl::Duration kLongestWait = absl::Seconds(30);
-constexpr absl::Duration kBetweenWatches = absl::Milliseconds(100);  // that end well
+constexpr absl::Duration kBetweenWatches = absl::Milliseconds(100);  // if they end without error
 constexpr size_t kMaxBytes = 4u << 20;  // of one ConfigMap or one event
 
 ConfigMapWatcher::Data DataOf(const Json& object) {

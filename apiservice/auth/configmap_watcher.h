@@ -1,7 +1,7 @@
 // Follows the ConfigMap kube-system/extension-apiserver-authentication.
 //
 // One thread: list, then watch, again after each end, with back-off after errors (1 s to 30 s).
-// What was read last stays when the ConfigMap vanishes or cannot be read.
+// The content that was read last stays in use when the ConfigMap is deleted or cannot be read.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ class ConfigMapWatcher {
   // Called from the watching thread for each state that was seen.
   using OnData = std::function<void(const Data&)>;
 
-  // `transport` outlives it and is its own: Stop() shuts it down to end the watch. So does the
-  // clock.
+  // `transport` and the clock outlive the watcher. No other object uses the transport: Stop() shuts
+  // it down to end the watch.
   ConfigMapWatcher(http::HttpTransport* transport, Clock& clock, OnData on_data);
   ~ConfigMapWatcher();
 

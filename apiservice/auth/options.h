@@ -1,4 +1,4 @@
-// What authentication and authorisation can be told.
+// The options of authentication and authorization.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct RequestHeaderNames {
   std::vector<std::string> extra_prefixes = {"x-remote-extra-"};
 };
 
-// Which front proxies may name a user, and in which headers. Without a CA file here all of it comes
-// from the ConfigMap extension-apiserver-authentication, as far as that says something.
+// Which front proxies may name a user, and in which headers. Without a CA file here, all of this
+// comes from the ConfigMap extension-apiserver-authentication, as far as that has it.
 struct RequestHeaderOptions {
   std::string client_ca_file;              // --requestheader-client-ca-file
   std::vector<std::string> allowed_names;  // --requestheader-allowed-names; empty: every name

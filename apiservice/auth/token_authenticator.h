@@ -1,9 +1,9 @@
-// Bearer tokens → users: a static file, then TokenReview, with a short memory.
+// Finds the user of a bearer token: by a static file, then by TokenReview, with a short cache.
 //
 // Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
 // review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens and
-// 8 MiB of users are kept; a token of more than 16 KiB is no good one; `max_waiting` requests wait
-// for a review.
+// 8 MiB of users are kept; a token of more than 16 KiB is refused; `max_waiting` requests wait for
+// a review.
 #pragma once
 
 #include <memory>
@@ -36,8 +36,8 @@ class TokenAuthenticator {
   // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
   absl::Status SetStaticTokens(absl::string_view csv);
 
-  // kUnauthenticated: not a good token, or nobody could say. kResourceExhausted: too many wait for
-  // that.
+  // kUnauthenticated: the token is not valid, or could not be reviewed. kResourceExhausted: too
+  // many requests wait for a review.
   absl::StatusOr<UserPtr> Authenticate(absl::string_view token);
 
  private:

@@ -77,7 +77,8 @@ Trust TrustFromConfigMap(const std::map<std::string, std::string>& data, const T
   };
   read("client-ca-file", CaBundle::FromPem, &trust.client_ca);
   read("requestheader-client-ca-file", CaBundle::FromPem, &trust.front_proxy_ca);
-  // No names are every name, so a broken list must not be the first: there is no front proxy then.
+  // An empty list allows every name. So if the first list that is read is invalid, no front proxy
+  // is trusted.
   if (!read("requestheader-allowed-names", ParseList, &trust.allowed_names) &&
       last.front_proxy_ca == nullptr) {
     trust.front_proxy_ca = nullptr;

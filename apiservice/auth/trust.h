@@ -1,4 +1,4 @@
-// What authentication goes by at the moment: CA bundles, names of front proxies, their headers.
+// What authentication trusts at present: CA bundles, names of front proxies, their headers.
 //
 // Pure values; the sources are flags (files) and the ConfigMap extension-apiserver-authentication.
 #pragma once
@@ -22,21 +22,21 @@ struct Trust {
   std::shared_ptr<const CaBundle> client_ca;  // nullptr: no client certificates
 };
 
-// What the flags say: bundles of the files they name. kInvalidArgument: a file that is named cannot
-// be used; the message names it.
+// The trust that the flags configure, with bundles from the files that they name. kInvalidArgument:
+// a file cannot be used; the message names it.
 absl::StatusOr<Trust> TrustFromFiles(const AuthenticationOptions& options);
 
 // The files that TrustFromFiles reads.
 std::vector<std::string> TrustFiles(const AuthenticationOptions& options);
 
-// `last` with what the ConfigMap's data says. A key that is missing, empty or broken leaves what
-// was known; `problems` (may be nullptr) gets a line for each broken one. While the list of
-// allowed names is broken, a front proxy that was not trusted before is not trusted now.
+// `last`, updated with the ConfigMap's data. A key that is missing, empty or invalid leaves the
+// earlier value; `problems` (may be nullptr) gets a line for each invalid one. While the list of
+// allowed names is invalid, a front proxy that was not trusted before is not trusted now.
 Trust TrustFromConfigMap(const std::map<std::string, std::string>& data, const Trust& last,
                          std::vector<std::string>* problems);
 
-// What counts: a source whose CA file is named by a flag comes from the flags whole, the rest from
-// the ConfigMap, as in k8s.io/apiserver 0.30.
+// Combines both: a source whose CA file is named by a flag comes entirely from the flags, the rest
+// from the ConfigMap, as in k8s.io/apiserver 0.30.
 Trust Combine(const AuthenticationOptions& options, const Trust& files, const Trust& config_map);
 
 }  // namespace flyball::apiservice

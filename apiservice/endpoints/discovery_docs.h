@@ -1,5 +1,5 @@
-// The discovery and OpenAPI documents of what is served now, made once for each change of the lists
-// of metrics.
+// The discovery and OpenAPI documents for what is served at present, made once for each change of
+// the lists of metrics.
 //
 // Thread-safe. The availability probe asks for these in fives, every half minute for each API
 // service: an answer is a pointer copy unless a provider's list is a new one. Both versions of the

@@ -1,4 +1,4 @@
-// What is served beside the metrics: discovery, OpenAPI, health, version, index.
+// The endpoints other than metrics: discovery, OpenAPI, health, version, index.
 //
 // Thread-safe. The user has been authenticated and authorized before.
 #pragma once

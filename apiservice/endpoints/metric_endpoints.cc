@@ -20,7 +20,8 @@
 namespace flyball::apiservice {
 namespace {
 
-// What a request of the same target and encoding has in common. A long target is not kept whole.
+// The cache key: equal for requests with the same target and encoding. Of a long target a digest is
+// used.
 std::string CacheKey(absl::string_view target, const Style& style) {
   constexpr size_t kKeptWhole = 512;
   std::string digest;
@@ -74,8 +75,8 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style) 
   return response;
 }
 
-// How much of an answer's length its making takes: indented it is there twice, one of them longer;
-// of protobuf each message is a copy; YAML is made from a tree.
+// How many bytes of memory making an answer takes for each byte of compact JSON: an indented answer
+// exists twice, once longer; in protobuf each message is a copy; YAML is made from a tree.
 size_t MemoryForEachByte(const Style& style) {
   if (style.media.encoding == Encoding::kYaml) return 12;
   if (style.media.encoding == Encoding::kProtobuf) return 3;
@@ -116,7 +117,7 @@ http::HttpResponse Made(size_t json_bytes, const Limits& limits, const Style& st
   return response;
 }
 
-// Asks a provider, which may wait for Prometheus or for another who asks it the same.
+// Asks a provider, which may wait for Prometheus, or for another request with the same question.
 template <typename Ask>
 auto Await(Ask ask) {
   const http::EventWorkers::Waiting waiting;
@@ -134,7 +135,7 @@ adapter::ObjectFilter FilterOf(const RoutedRequest& routed) {
   return filter;
 }
 
-// What ?includeObject= says of a table's rows; nullopt: nothing that there is.
+// The value of ?includeObject= for a table's rows; nullopt: an unknown value.
 std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
   if (text.empty() || text == "Metadata") return wire::IncludeObject::kMetadata;
   if (text == "Object") return wire::IncludeObject::kObject;
@@ -153,8 +154,8 @@ http::HttpResponse MetricsResponse(const Style& style, const Limits& limits,
   });
 }
 
-// What errors call the kind of an object: where there is no such object, and where there is one
-// without metrics. The first is what the original's lister calls it, without the metrics group.
+// The names of an object's kind in errors: for an object that does not exist, and for one without
+// metrics. The former is that of the original's lister, without the metrics group.
 struct ResourceKinds {
   absl::string_view object;
   absl::string_view metrics;
@@ -218,12 +219,12 @@ struct MetricEndpoints::Rendered {
   static constexpr int64_t kAnySecond = -1;
 };
 
-// A rendered answer. Users are told apart before: it knows nothing of them.
+// A rendered answer. It does not depend on the user, who was authorized before.
 struct MetricEndpoints::KeptAnswer {
   http::HttpResponse response;
   Rendered rendered;
   std::shared_ptr<const void> provider;  // whose epoch is meant
-  // Set by the one who asks anew once it is due.
+  // Set by the request that asks anew ahead of time.
   mutable std::atomic<bool> asked_anew = false;
 
   bool HoldsAt(MonotonicTime now, uint64_t epoch, absl::Time wall) const {
@@ -255,7 +256,7 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
   ++counters_.cache_misses;
   Rendered rendered;
   http::HttpResponse response = Render(routed, style, providers, deadline, &rendered);
-  // A warning is about this moment: it is not repeated from memory.
+  // An answer with a warning is not kept, since the warning holds for this moment only.
   const bool plain = http::FindHeader(response.headers, "Warning").empty();
   if (response.status == 200 && plain && rendered.freshness.HoldsAt(clock_->MonotonicNow())) {
     constexpr size_t kOverhead = 256;

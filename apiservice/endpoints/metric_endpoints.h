@@ -1,9 +1,9 @@
-// The three metrics APIs: a routed request → its answer, from the providers or from the cache.
+// The three metrics APIs: answers a routed request from the providers or from the cache.
 //
-// Thread-safe. The user has been authenticated and authorized before. A steady poller costs a cache
-// hit: an answer is given again while the provider says so (base/freshness.h), and within one
-// second of the wall clock where its timestamps say "now". An answer that would be too long is
-// refused before it is made: 413. Long ones are made one after the other (answer_room.h).
+// Thread-safe. The user has been authenticated and authorized before. A client that polls costs
+// only a cache hit: an answer is reused as long as the provider allows it (base/freshness.h), and
+// only within one second of the wall clock if its timestamps are the present time. An answer that
+// would be too long is refused before it is made: 413. Long answers share a room (answer_room.h).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Metrics on their way to the text of /metrics.
+// Collects metrics for the text of /metrics.
 //
 // Not thread-safe; one for each text.
 #pragma once

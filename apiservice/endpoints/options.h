@@ -1,4 +1,4 @@
-// What the endpoints can be told: limits of requests and answers.
+// The options of the endpoints: limits of requests and answers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the kernel says of this process, under Prometheus's usual names.
+// Metrics of this process from the kernel, under Prometheus's usual names.
 #pragma once
 
 #include <string>

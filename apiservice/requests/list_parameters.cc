@@ -33,8 +33,8 @@ absl::Status CheckInteger(const Query& query, absl::string_view name) {
                    well_formed ? "\": value out of range" : "\": invalid syntax"));
 }
 
-// The text of a selector, unless it takes too much: parsed, each of its terms takes more than its
-// letters do.
+// The text of a selector, unless it would take too much memory: a parsed term takes more than its
+// text.
 absl::StatusOr<std::string> SelectorText(const Query& query, absl::string_view name,
                                          size_t max_bytes) {
   constexpr size_t kTermBytes = 64;
@@ -44,7 +44,7 @@ absl::StatusOr<std::string> SelectorText(const Query& query, absl::string_view n
                      " bytes of --max-selector-bytes; each key and value counts ", kTermBytes,
                      " bytes and its length"));
   };
-  // What is this long is not decoded to be counted.
+  // A text that is this long exceeds the limit in any case and is not decoded.
   if (query.BytesSent(name) > 3 * max_bytes) return too_large();
   std::string text = query.Value(name);
   size_t bytes = text.size();

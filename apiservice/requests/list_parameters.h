@@ -25,7 +25,7 @@ absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t ma
 
 // The parameter `name` as a label selector; empty if it is not there. kInvalidArgument with the
 // parser's text; kResourceExhausted: it takes more than `max_bytes`, where each key and value
-// counts its length and 64 bytes. That is seen before anything is parsed.
+// counts its length and 64 bytes. This is checked before anything is parsed.
 absl::StatusOr<kube::Selector> ParseSelector(const Query& query, absl::string_view name,
                                              size_t max_bytes);
 

@@ -15,7 +15,7 @@ namespace flyball::apiservice {
 
 enum class Encoding { kJson, kYaml, kProtobuf };
 
-// Another form of the same thing that the client asks for by `as`.
+// Another form of the same object, which the client asks for by `as`.
 enum class Conversion { kNone, kTableV1, kTableV1Beta1, kDiscoveryV2, kDiscoveryV2Beta1 };
 
 bool IsTable(Conversion conversion);

@@ -131,7 +131,7 @@ void RouteResource(Segments rest, RoutedRequest* out) {
   }
 }
 
-// Everything below /apis. Of its trailing slashes `parts` has lost one; the original passes over
+// Everything below /apis. One trailing slash is removed from `parts` already; the original ignores
 // any number of them below a group.
 void RouteApis(Segments parts, RoutedRequest* out) {
   while (parts.size() > 2 && parts.back().empty()) parts.remove_suffix(1);
@@ -250,7 +250,7 @@ RoutedRequest Route(absl::string_view method, absl::string_view raw_target,
   } else if (!trailing_slash) {
     RouteOther(parts, &out);
   }
-  // A path of the right shape that means nothing is refused after its method is.
+  // If a path has the right shape but an unknown content, its method is checked first.
   const bool right_shape = !out.error.has_value() || out.endpoint == Endpoint::kCustomMetric;
   if (right_shape && method != "GET" && !IsAnyMethod(out.endpoint)) {
     out.error = wire::MethodNotAllowed();

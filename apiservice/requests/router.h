@@ -1,5 +1,5 @@
-// Method and raw target → what is asked: an endpoint with typed parameters, the attributes that
-// authorization is about, and the error where there is one.
+// Turns method and raw target into a typed request: the endpoint with its parameters, the
+// attributes for authorization, and the error if there is one.
 //
 // Pure: no I/O, no clock; it does not know which groups are switched on (handler.h does).
 //
@@ -43,7 +43,7 @@ enum class Endpoint {
   kVersion,
   kDebugRules,
   kDebugDecisions,
-  kPages,  // of those who were given a place beside all this
+  kPages,  // further pages (http/server/pages.h)
 };
 
 // What a SubjectAccessReview asks, and what a 403 says.
@@ -79,12 +79,12 @@ struct RoutedRequest {
   std::optional<wire::Status> error;        // answered once the user is allowed
 };
 
-// A selector that takes more than this is left out of the review of its list: the review is sent
-// before it is known whether the user may ask, and so for anybody.
+// A longer selector is left out of the review of its list, since the review is made for every
+// client, before it is known whether the user may ask.
 inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
 
-// What can be told at little cost, before the user is known. `max_timeout` is the default and cap
-// of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
+// Reads what can be read cheaply, before the user is known. `max_timeout` is the default and the
+// maximum of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
 RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
 
 // Reads the parameters of a list or a metric, for a user who is allowed: the selectors, or `error`.

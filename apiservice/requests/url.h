@@ -14,8 +14,8 @@
 
 namespace flyball::apiservice {
 
-// The parameters of a request, decoded only when they are asked for: most that strangers send never
-// are. It holds views of the text that it was made from, which must outlive it.
+// The parameters of a request, decoded only when they are read: of a request that is refused most
+// never are. It holds views of the text that it was made from, which must outlive it.
 class Query {
  public:
   static constexpr size_t kMaxParameters = 1000;
@@ -33,7 +33,7 @@ class Query {
   std::vector<std::string> All(absl::string_view name) const;
   // As Go reads a boolean parameter: present and neither `false` nor `0`.
   bool Flag(absl::string_view name) const;
-  // How long the first value is as it was sent: decoded it is no longer.
+  // The length of the first value as it was sent; the decoded value is not longer.
   size_t BytesSent(absl::string_view name) const;
 
  private:

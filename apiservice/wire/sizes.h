@@ -1,8 +1,8 @@
-// About how many bytes an answer takes as compact JSON, counted before it is made: what a client
-// sends may be repeated for each item.
+// Estimates how many bytes an answer takes as compact JSON before it is made, since a text that a
+// client sends may be repeated for each item.
 //
-// Pure. An estimate from above for what is usual; escapes may make an answer longer, never twice as
-// long.
+// Pure. It is an upper estimate for usual texts; escapes may make an answer longer, but never twice
+// as long.
 #pragma once
 
 #include <cstddef>

@@ -55,7 +55,7 @@ Status NotAcceptable(const std::vector<std::string>& media_types);
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);
 Status Timeout();
 
-// With texts that are no longer than an answer should repeat: clients send names of any length.
+// Shortens the texts to what an answer should repeat, since clients send names of any length.
 Status Shortened(Status status);
 
 // What a provider's error becomes: the table of adapter/provider.h.

@@ -25,8 +25,9 @@ class Regexp {
   // What RE2 may take for one expression: the program, and the states that it keeps as it matches.
   static constexpr int64_t kMaxBytes = int64_t{8} << 20;
 
-  // Takes `usual_bytes` at most where the program fits in them, else kMaxBytes: who holds many at
-  // once gives few. With fewer, large expressions match more slowly, but the same.
+  // Takes at most `usual_bytes` if the program fits in them, else kMaxBytes; a caller that holds
+  // many expressions gives few. With fewer bytes large expressions match more slowly, with equal
+  // results.
   //   kInvalidArgument  RE2's reason
   static absl::StatusOr<Regexp> Compile(absl::string_view pattern,
                                         int64_t usual_bytes = kMaxBytes);

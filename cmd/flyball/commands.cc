@@ -71,7 +71,7 @@ const Command* Find(const std::string& name) {
   return nullptr;
 }
 
-// What the shell may offer after these words.
+// Prints what the shell may offer after these words.
 int ListWords(const Args& words) {
   if (words.empty()) {
     for (const std::string& name : Names()) std::printf("%s\n", name.c_str());
@@ -99,8 +99,8 @@ int Main(int argc, char** argv) {
   if (const Command* command = Find(words[0])) {
     return command->run(Args(words.begin() + 1, words.end()));
   }
-  // Started as prometheus-adapter is: flags, perhaps behind a word that means nothing. That word is
-  // a path in its images; with one of the few flags of ours alone it is a command misspelt.
+  // Started like prometheus-adapter: flags, perhaps after a word without meaning, which is a path
+  // in its images. A word with only --help or --version is taken as a misspelt command.
   const bool flags = absl::c_any_of(words, [](const auto& word) {
     return IsFlag(word) && word != "--help" && word != "-h" && word != "--version";
   });

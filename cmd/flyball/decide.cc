@@ -1,5 +1,5 @@
 // flyball decide: the replica math on vectors, or what a controller would do with the autoscalers
-// of files, and why. What is read and decided stands in scaler/explain and scaler/vectors.
+// in files, and why. The code that reads and decides is in scaler/explain and scaler/vectors.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -124,7 +124,7 @@ int DecideObject(const std::string& object, const ClusterFlags& flags, DecideFla
   for (const std::string& gap : read->gaps) {
     std::fprintf(stderr, "flyball decide: warning: %s\n", gap.c_str());
   }
-  // As `serve` takes it, which sees all HPAs of the cluster.
+  // As `serve` does, which sees all HPAs of the cluster.
   if (scaler::ShowsScaleToZero(read->snapshot.autoscalers[0].status)) {
     options.dialect.choice =
         scaler::WithScaleToZeroShown(std::move(options.dialect.choice), read->server);

@@ -1,7 +1,7 @@
-// flyball doctor: looks at a cluster link by link and says what is broken and what mends it.
+// flyball doctor: examines a cluster link by link and says what is broken and how to fix it.
 //
-// This file leads the looks in their order and hands each one's facts to its check; both stand in
-// doctor/. It only reads.
+// This file calls the functions that gather facts in their order and passes the facts to the
+// checks; both are in doctor/. It only reads.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -307,7 +307,7 @@ class Doctor {
                "kubectl api-resources shows which group fails");
   }
 
-  // What the command line leaves open is as the server was told.
+  // Options that the command line does not set are taken from the server.
   scaler::Dialect ClusterDialect() const {
     scaler::DialectChoice choice = flags_.dialect.choice;
     const scaler::DialectChoice told = serve::ScalerOptionsFrom(settings_.scaler).dialect;
@@ -365,14 +365,14 @@ class Doctor {
   std::vector<const scaler::Managed*> chosen_;  // of all_
 };
 
-// The marks in letters, where the terminal may have no others.
+// Replaces the marks by letters if the terminal may not show them.
 std::string ForLocale(std::string text) {
   std::string locale;
   for (const char* name : {"LANG", "LC_CTYPE", "LC_ALL"}) {
     const char* value = std::getenv(name);
     if (value != nullptr && *value != '\0') locale = absl::AsciiStrToLower(value);
   }
-  // Without any, as in a pod, nothing is known, and what shows the text is rarely that pod.
+  // Without a locale, as in a pod, nothing is known; the text is then usually shown elsewhere.
   const bool letters =
       !locale.empty() && !absl::StrContains(locale, "utf-8") && !absl::StrContains(locale, "utf8");
   if (letters) absl::StrReplaceAll({{"✓", "ok"}, {"✗", "x "}}, &text);
@@ -399,7 +399,7 @@ int RunDoctor(const Args& args) {
     std::fputs(flags->help.c_str(), stdout);
     return 0;
   }
-  spdlog::set_level(spdlog::level::off);  // what the floors below would log is in the report
+  spdlog::set_level(spdlog::level::off);  // the report has what would be logged
   const absl::StatusOr<doctor::Report> report = Examine(*flags);
   if (!report.ok()) {
     std::fprintf(stderr, "flyball doctor: %s\n", Text(report.status()).c_str());

@@ -64,8 +64,8 @@ absl::Status WithNearby(const ExplainFlags& flags, ServerAccess& server, const a
                                           server.direct() ? "; or ask the other replicas" : ""));
 }
 
-// One replica decides an autoscaler: they are asked in turn until one knows it, and one that does
-// not answer hides nothing of the others. Of the shadow report each has its own part.
+// One replica decides an autoscaler, so the replicas are asked in turn until one knows it; one that
+// does not answer does not prevent that. Each replica has its own part of the shadow report.
 absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std::string& target) {
   absl::Status none, failed;
   bool found = false;
@@ -94,7 +94,7 @@ absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std:
       absl::StrCat(nearby.message(), "; not every replica answered: ", failed.message()));
 }
 
-// Ends with an error, or when nobody takes what it prints. Each replica is asked each time: another
+// Ends with an error, or when the output is closed. All replicas are asked each time, since another
 // one may have taken the autoscaler over.
 absl::Status Watch(const ExplainFlags& flags, ServerAccess& server, const std::string& target) {
   Clock& clock = Clock::System();
@@ -126,7 +126,7 @@ absl::Status Watch(const ExplainFlags& flags, ServerAccess& server, const std::s
 }
 
 absl::Status Answer(const ExplainFlags& flags) {
-  RETURN_IF_ERROR(TargetFrom(flags, "").status());  // wrong words need no cluster
+  RETURN_IF_ERROR(TargetFrom(flags, "").status());  // wrong arguments are refused without a cluster
   ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(flags, Clock::System()));
   ASSIGN_OR_RETURN(const std::string target, TargetFrom(flags, server.ns()));
   return flags.watch ? Watch(flags, server, target) : Explain(flags, server, target);

@@ -1,4 +1,4 @@
-// flyball query: PromQL over the samples of a file. What is answered stands in query.
+// flyball query: PromQL over the samples of a file. The code that answers is in query/.
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// flyball rules: what the rules do with a series. What is told stands in rule_tools.
+// flyball rules: what the rules do with a series. The code that explains it is in rule_tools/.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>

@@ -44,8 +44,8 @@ absl::StatusOr<std::string> ExternalModulePath() {
   return loaded.path;
 }
 
-// Loads what is else loaded by the first external trigger, and by the first http trigger: an image
-// or a package can be checked.
+// Loads the modules that the first external trigger and the first http trigger would load, so that
+// an image or a package can be checked.
 int PrintModules() {
   const int external = PrintModule("external triggers", ExternalModulePath());
   const int http = PrintModule("http triggers", front::FrontModulePath(ModuleFolders()));

@@ -1,5 +1,5 @@
-// Which addresses may be connected to on behalf of somebody who is not trusted: not those that
-// mean this machine, its link, or the cloud's metadata server, which answers whoever runs here.
+// Which addresses may be connected to on behalf of users who are not trusted: not those of this
+// machine, of its link, or of the cloud's metadata server, which trusts every process here.
 //
 // Pure; immutable once made. Source: the special-purpose registries of IANA (RFC 6890), and what
 // the clouds document of their metadata servers.
@@ -25,7 +25,7 @@ class AddressRules {
   static absl::StatusOr<AddressRules> Parse(absl::Span<const std::string> allowed);
 
   // kPermissionDenied says what the address is. An IPv6 address that stands for an IPv4 address
-  // (mapped, compatible, NAT64 under its well-known prefixes, 6to4) is looked at as both.
+  // (mapped, compatible, NAT64 under its well-known prefixes, 6to4) is checked as both.
   absl::Status Check(const IpAddress& address) const;
 
  private:

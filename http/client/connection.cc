@@ -52,8 +52,8 @@ absl::Status Connection::Connect(const Until& until) {
 absl::Status Connection::Dial(const Until& until) {
   ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints,
                    Resolve(origin_.host, static_cast<uint16_t>(origin_.port), options_.dns, until));
-  // What is checked is what is connected to: a name that means something else a moment later
-  // gains nothing.
+  // The checked address is the one that is connected to, so it does not help an attacker to change
+  // what the name resolves to in between.
   absl::Status status;
   for (size_t i = 0; i < endpoints.size(); ++i) {
     if (options_.addresses != nullptr) {
@@ -61,7 +61,8 @@ absl::Status Connection::Dial(const Until& until) {
       status.Update(allowed);
       if (!allowed.ok()) continue;
     }
-    // Each gets its share of the time, so that one that does not answer leaves some for the next.
+    // Each address gets a share of the time, so that one that does not answer leaves some for
+    // others.
     Until share = until;
     const absl::Duration left = until.Left();
     share.deadline -= left - left / static_cast<int64_t>(endpoints.size() - i);
@@ -97,10 +98,10 @@ absl::Status Connection::Talk(const Exchange& exchange, const Until& until) {
   ResponseReader reader(exchange.method == "HEAD",
                         {.on_head = exchange.on_head, .on_data = exchange.on_data});
   char buffer[kReadBytes];
-  // Nothing is there yet, so that a first try to read would be in vain.
+  // The answer cannot have arrived yet, so it waits before the first read.
   RETURN_IF_ERROR(socket_->AwaitInput(until));
   while (!reader.done()) {
-    RETURN_IF_ERROR(until.Check());  // a peer that never pauses is cut as well
+    RETURN_IF_ERROR(until.Check());  // the deadline also holds for a peer that never pauses
     ASSIGN_OR_RETURN(const size_t size, socket_->Read(buffer, sizeof buffer, until));
     RETURN_IF_ERROR(size == 0 ? reader.End() : reader.Feed(absl::string_view(buffer, size)));
   }

@@ -37,15 +37,16 @@ class Connection {
   Connection(const Url& origin, std::shared_ptr<const TlsClient> tls,
              const TransportOptions& options);
 
-  // From the name's lookup to the last byte of the answer before `until` is over, which `on_head`
-  // and `on_data` may move. When it returns nothing of the request is sent any more.
+  // Does everything from the name's lookup to the last byte of the answer before `until` is over,
+  // which `on_head` and `on_data` may move. Once it has returned, nothing of the request is sent
+  // any more.
   //   kUnavailable         with the reason
   //   kPermissionDenied    an address that is not allowed
   //   kResourceExhausted   more around the body than ResponseReader takes
   //   kDeadlineExceeded, kCancelled
   absl::Status Run(const Exchange& exchange, const Until& until);
 
-  // Still open, as far as is known here.
+  // Whether it is still open, as far as is known here.
   bool Open() const { return socket_ != nullptr; }
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
   // answer, as it does when it closes.

@@ -65,7 +65,7 @@ Credentials CredentialSource::Get() {
 absl::Status CredentialSource::Load() {
   ASSIGN_OR_RETURN(std::string authorization, LoadAuthorization());
   credentials_.authorization = std::move(authorization);
-  // Without a use for it as well: what is named must be good.
+  // Loaded even if it is not used (plain http), since files that are named must be valid.
   ASSIGN_OR_RETURN(std::shared_ptr<const TlsClient> tls, TlsClient::Load(options_));
   if (!tls_) return absl::OkStatus();
   credentials_.tls = std::move(tls);

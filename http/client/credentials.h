@@ -1,5 +1,5 @@
-// What a client shows with each call: its Authorization header and its TLS identity, re-read when
-// their files change.
+// The credentials that a client sends with each call: its Authorization header and its TLS
+// identity, re-read when their files change.
 //
 // Thread-safe. Internal to transport.cc.
 #pragma once
@@ -31,8 +31,8 @@ class CredentialSource {
   static absl::StatusOr<std::unique_ptr<CredentialSource>> Make(const TransportOptions& options,
                                                                 bool tls, Clock& clock);
 
-  // Looks at the files once a second at most. Files that have become bad leave the last good
-  // credentials in use, with one warning in the log for each change.
+  // Checks the files once a second at most. If files have become invalid, the last good credentials
+  // stay in use, with one warning in the log for each change.
   Credentials Get();
 
  private:

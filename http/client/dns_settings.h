@@ -5,7 +5,7 @@
 
 namespace flyball::http {
 
-// For tests: a program takes the machine's settings.
+// For tests only: the program uses the machine's settings.
 struct DnsSettings {
   std::string resolv_conf;  // a file instead of /etc/resolv.conf
   std::string servers;      // "address:port,…" instead of those in the file

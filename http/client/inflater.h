@@ -1,4 +1,4 @@
-// gzip undone piece by piece, with fixed memory.
+// Decompresses gzip piece by piece, with fixed memory.
 //
 // Not thread-safe.
 #pragma once
@@ -19,11 +19,12 @@ class Inflater {
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
 
-  // Hands what is in `packed` to `out`, at most 32 KiB at a time, until that returns false.
+  // Decompresses `packed` and passes the result to `out`, at most 32 KiB at a time, until that
+  // returns false.
   // kUnavailable: it is no gzip.
   absl::Status Feed(absl::string_view packed, const std::function<bool(absl::string_view)>& out);
 
-  // Whether the input so far is whole.
+  // Whether the input so far is a complete gzip stream.
   bool AtEnd() const { return at_end_; }
 
  private:

@@ -1,4 +1,4 @@
-// What whoever probes by HTTP looks at: the first bytes of the answer.
+// The part of an answer that an HTTP probe evaluates: its first bytes.
 #pragma once
 
 #include <cstddef>

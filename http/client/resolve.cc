@@ -17,7 +17,8 @@ namespace flyball::http {
 namespace {
 
 constexpr size_t kMostAddresses = 16;
-// Of each server and question; c-ares doubles it with each try. A lost packet costs this much.
+// The first timeout of each server and question, which is what a lost packet costs; c-ares doubles
+// it with each try.
 constexpr int kFirstTryMs = 1500;
 constexpr int kTries = 3;
 
@@ -42,7 +43,7 @@ void Take(const ares_addrinfo& found, Answer& answer) {
   }
 }
 
-// Called in ares_process_fd, or at the end of the channel for what is not there by then.
+// Called in ares_process_fd, or by the channel's destructor if there is no answer by then.
 void OnAnswer(void* to, int status, int /*timeouts*/, ares_addrinfo* found) {
   Answer& answer = *static_cast<Answer*>(to);
   answer.there = true;

@@ -1,9 +1,9 @@
-// Which addresses a name stands for: /etc/hosts, then DNS with the search domains and ndots of
+// Resolves a name into addresses: by /etc/hosts, then by DNS with the search domains and ndots of
 // resolv.conf, in the order in which they are to be tried (RFC 6724).
 //
-// The caller's thread asks (c-ares), so that it is free again at its deadline however slow the
-// servers are; nothing goes on behind it. No answer is kept, since a client that keeps its
-// connections seldom asks.
+// The caller's thread does the work (c-ares), so that it returns at its deadline however slow the
+// servers are, and nothing goes on in the background. Answers are not cached, since a client that
+// keeps its connections seldom asks.
 // Limits: 16 addresses. nsswitch's other sources (mDNS, LDAP) are not asked.
 #pragma once
 

@@ -37,7 +37,7 @@ absl::Status ResponseReader::Feed(absl::string_view bytes) {
   fed_ += bytes.size();
   const llhttp_errno_t code = llhttp_execute(&parser_, bytes.data(), bytes.size());
   if (whole_) {
-    // What follows the answer was not asked for: the connection is of no use any more.
+    // If bytes follow the answer, which were not asked for, the connection cannot be used any more.
     left_over_ = llhttp_get_error_pos(&parser_) != bytes.data() + bytes.size();
     return EndOfBody();
   }

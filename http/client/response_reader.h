@@ -1,4 +1,4 @@
-// Bytes of one HTTP/1.1 answer → its status, headers and body, gzip undone.
+// Reads one HTTP/1.1 answer from its bytes: status, headers and body, with gzip decompressed.
 //
 // Not thread-safe. Whatever the peer sends, what is held is bounded by the limits below and a few
 // fixed buffers (llhttp keeps nothing, zlib 40 KiB); the body is handed on in pieces and not kept.
@@ -18,9 +18,10 @@
 
 namespace flyball::http {
 
-// Of names and values together, and of header lines. A peer may also send so many bytes that are
-// neither (status line, chunk sizes and extensions, trailers, informational answers), and eight
-// more for each byte of the body, as chunks of one byte are five.
+// Limits of the bytes of header names and values together, and of header lines. A peer may send as
+// many bytes again that are neither (status line, chunk sizes and extensions, trailers,
+// informational answers), and eight more for each byte of the body: a chunk of one byte has five
+// such bytes.
 inline constexpr size_t kMaxHeadBytes = 64 << 10;
 inline constexpr size_t kMaxHeaders = 256;
 
@@ -38,7 +39,7 @@ class ResponseReader {
   ResponseReader(const ResponseReader&) = delete;
   ResponseReader& operator=(const ResponseReader&) = delete;
 
-  // What was received; not after done().
+  // Takes received bytes. Not to be called after done().
   //   kUnavailable         it is no HTTP, or no gzip
   //   kResourceExhausted   a limit is exceeded
   absl::Status Feed(absl::string_view bytes);

@@ -43,8 +43,8 @@ socklen_t ToSockaddr(const Endpoint& to, sockaddr_storage& out) {
 }
 
 void SetOptions(int fd) {
-  // A peer that is gone without a word is noticed within 45 s, also by a stream in which nothing
-  // comes. Where an option is not known the deadlines remain.
+  // With these options a peer that vanished is noticed within 45 s, even on a stream without data.
+  // If the system lacks an option, the deadlines remain.
   const auto set = [fd](int level, int option, int value) {
     setsockopt(fd, level, option, &value, sizeof value);
   };
@@ -62,7 +62,7 @@ class Socket::Tls {
  public:
   Tls(SSL* ssl, int fd) : ssl_(ssl), fd_(fd) {
     SSL_set_fd(ssl, fd);
-    // A peer that sends only what is no data must not hold the thread beyond its deadline.
+    // A peer that sends only TLS records without data must not hold the thread beyond its deadline.
     SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
   }
   ~Tls() {
@@ -100,7 +100,8 @@ class Socket::Tls {
     };
     const absl::Status status = Repeat(step, until, got);
     if (status.ok()) return static_cast<size_t>(got);
-    // Only the peer's word ends a body well: whoever cuts the connection must not shorten it.
+    // Only TLS's close_notify ends a body properly: an attacker who cuts the connection must not be
+    // able to shorten it.
     if (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) return 0;
     return status;
   }
@@ -137,7 +138,7 @@ class Socket::Tls {
 
   const SslPtr ssl_;
   const int fd_;
-  bool usable_ = false;  // nothing failed, nor is under way
+  bool usable_ = false;  // no step has failed, and none is under way
 };
 
 namespace {

@@ -1,7 +1,8 @@
 // One connected TCP socket, plain or with TLS. Each step takes no longer than its caller allows.
 //
-// Not thread-safe. A step that fails leaves the socket of no use. Errors say what happened, not to
-// whom: kDeadlineExceeded and kCancelled as WaitFor, otherwise kUnavailable.
+// Not thread-safe. After a step has failed the socket must not be used any more. Errors say what
+// happened, without the peer's name: kDeadlineExceeded and kCancelled as WaitFor, otherwise
+// kUnavailable.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ class Socket {
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  // The handshake. The peer has to be `name`, a host name or an address.
+  // Does the handshake. The peer's certificate has to be for `name`, a host name or an address.
   absl::Status StartTls(const TlsClient& tls, const std::string& name, const Until& until);
 
   // Sends both texts, without a TLS or TCP packet's end between them where they are short.
@@ -34,13 +35,13 @@ class Socket {
   // Waits until there is something to read: a byte, or the peer's end.
   absl::Status AwaitInput(const Until& until);
 
-  // What is there, up to `size`; waits for the first byte. 0: the peer has ended.
+  // Reads what has arrived, up to `size` bytes; waits for the first byte. 0: the peer has ended.
   absl::StatusOr<size_t> Read(char* data, size_t size, const Until& until);
 
   // The peer has sent nothing that was not read, nor closed: the next request may use it.
   bool Quiet() const;
 
-  // From here on nothing that was written is sent any more, not even what the kernel holds.
+  // After this nothing that was written is sent any more, not even what the kernel has buffered.
   void Abort();
 
  private:

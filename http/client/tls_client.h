@@ -1,4 +1,5 @@
-// What a TLS client shows and trusts, loaded once and shared by its connections.
+// The certificate of a TLS client and the CAs that it trusts, loaded once and shared by its
+// connections.
 //
 // Immutable after loading; thread-safe. The certificate check is OpenSSL's: chain, dates, and the
 // server's name or address among the certificate's subject alternative names.

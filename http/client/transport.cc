@@ -27,7 +27,7 @@ constexpr int kMaxRedirects = 5;
 constexpr size_t kMaxErrorBytes = 64 << 10;
 constexpr size_t kSmallBody = 64 << 10;
 constexpr size_t kLargeBody = 1 << 20;
-// What parsers of JSON want to find behind a text without another copy of it.
+// The room that JSON parsers need behind a text, so that they need not copy it.
 constexpr size_t kParserRoom = 64;
 constexpr size_t kLargestReserve = 128 << 20;
 constexpr absl::Duration kMaxIdle = absl::Seconds(60);
@@ -119,7 +119,7 @@ class Pool {
   }
 
   void Return(std::unique_ptr<Connection> connection, int generation) {
-    // Whether it stayed so is asked when it is taken.
+    // Whether it is still usable is checked again when it is taken.
     if (!connection->Open()) return;
     const MonotonicTime now = clock_.MonotonicNow();
     std::optional<Idle> dropped;
@@ -174,7 +174,7 @@ class PooledTransport : public HttpTransport {
       ASSIGN_OR_RETURN(RedirectTarget redirect,
                        ResolveRedirect(origin, next.target, answer->Header("Location")));
       if (!options_.leave_origin && !redirect.origin.SameOrigin(base_)) {
-        // Where to is not said: it is what the server wrote.
+        // The redirect's target is not in the message, since the server wrote it.
         return absl::FailedPreconditionError(
             absl::StrCat(base_.Origin(), ": status ", answer->status,
                          " redirects to another scheme, host or port, which is not followed"));
@@ -196,7 +196,7 @@ class PooledTransport : public HttpTransport {
                       const std::function<bool(absl::string_view)>& on_data) override {
     RETURN_IF_ERROR(CheckCall(call));
     const Credentials identity = identity_->Get();
-    // Streams last: they get connections of their own.
+    // Streams take long, so they get connections of their own.
     Connection connection(base_, identity.tls, options_);
     absl::Duration limit = std::min(call.timeout, call.head_timeout);
     Until until = {clock_.MonotonicNow() + limit, &stop_, clock_};
@@ -316,7 +316,7 @@ class PooledTransport : public HttpTransport {
     return std::move(received.answer);
   }
 
-  // What the waits can't say: how long was waited, and for whom.
+  // Adds to the error of a wait how long it was and for which server.
   absl::Status Explain(const absl::Status& status, absl::Duration timeout) const {
     if (absl::IsDeadlineExceeded(status)) {
       return absl::DeadlineExceededError(

@@ -7,8 +7,8 @@
 // handshake, a second try, redirects. Do returns within call.timeout of its start (and the few
 // milliseconds until the thread is run), and from then on nothing of the call is sent any more: its
 // connection is reset, what the kernel still held is dropped. What was sent before may have been
-// received, so a write that failed may still come to be. Whoever must not write after some point
-// in time (the scaler's fence) starts no call later than `timeout` before it.
+// received, so a write that failed may still take effect. A caller that must not write after some
+// point in time (the scaler's fence) must not start a call later than `timeout` before it.
 //
 // Memory: a call holds no more than max_body_bytes and, all in all, 300 KiB of head and buffers,
 // whatever the server sends: see response_reader.h for the limits of heads. What an answer's
@@ -83,7 +83,7 @@ class HttpTransport {
   virtual absl::Status Stream(const HttpCall& call,
                               const std::function<bool(absl::string_view)>& on_data) = 0;
 
-  // Whether Do asks nobody outside this process, and so never waits.
+  // Whether Do is answered within this process, and so never waits.
   virtual bool InProcess() const { return false; }
 
   // Ends the calls under way and refuses new ones, so that a watch thread can be joined.
@@ -96,9 +96,10 @@ class HttpTransport {
 // anything else kUnknown.
 absl::StatusCode HttpStatusCode(int status);
 
-// Where to and as whom. Files are re-read when they change (looked at once a second at most); a
-// certificate that does not load leaves the last good one in use. Proxies are not used.
-// Of several credentials the first is sent: token file, token, username, user in the URL.
+// The server's address and the credentials for it. Files are re-read when they change (checked once
+// a second at most); if a certificate does not load, the last good one stays in use. Proxies are
+// not used. If there are several credentials, the first of these is sent: token file, token,
+// username, user in the URL.
 struct TransportOptions {
   std::string url;      // scheme://[user:password@]host:port[/base/path]
   std::string ca_file;  // PEM; "" = the system's roots

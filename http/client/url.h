@@ -37,8 +37,8 @@ struct RedirectTarget {
 absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_view target,
                                                absl::string_view location);
 
-// The text of an error of a transport without the origin of `url` at its begin, for those who name
-// the server in words of their own.
+// The text of a transport's error without the origin of `url` at its beginning, for callers that
+// name the server in their own words.
 absl::string_view WithoutOrigin(absl::string_view message, absl::string_view url);
 
 }  // namespace flyball::http

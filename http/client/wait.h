@@ -1,4 +1,4 @@
-// Waiting on sockets: until a deadline, or until those who wait are told to stop.
+// Waiting on sockets, until a deadline or until a stop signal.
 #pragma once
 
 #include <poll.h>
@@ -11,7 +11,7 @@
 
 namespace flyball::http {
 
-// Ends the waits of all who look at it, for good. Thread-safe.
+// A stop signal: once set, it ends all waits that watch it, for good. Thread-safe.
 class StopSignal {
  public:
   StopSignal();

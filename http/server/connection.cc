@@ -17,9 +17,9 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
-// How often the socket is read for one Read or Handshake; a record takes two reads. OpenSSL goes on
-// by itself over records that bring no data, for as long as the peer sends them: who does that has
-// to wait for its turn and its deadline like others.
+// How often the socket is read for one Read or Handshake; a record takes two reads. By itself
+// OpenSSL would go on over records without data for as long as the peer sends them; with this limit
+// such a peer has to wait for its turn, and its deadline holds.
 constexpr int kSocketReads = 64;
 
 // What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,

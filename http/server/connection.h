@@ -63,7 +63,7 @@ class ServerConnection {
   RequestReader reader;
 
   // ---- bookkeeping of the server that owns it ----
-  uint64_t origin = 0;                                   // who it comes from (listener.h)
+  uint64_t origin = 0;                                   // where it comes from (listener.h)
   MonotonicTime message_started = absl::ZeroDuration();  // of a handshake, a request, an answer
   bool lingering = false;   // answered for the last time; only waiting for the peer to end
   bool registered = false;  // known to epoll

@@ -8,10 +8,11 @@
 namespace flyball::http {
 namespace {
 
-// Room is made for several connections at once, so that not every newcomer looks through all.
+// Room is made for several connections at once, so that not every new one causes a search through
+// all.
 constexpr size_t kBatch = 64;
 
-// So long a handshake, or a request that comes in pieces, may pause.
+// How long a handshake, or a request that comes in pieces, may pause.
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
 // Ending a connection that takes less than this frees too little.
@@ -91,7 +92,7 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes) {
   std::vector<Quiet> quiet;
   for (ServerConnection* connection : all_) {
     if (connection->deadline_ns == ServerConnection::kNever) continue;
-    // It may be waiting for us, in the queue behind a crowd.
+    // A small one may be waiting for a worker, in the queue behind many others.
     if (bytes > 0 && connection->weight < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
     const bool stopped = !connection->idle && !connection->yielded &&
@@ -114,8 +115,9 @@ void ConnectionSet::EndOverdue(MonotonicTime now, bool draining) {
     const int64_t deadline = connection->deadline_ns;
     const bool over = deadline <= now_ns;
     if (!over && !(draining && deadline != ServerConnection::kNever && connection->idle)) continue;
-    // Of an idle one only the reading side is shut: the thread that this wakes sees the end of
-    // input after what had arrived. A peer that does not take its answer would not notice that.
+    // Of an idle connection only the reading side is shut: the thread that this wakes reads what
+    // had arrived and then sees the end of input. A peer that does not read its answer would not
+    // notice that, so then both sides are shut.
     shutdown(connection->fd(), over && !connection->idle ? SHUT_RDWR : SHUT_RD);
   }
 }

@@ -1,15 +1,15 @@
-// The connections of a server: how many there are, what they take together, and which of them goes
-// when it is too much.
+// The connections of a server: their number, the memory that they take together, and the choice of
+// those that are ended when it is too much.
 //
-// Thread-safe. It owns the connections, but only the thread that an event gave one to destroys it
-// (Close): to end one, another thread shuts its socket down, and the thread that this wakes closes
-// it.
+// Thread-safe. It owns the connections, but a connection is destroyed (Close) only by the thread to
+// which an event gave it: to end one, another thread shuts its socket down, and the thread that is
+// woken by this closes it.
 //
-// No newcomer is refused for the sake of connections that came before and do nothing: when there
-// are too many connections, or they take too much memory, those go that were served longest ago.
-// The first to go are those that have begun a handshake, a request, or to take an answer, and have
-// not gone on with it, if they are large or have been quiet for over a second. Those that are being
-// served stay.
+// A new connection is not refused because of old ones that do nothing: when there are too many
+// connections, or they take too much memory, those that were served longest ago are ended. The
+// first of these are connections that have begun a handshake, a request, or reading an answer, and
+// have not continued, if they are large or have been quiet for over a second. Connections that are
+// being served stay.
 #pragma once
 
 #include <atomic>
@@ -54,7 +54,7 @@ class ConnectionSet {
     kSoon,  // once the connections that were told to go have gone
     kNone,  // nobody could go
   };
-  // Counts what it takes now, and makes room for it. Called by who serves it.
+  // Counts the memory that it takes now, and makes room for it. Called by its serving thread.
   Room Weigh(ServerConnection* connection);
 
   // Destroys it.

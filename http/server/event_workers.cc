@@ -13,9 +13,9 @@
 namespace flyball::http {
 namespace {
 
-constexpr int kIdleMs = 10'000;  // then a worker that is one too many ends
+constexpr int kIdleMs = 10'000;  // after this time a worker above the minimum ends
 
-// Whose worker this thread is.
+// The EventWorkers that this thread belongs to; nullptr: none.
 thread_local EventWorkers* workers_of_this_thread = nullptr;
 
 }  // namespace
@@ -57,7 +57,7 @@ void EventWorkers::BeginWaiting() {
   if (count_ - ++waiting_ >= ready_) return;
   absl::MutexLock lock(&mutex_);
   if (stopping_ || count_ >= max_ || count_ - waiting_ >= ready_) return;
-  const absl::Status added = Add();  // else those that there are do it
+  const absl::Status added = Add();  // if it fails, the existing workers do the work
   if (!added.ok() && !std::exchange(complained_, true)) {
     spdlog::warn("requests wait for the {} threads that there are: {}", count_.load(),
                  std::string(added.message()));

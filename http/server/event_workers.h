@@ -1,8 +1,9 @@
 // Threads that wait together on one queue of events (epoll, one shot) and serve what becomes ready.
 //
-// Thread-safe. From `min` to `max` threads: a further one starts when all are busy, and one above
-// the minimum ends after ten seconds without work. A subject that waits in the queue holds none.
-// This is no WorkerPool (base/): its threads wait for sockets, and their number goes up and down.
+// Thread-safe. From `min` to `max` threads: another one starts when all are busy, and one above the
+// minimum ends after ten seconds without work. A subject that waits in the queue occupies no
+// thread. This is no WorkerPool (base/): its threads wait for sockets, and their number goes up and
+// down.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@ namespace flyball::http {
 
 class EventWorkers {
  public:
-  // As long as one exists, its thread counts as waiting for somebody else, such as the API server
-  // or Prometheus, and another thread may take its place. On a thread that is no worker it does
-  // nothing.
+  // While this object exists, its thread counts as waiting for another server, such as the API
+  // server or Prometheus, and another thread may run in its place. On a thread that is no worker it
+  // has no effect.
   class Waiting {
    public:
     Waiting();

@@ -57,12 +57,12 @@ HttpResponse PlainError(int status, absl::string_view text) {
   return response;
 }
 
-// Of a request that could not be read.
+// The answer to a request that could not be read.
 HttpResponse BadRequest(int status) {
   return PlainError(status, absl::StrFormat("%d %s", status, ReasonPhrase(status)));
 }
 
-// Of a request that there is no memory for; who sent it is not known yet.
+// The answer to a request for which there is no memory; its user is not known yet.
 HttpResponse NoRoom() {
   HttpResponse response = PlainError(429, "Too many requests, please try again later.\n");
   response.headers.emplace_back("Retry-After", "1");
@@ -149,7 +149,7 @@ class HttpServer::Impl {
   void AcceptAndSweep() {
     MonotonicTime next_sweep = clock_->MonotonicNow();
     while (true) {
-      // Looked at once, so that the listener is closed before the last look.
+      // Read only once in each round, so that the listener is closed before the last round ends.
       const bool draining = draining_;
       pollfd pollers[3] = {
           {wake_, POLLIN, 0}, {newcomers_.said_fd(), POLLIN, 0}, {listener_.fd, POLLIN, 0}};
@@ -161,7 +161,7 @@ class HttpServer::Impl {
       const bool more = listener_.fd >= 0 && AcceptSome();
       newcomers_.Gather([this](ServerConnection* connection) { GiveUp(connection); });
       if (draining && listener_.fd >= 0 && !more) {
-        // Whoever had connected by now was accepted above and is served.
+        // Peers that had connected by now were accepted above and are served.
         close(listener_.fd);
         listener_.fd = -1;
         absl::MutexLock lock(&mutex_);
@@ -178,7 +178,7 @@ class HttpServer::Impl {
 
   // Whether there may be more.
   bool AcceptSome() {
-    constexpr int kAtOnce = 128;  // then it looks at those that are there again
+    constexpr int kAtOnce = 128;  // after that many, existing connections get their turn
     for (int i = 0; i < kAtOnce; ++i) {
       uint64_t origin = 0;
       const int fd = Accept(listener_.fd, &origin);
@@ -215,7 +215,7 @@ class HttpServer::Impl {
     if (!newcomers_.Begin(connection)) Close(connection);
   }
 
-  // Whose handshake came to nothing.
+  // Ends a connection whose handshake failed.
   void GiveUp(ServerConnection* connection) {
     ++counters_.handshake_errors;
     Close(connection);
@@ -285,7 +285,7 @@ class HttpServer::Impl {
       }
       if (steps > kTurn) return Yield(connection);
       if (!Sent(connection, Answer(connection))) return;
-      // What has not arrived yet is waited for in the queue, without a read that finds nothing.
+      // If nothing more has arrived, it waits in the queue, without a read that would find nothing.
       if (connection->reader.state() == RequestReader::State::kNeedMore &&
           !connection->HasBuffered()) {
         ParkForInput(connection, EPOLLIN);
@@ -318,7 +318,7 @@ class HttpServer::Impl {
         Close(connection);
         return false;
       }
-      // The handshakes of a crowd go one after the other, as those before them make room.
+      // Many handshakes at once go one after the other, as those before them free memory.
       if (!HasRoom(connection)) return false;
     }
     const Io result = connection->Handshake();

@@ -1,10 +1,10 @@
 // HTTP/1.1 over TLS: accepts, reads requests, hands them to a function, writes its answers.
 //
-// Threads: one accepts, looks after newcomers (newcomers.h) and, once a second, ends connections
-// whose time is over. The others wait together for any connection that can go on
-// (event_workers.h): whoever gets it reads without waiting, and once a request is whole, answers
-// it. A connection that is idle, in the middle of a handshake, slow to send its request or slow to
-// take its answer holds no thread, so any number of them keep nobody waiting.
+// Threads: one accepts, handles new connections (newcomers.h) and, once a second, ends connections
+// that have timed out. The others wait together for any connection that can go on
+// (event_workers.h): the thread that gets it reads without waiting and, once a request is whole,
+// answers it. A connection that is idle, in the middle of a handshake, slow to send its request or
+// slow to read its answer occupies no thread, so such connections do not delay others.
 //
 // Limits: ListenOptions. What breaks one is counted (`counters`) and never ends the process; when
 // connections are too many or take too much memory, those that are quiet make room

@@ -1,4 +1,4 @@
-// A listening TCP socket, whom it accepts, and how many there may be.
+// A listening TCP socket, the connections that it accepts, and how many there may be.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct Listener {
 // Non-blocking. kInvalidArgument: not an IP address; kUnavailable: taken or not ours.
 absl::StatusOr<Listener> Listen(const ListenOptions& options);
 
-// The next connection, non-blocking; -1 with errno: none. `origin`: a number for who it comes from,
-// equal for equal addresses, of IPv6 for equal networks of 64 bits.
+// The next connection, non-blocking; -1 with errno: none. `origin`: a number that identifies where
+// it comes from: equal for equal addresses, and for IPv6 for equal networks of 64 bits.
 int Accept(int listener, uint64_t* origin);
 
 // How many connections the process may have, `wanted` at most. Raises the soft limit of file

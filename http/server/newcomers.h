@@ -1,11 +1,10 @@
-// Connections whose peers have not said anything yet, and those of them that have: each origin
-// (listener.h) in turn, and its newest first.
+// New connections: those whose peers have not sent anything yet, and those that have and wait for a
+// worker. Origins (listener.h) take turns, and the newest connection of an origin comes first.
 //
 // Begin and Gather are for one thread, Take is for any. A handshake costs a server thousands of
-// times what it costs somebody who only begins it: that is why a crowd from one origin must not
-// keep those of another origin waiting. Of a crowd the newest are served, and when too many wait,
-// the oldest are given up: an honest client of the same origin has better chances than behind all
-// of them.
+// times what it costs a peer that only begins it, so a flood from one origin must not delay other
+// origins. Within a flood the newest connections are served, and when too many wait the oldest are
+// dropped: so an honest client of the same origin has a better chance than at the end of the queue.
 #pragma once
 
 #include <cstddef>
@@ -43,15 +42,16 @@ class Newcomers {
   // Waits for the connection's first byte, or its end. False: it can't.
   bool Begin(ServerConnection* connection);
 
-  // Makes those that said something ready for Take. `give_up` gets those whose peer is gone, and
-  // those that there is no room for.
+  // Makes connections whose peers have sent something ready for Take. `give_up` gets those whose
+  // peer is gone, and those for which there is no room.
   void Gather(const std::function<void(ServerConnection*)>& give_up);
 
   // The next one; nullptr: another thread was quicker.
   ServerConnection* Take();
 
  private:
-  // Puts it with the others of its origin. Returns who is given up for it; nullptr: nobody.
+  // Puts it with the others of its origin. Returns the connection that is dropped for it; nullptr:
+  // none.
   ServerConnection* Put(ServerConnection* connection);
 
   int said_ = -1;     // epoll

@@ -1,4 +1,4 @@
-// What a server can be told of its port, its certificate and the load that it bears.
+// The options of a server: its port, its certificate, and its limits.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct RequestLimits {
   bool keep_bodies = false;
 };
 
-// Where to listen, and how much of it one process bears.
+// Where to listen, and the limits on connections and threads.
 struct ListenOptions {
   std::string bind_address = "0.0.0.0";  // --bind-address; an IPv4 or IPv6 address
   int port = 443;                        // --secure-port; 0 takes a free one, see ApiServer::port()

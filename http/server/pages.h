@@ -1,4 +1,4 @@
-// Pages at paths of somebody's own, behind a server that has seen to who asks and whether he may.
+// Pages at paths of their own, behind a server that has authenticated and authorized the client.
 //
 // Implementations are thread-safe.
 #pragma once

@@ -1,4 +1,4 @@
-// The certificates that a client presented, not verified yet: who it would be if they were good.
+// The certificates that a client presented, not verified yet.
 //
 // One connection owns it and one thread at a time uses it. Verification is auth/ca_bundle.h's,
 // which keeps its last results here, so that a kept-alive connection is verified again only when

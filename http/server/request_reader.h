@@ -1,9 +1,9 @@
-// Bytes of one connection → requests, one after the other. The only place that includes the HTTP
-// parser (llhttp, strict).
+// Reads requests, one after the other, from the bytes of one connection. The only place that
+// includes the HTTP parser (llhttp, strict).
 //
-// Not thread-safe: a connection has one and one thread at a time uses it. Limits: RequestLimits,
-// for which every byte counts, separators and what is thrown away included. A request that breaks
-// one, or the grammar, ends the connection with `error_status()`.
+// Not thread-safe: each connection has one, which one thread at a time uses. Limits: RequestLimits,
+// for which every byte counts, including separators and bytes that are thrown away. A request that
+// breaks a limit or the grammar ends the connection with `error_status()`.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class RequestReader {
   // Takes what the peer sent. Bytes after the end of a request wait for Next().
   State Feed(absl::string_view bytes);
 
-  // Forgets the complete request and reads on in what is left over.
+  // Forgets the complete request and goes on with the bytes that are left over.
   State Next();
 
   State state() const;

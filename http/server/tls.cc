@@ -65,11 +65,11 @@ int SelectHttp11(SSL*, const unsigned char** out, unsigned char* length, const u
   const int result =
       SSL_select_next_proto(&selected, length, kHttp11, sizeof(kHttp11) - 1, in, in_length);
   *out = selected;
-  // A peer that knows other protocols only is served all the same, as Go's server with no h2 does.
+  // A peer that offers only other protocols is served all the same, as by a Go server without h2.
   return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
 }
 
-// No chain is built of what a stranger sends: who verifies does that for itself (ca_bundle.h).
+// No chain is verified during the handshake: ca_bundle.h does that for each request.
 int AcceptAnyPeer(X509_STORE_CTX*, void*) { return 1; }
 
 constexpr int kMaxPeerCertificateBytes = 64 << 10;  // of all that one sends

@@ -3,9 +3,9 @@
 // Thread-safe. Errors have the code of HttpStatusCode (transport.h) and the message of the API's
 // Status object alone, as client-go's errors read: `deployments.apps "web" not found`. kAborted is
 // a conflict (409 Conflict); kAlreadyExists is 409 AlreadyExists. 429 and 5xx with Retry-After are
-// tried again after that time, within the timeout, three times at most. What the transport cannot
-// send at all has the transport's errors. All calls name their object, so a call whose kept
-// connection turned out to be gone is sent once more.
+// tried again after that time, within the timeout, three times at most. If nothing can be sent the
+// errors are the transport's. All calls name their object and so may be repeated: a call whose kept
+// connection turned out to be closed is sent once more.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ namespace flyball::kube {
 
 class ApiClient {
  public:
-  // What was asked, by kind, and how much of it failed; for self-metrics.
+  // How many calls of each kind were made, and how many failed; for self-metrics.
   struct Counters {
     std::atomic<uint64_t> gets = 0, creates = 0, updates = 0, patches = 0, errors = 0;
   };
@@ -42,7 +42,8 @@ class ApiClient {
 
   bool InProcess() const { return server_.InProcess(); }
 
-  // Ends the waits for a Retry-After, now and later; calls under way are the transport's to end.
+  // Ends waits for a Retry-After, present and future ones. Calls under way are ended by the
+  // transport.
   void Shutdown();
 
   const Counters& counters() const { return counters_; }
@@ -51,7 +52,7 @@ class ApiClient {
   absl::StatusOr<std::string> Call(absl::string_view method, absl::string_view path,
                                    absl::string_view json, absl::string_view content_type);
   absl::StatusOr<std::string> Try(http::HttpCall call);
-  // False: it is over before `wait` is.
+  // Waits that long. False: the deadline or Shutdown came first.
   bool Wait(absl::Duration wait);
 
   http::HttpTransport& server_;

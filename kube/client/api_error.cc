@@ -32,7 +32,7 @@ std::string AskedFor(absl::string_view method, absl::string_view path) {
   const bool core = !parts.empty() && parts[0] == "api";
   const size_t root = core ? 2 : 3;
   if (parts.size() <= root) return "";
-  // client-go's scale client does not know the group that it asks.
+  // client-go's scale client leaves the group out.
   std::string group = core || parts.back() == "scale" ? "" : absl::StrCat(".", parts[1]);
   parts.erase(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(root));
   if (parts[0] == "namespaces" && parts.size() > 2) parts.erase(parts.begin(), parts.begin() + 2);

@@ -13,10 +13,10 @@ namespace flyball::kube {
 // `body`, or the start of the body, or the number.
 absl::Status ApiError(absl::string_view what, int http_status, absl::string_view body);
 
-// An answer that is none of 2xx as client-go v0.34.4 tells it: the message of the Status object
-// alone, or what apimachinery's NewGenericServerResponse makes of any other body. The code is that
-// of HttpStatusCode, but kAlreadyExists for a 409 of that reason. `path` is the request's, with or
-// without its query.
+// The error for an answer other than 2xx, worded as in client-go v0.34.4: the message of the Status
+// object alone, or the text of apimachinery's NewGenericServerResponse for any other body. The code
+// is that of HttpStatusCode, but kAlreadyExists for a 409 with that reason. `path` is the
+// request's, with or without its query.
 absl::Status AnswerError(absl::string_view method, absl::string_view path,
                          const http::HttpAnswer& answer);
 

@@ -27,7 +27,7 @@ json ParseObject(absl::string_view body) {
   return parsed.is_object() ? std::move(parsed) : json::object();
 }
 
-// Of a resource in an APIGroupDiscoveryList, which holds its subresources.
+// Whether a resource in an APIGroupDiscoveryList, which contains its subresources, has a scale.
 bool HasScale(const json& resource) {
   const json& subresources = ItemsOf(resource, "subresources");
   return std::any_of(subresources.begin(), subresources.end(),
@@ -81,8 +81,8 @@ class GroupResources {
   std::set<std::string> seen_;
 };
 
-// The metrics APIs have no objects: nothing is missing while nobody serves them, as while the
-// server that asks is itself starting to.
+// The metrics APIs have no objects, so nothing is missing while they are not served; this server
+// may itself be the one that is about to serve them.
 bool HasObjects(absl::string_view group) {
   return group != "metrics.k8s.io" && !absl::EndsWith(group, ".metrics.k8s.io");
 }

@@ -1,7 +1,7 @@
 // Asks a cluster which resources it serves, in the order in which it lists them.
 //
-// Of subresources only that of scaling is noted. Source: k8s.io/client-go v0.30.0 discovery and
-// restmapper: per group the preferred version first, then what only other versions have; the core
+// Of subresources only `scale` is noted. Source: k8s.io/client-go v0.30.0 discovery and restmapper:
+// in each group the preferred version first, then resources that only other versions have; the core
 // group first.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace flyball::kube {
 
 struct Discovery {
   std::vector<ResourceInfo> resources;
-  // Groups or versions that could not be asked, with the reason; their resources are missing. The
-  // metrics APIs are not among them: they have no objects.
+  // Groups or versions that could not be asked, with the reason; their resources are missing.
+  // Failures of the metrics APIs are left out, since these have no objects.
   std::vector<std::string> problems;
 };
 

@@ -1,15 +1,15 @@
-// Which events are new, which are one more of an old one, and which are too many.
+// Decides which events are new, which repeat an earlier one, and which are too many.
 //
 // Pure: time is passed in; not thread-safe. Source: k8s.io/client-go v0.34.4 tools/record
 // events_cache.go with its defaults; replayed by test/data/kube/events.jsonl:
-//   - Of events of one object, type and reason, none more than ten minutes after the one before,
-//     the tenth different message and every new one after it become one event, with the text
+//   - Among events of one object, type and reason, each within ten minutes of the one before, the
+//     tenth different message and every new one after it become one combined event, with the text
 //     "(combined from similar events): " before the last message.
 //   - An event equal to an earlier one raises that one's count; a combined one always does.
 //   - An object has a budget for each type: a burst of 25, then one each 5 minutes.
-// Of the ten messages the original then forgets any; here it is the newest, so that the nine oldest
-// go on to be told apart. Limits: 4096 entries in each of the three tables, the least recently used
-// going first.
+// The original then forgets any one of the ten messages; here it is the newest, so that the nine
+// oldest stay separate events. Limits: 4096 entries in each of the three tables; the least recently
+// used one is dropped first.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ class EventCorrelator {
     MonotonicTime filled_at;
   };
 
-  // The value under `key`, for which the one not used for longest may go.
+  // The value under `key`; if it is new, the least recently used one may be dropped.
   template <typename Value>
   Value& In(RecentlyUsed<Value>& table, const std::string& key) {
     Value& value = table[key];

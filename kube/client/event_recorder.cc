@@ -52,7 +52,7 @@ std::string EventJson(const ObjectEventRecord& event) {
                {"reportingInstance", ""}});
 }
 
-// What one more of an existing event changes.
+// The patch that counts one more occurrence of an existing event.
 std::string PatchJson(const ObjectEventRecord& event) {
   return Dump({{"count", event.count},
                {"lastTimestamp", TimeText(event.last)},
@@ -166,7 +166,7 @@ absl::Status EventRecorder::SendOnce(const ObjectEventRecord& event) {
   return client_.Create(ObjectPath("", "v1", ns, "events", ""), EventJson(event)).status();
 }
 
-// The first is random, so that not all who lost the server come back to it at once.
+// The first pause is random, so that not all clients that lost the server come back at once.
 bool EventRecorder::Pause(bool first) {
   absl::MutexLock lock(&mutex_);
   const double part = first ? std::uniform_real_distribution<double>(0.0, 1.0)(random_) : 1.0;

@@ -2,8 +2,8 @@
 //
 // Thread-safe; one thread. Recording never waits: the queue is bounded and what does not fit is
 // counted and dropped. Similar events are correlated as k8s.io/client-go v0.34.4 tools/record does
-// (event_correlator.h). What the server refuses is given up; what does not reach it, or meets a 5xx
-// there, is tried again while the others wait behind it.
+// (event_correlator.h). An event that the server refuses is dropped; one that does not reach it, or
+// gets a 5xx, is tried again while later ones wait.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ class EventRecorder : public EventSink {
   // `component` is the source: "horizontal-pod-autoscaler". client and clock outlive the recorder.
   EventRecorder(ApiClient& client, Clock& clock, std::string component,
                 EventRecorderOptions options = {});
-  // Sends what is queued for at most a second, and the call under way.
+  // Sends queued events for at most a second, and waits for the call under way.
   ~EventRecorder() override;
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
@@ -61,8 +61,8 @@ class EventRecorder : public EventSink {
   Stats stats() const;
 
  private:
-  // Object name and time, or a random name where the two make none. No two are the same, even if
-  // the clock stands still.
+  // A name made of object name and time, or a random one if these make no valid name. No two names
+  // are the same, even if the clock stands still.
   std::string NewName(absl::string_view object, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();

@@ -23,8 +23,8 @@ std::string ExecInfo(const std::string& api_version, const http::TransportOption
 absl::Status TakeCredential(absl::string_view printed, const std::string& api_version,
                             http::TransportOptions& options);
 
-// Runs the plugin with this process's variables and its own; what it complains of goes to standard
-// error. It gets no input, and is killed after `timeout`.
+// Runs the plugin with this process's environment and its own variables; its standard error is
+// passed through. It gets no input, and is killed after `timeout`.
 //   kNotFound          there is no such command: the install hint
 //   kPermissionDenied  it failed, or printed over 1 MiB
 //   kDeadlineExceeded  it took too long

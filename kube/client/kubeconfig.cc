@@ -23,7 +23,7 @@ struct Document {
   std::string path;
 };
 
-// What a list of a document has under a name, and whose relative file names it holds.
+// An entry of a list by its name, and the document to whose folder its file names are relative.
 struct NamedNode {
   YAML::Node node;
   std::string path;

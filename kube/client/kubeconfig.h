@@ -1,4 +1,4 @@
-// Where a cluster is and as whom to call it: from kubeconfig files, or from inside a pod.
+// The address of a cluster and the credentials for it, from kubeconfig files or from inside a pod.
 //
 // Reads files when called; what the result names as files is re-read by the transport. Differs from
 // client-go: `auth-provider` plugins and `proxy-url` are refused with their name, and so is `exec`
@@ -43,7 +43,7 @@ struct KubeContext {
 };
 
 // The files together, as kubectl merges $KUBECONFIG: of two entries of one name the first counts,
-// and so does the first current-context; a file that is not there is passed over, unless none is.
+// and so does the first current-context; missing files are ignored, unless all are missing.
 // Relative file names are relative to the folder of the file that has them. kInvalidArgument with
 // `file:line:column: what` or the name of what is missing; no message shows a credential.
 absl::StatusOr<KubeContext> LoadKubeContext(const std::vector<std::string>& paths,

@@ -5,7 +5,7 @@
 namespace flyball::kube {
 namespace {
 
-// Fractions of tokens add up with errors in the last places: what is so near to one is one.
+// Fractions of tokens add up with rounding errors, so a value this near to one counts as one.
 constexpr double kOneToken = 1.0 - 1e-6;
 
 }  // namespace
@@ -37,7 +37,7 @@ bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
     const bool first = *waiting_.begin() == turn;
     taken = first && TakeNow(now);
     if (taken || now >= deadline) break;
-    // The first waits for its token, the others for being the first.
+    // The first caller waits for its token, the others wait until they are the first.
     MonotonicTime until = deadline;
     if (first) until = std::min(until, now + absl::Seconds((1.0 - tokens_) / per_second_));
     const auto changed = [this, &turn, first]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {

@@ -1,7 +1,7 @@
-// How many writes a second may go to the API server, the urgent ones first.
+// Limits the writes in a second to the API server, urgent ones first.
 //
-// Thread-safe. A token bucket: `per_second` tokens come back each second, `burst` at most are kept;
-// it begins full. Whoever waits is served by priority, then in the order of coming.
+// Thread-safe. It is a token bucket: `per_second` tokens are added each second, up to `burst`; it
+// begins full. Waiting callers are served by priority, then in the order in which they came.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +24,10 @@ class RequestBudget {
   RequestBudget(Clock& clock, double per_second, int burst);
 
   // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown.
-  // With a deadline that has come: none is there now, or somebody waits who is as urgent or more.
+  // If the deadline has passed already, false means that there is no token now, or that a caller of
+  // the same or higher priority is waiting.
   bool Take(Priority priority, MonotonicTime deadline);
-  // Wakes and refuses all.
+  // Wakes all waiting callers; from now on every Take is refused.
   void Shutdown();
   // How many wait in Take.
   size_t waiting() const;

@@ -156,8 +156,8 @@ absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name) {
   const absl::StatusOr<std::string> json = client.Get(ScalePath(target, ns, name));
-  // An API server asks for the right before it looks whether there is such a thing. This is what it
-  // says to those who have the right.
+  // An API server checks the permission before it checks whether the resource exists. This is the
+  // answer that a user with the permission gets.
   if (absl::IsPermissionDenied(json.status()) && !target.scalable) {
     return absl::NotFoundError("the server could not find the requested resource");
   }

@@ -28,16 +28,17 @@ struct Scale {
 // autoscaling/v1 Scale as JSON. kInvalidArgument: it is none.
 absl::StatusOr<Scale> ParseScale(absl::string_view json);
 
-// The same, read of the object itself: Deployment, ReplicaSet, StatefulSet (apps/v1) and
-// ReplicationController (v1), as the API server makes their scale. kInvalidArgument: no such kind.
+// The same, read from the object itself: Deployment, ReplicaSet, StatefulSet (apps/v1) and
+// ReplicationController (v1), as the API server makes their scale. kInvalidArgument: another kind.
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
 
-// Errors as of ApiClient; kNotFound, not kPermissionDenied, of a kind that has no scale.
+// Errors as those of ApiClient; for a kind without a scale kNotFound, not kPermissionDenied.
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name);
 
-// Sets spec.replicas under the resourceVersion and uid of `read`; kAborted when the target has
-// changed since. The answer is the scale as stored; kInternal: it was stored, but is no scale.
+// Sets spec.replicas on condition of the resourceVersion and uid of `read`; kAborted if the target
+// has changed since. The result is the scale as stored; kInternal: it was stored, but the answer is
+// not a scale.
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
                                   int32_t replicas);
 

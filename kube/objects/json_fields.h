@@ -25,7 +25,7 @@ class JsonParser {
     text_.assign(text.data(), text.size());
     return ReadInPlace(text_, on_root);
   }
-  // The text may grow: the parser wants room behind it.
+  // The text's capacity may grow: the parser needs room behind it.
   template <typename F>
   simdjson::error_code ReadInPlace(std::string& text, F on_root) {
     text.reserve(text.size() + simdjson::SIMDJSON_PADDING);

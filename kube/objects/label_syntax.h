@@ -1,5 +1,4 @@
-// What a label key, a label value and the names of DNS may look like, with Kubernetes' wording of
-// what is wrong.
+// Validates label keys, label values and DNS names, with Kubernetes' error texts.
 //
 // Pure. Source: k8s.io/apimachinery v0.34.4 and v0.37.1 pkg/util/validation and
 // pkg/api/validate/content.
@@ -12,12 +11,11 @@
 
 namespace flyball::kube {
 
-// Whose words are used of labels, and whose reading of selectors: those of Kubernetes up to 1.34,
-// or those from 1.35 on. Which labels are legal did not change; of selectors, `a in (b,,)` became
-// legal.
+// The version of the error texts and of the selector syntax: Kubernetes up to 1.34, or from 1.35
+// on. Which labels are legal did not change; the selector `a in (b,,)` became legal.
 enum class LabelRules { k1_34, k1_35 };
 
-// Whether it is RFC 1123 labels with dots between them; how long it is does not matter.
+// Whether the text is RFC 1123 labels separated by dots, of any length.
 bool IsSubdomain(absl::string_view text);
 
 // Everything wrong with `key` as `[prefix/]name`; empty if it is a legal label key.

@@ -1,9 +1,9 @@
-// One list of objects as it arrives, in pieces of any size → the text of each object, as soon as it
-// is whole.
+// Splits a list of objects that arrives in pieces of any size into the text of each object, as soon
+// as that is whole.
 //
-// Pure; not thread-safe. For lists that are too large to be held: what is kept is the object that
-// is not whole yet, and what stands around the items. Brackets and strings are followed, nothing
-// else is checked: whoever reads the objects and the rest finds what is wrong in them.
+// Pure; not thread-safe. For lists that are too large to be held in memory: only the object that is
+// not whole yet is kept, and the text around the items. Only brackets and strings are followed; the
+// readers of the objects and of the rest find other errors.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace flyball::kube {
 
 class ListSplitter {
  public:
-  // An object may have so many bytes, and what stands around the items too.
+  // The limit of bytes for each object, and for the text around the items.
   explicit ListSplitter(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   // Hands over each object that ends in this piece; its text lives until the call returns.

@@ -1,7 +1,7 @@
 // A file of Kubernetes objects in YAML or JSON, read for what a directory of objects needs.
 //
-// Pure. Several documents in one file and List kinds are taken apart. Fields that are not named
-// here are not looked at.
+// Pure. Several documents in one file, and List kinds, are split into their objects. Fields that
+// are not named here are ignored.
 #pragma once
 
 #include <optional>

@@ -47,8 +47,8 @@ class ObjectDirectory {
  public:
   virtual ~ObjectDirectory() = default;
 
-  // From now on these sets are kept current whether or not anybody asks, so that they can still be
-  // told when the API server is away. They take the place of those of the last call.
+  // From now on these sets are kept current whether or not they are asked for, so that they can be
+  // answered even when the API server is away. They replace those of the last call.
   virtual void Keep(std::vector<ObjectSet> /*sets*/) {}
   // OK once each set to be kept has been listed, or the API server has refused to list it.
   virtual absl::Status Kept() const { return absl::OkStatus(); }

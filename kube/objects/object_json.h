@@ -1,5 +1,5 @@
-// Lists and watch events as an API server sends them, taken apart into the text of each object, and
-// objects read for their name, namespace and labels.
+// Splits lists and watch events of an API server into the text of each object, and reads objects
+// for their name, namespace and labels.
 //
 // Pure. The order of fields does not matter. One reader for each thread: it keeps its buffers.
 #pragma once
@@ -30,7 +30,7 @@ struct ObjectEvent {
   std::string error_message;
 };
 
-// Does not look into the objects: of them it checks only brackets and strings.
+// It does not parse the objects: within them it checks only brackets and strings.
 class ObjectReader {
  public:
   ObjectReader();

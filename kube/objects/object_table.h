@@ -27,7 +27,8 @@ class ObjectTable {
   explicit ObjectTable(std::vector<ObjectPtr> objects);
 
   // This table after `changes`, in their order; nullptr if they change nothing (an object with the
-  // labels it had, a deletion of what is not there). Costs as much as the touched namespaces hold.
+  // same labels, a deletion of an object that does not exist). The cost is that of copying the
+  // changed namespaces.
   std::shared_ptr<const ObjectTable> With(const std::vector<ObjectChange>& changes) const;
 
   // nullptr if absent.

@@ -1,4 +1,4 @@
-// In which order the states of one object were stored, by metadata.resourceVersion.
+// The order in which the states of one object were stored, by metadata.resourceVersion.
 //
 // Pure.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace flyball::kube {
 
-// Versions grow. Of those that are no numbers nothing can be told: false.
+// Versions grow. For versions that are no numbers the order is not known: false.
 inline bool IsOlder(absl::string_view version, absl::string_view than) {
   uint64_t a = 0, b = 0;
   return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;

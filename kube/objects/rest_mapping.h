@@ -1,4 +1,4 @@
-// Which resources a cluster knows: kind <-> resource <-> singular name, as one immutable table.
+// The resources of a cluster, with kind, resource and singular name, as one immutable table.
 //
 // Pure, immutable after it is built. Lookups are case-insensitive on plural or singular. Source of
 // the rules: prometheus-adapter 0.12.0 through k8s.io/client-go restmapper (first group in

@@ -15,8 +15,8 @@
 namespace flyball::kube {
 namespace {
 
-// Upstream names each value that is wrong; whoever sends thousands of them is told of the first
-// few.
+// Upstream names each wrong value. If there are thousands of them, only the first few are named
+// here.
 constexpr size_t kMaxProblems = 8;
 
 bool Contains(const std::vector<std::string>& values, const std::string& value) {
@@ -143,8 +143,8 @@ absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,
   if (!problems.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("[", absl::StrJoin(problems, ", "), "]"));
   }
-  // What is wrong is named by its place as it was given; as text the values are in order, repeated
-  // ones included.
+  // Errors above name values by their original position. In the text the values are sorted, with
+  // repeated ones.
   std::sort(values.begin(), values.end());
   return Requirement{.key = std::string(key), .op = op, .values = std::move(values)};
 }

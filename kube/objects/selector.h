@@ -4,7 +4,7 @@
 //
 // Source:  k8s.io/apimachinery v0.34.4 pkg/labels; compared with it by replaying
 //          test/data/kube/selector.jsonl. What 0.35 changed: LabelRules.
-// Differs: of many values that are wrong an error names the first eight.
+// Differs: if many values are wrong, an error names only the first eight.
 #pragma once
 
 #include <map>
@@ -40,7 +40,7 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-// A requirement with its values sorted; what was given twice is there twice, as upstream has it.
+// A requirement with its values sorted; values that are given twice stay twice, as in upstream.
 //   kInvalidArgument  a key, a value or a number of values that is not allowed; the text is that of
 //                     upstream's NewRequirement
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,

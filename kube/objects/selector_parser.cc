@@ -130,9 +130,9 @@ class Parser {
     return values;
   }
 
-  // Up to the closing parenthesis. Nothing between two commas, or at an end, is the empty string;
-  // up to 1.34 upstream eats the second of two commas, so that after it a further one may follow a
-  // word, but no closing parenthesis.
+  // Reads up to the closing parenthesis. Nothing between two commas, or at either end, counts as
+  // the empty string. Up to 1.34 upstream consumes the second of two commas, so that after a word
+  // another comma may follow, but no closing parenthesis.
   absl::StatusOr<std::set<std::string>> ParseSetMembers() {
     std::set<std::string> values;
     while (true) {

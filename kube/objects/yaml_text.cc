@@ -12,8 +12,8 @@
 namespace flyball::kube {
 namespace {
 
-// Whether every reader takes it for a string when it stands without quotes: letters, digits and
-// `-._/`, beginning with a letter, and no word that YAML 1.1 takes for a bool or null.
+// Whether every reader takes the text as a string even without quotes: letters, digits and `-._/`,
+// beginning with a letter, and not a word that YAML 1.1 takes as a bool or null.
 bool IsPlain(absl::string_view text) {
   if (text.empty() || !absl::ascii_isalpha(static_cast<unsigned char>(text[0]))) return false;
   for (const absl::string_view word :

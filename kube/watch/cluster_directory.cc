@@ -19,7 +19,7 @@ constexpr absl::Duration kGetTimeout = absl::Seconds(45);
 
 bool ArePods(const GroupResource& resource) { return resource == GroupResource{"", "pods"}; }
 
-// Callers need not tell apart what keeps the API server from answering: all of it is kUnavailable.
+// For callers it does not matter why the API server does not answer: all reasons are kUnavailable.
 absl::Status AsUnavailable(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -301,7 +301,7 @@ void ClusterDirectory::DiscoverOnce() {
   const std::string failure(discovery.status().message());
   if (!discovery.ok()) {
     ++discovery_failures_;
-    // The end of the process is no failure.
+    // A cancelled call at the end of the process is no failure.
     if (failure != failure_ && !absl::IsCancelled(discovery.status())) {
       spdlog::warn("discovery failed: {}", failure);
     }

@@ -45,11 +45,11 @@ struct ClusterDirectoryOptions {
   // Discovers anew when a CustomResourceDefinition or APIService changes, where that may be
   // watched.
   bool watch_kinds = true;
-  // It takes effect a little later: until so long after such a change discoveries are repeated.
+  // Such a change takes effect a little later: for this long after it discoveries are repeated.
   absl::Duration settle = absl::Seconds(5);
   WatchCacheOptions cache;  // limits and back-off of each cache
-  // What another part of the process, which watches all pods of this cluster with the same rights,
-  // tells of them; nullptr: none does, and pods are watched here.
+  // The pods as reported by another part of the process that watches all pods of this cluster with
+  // the same rights; nullptr: there is none, and pods are watched here.
   std::shared_ptr<PodFeed> pods;
 };
 
@@ -108,7 +108,7 @@ class ClusterDirectory : public ObjectDirectory {
                                    bool running_only, MonotonicTime deadline);
   WatchCacheOptions CacheOptions(const ResourceInfo& info, bool running_only);
 
-  // What the thread does; returns how soon again.
+  // The thread's function; returns after which time it is to be called again.
   absl::Duration Step();
   void DiscoverOnce();
   void UseKept();
@@ -125,7 +125,7 @@ class ClusterDirectory : public ObjectDirectory {
   std::atomic<uint64_t> discovery_failures_ = 0;
   Snapshot<RestMapper> mapper_;
 
-  // Of what may not be watched, by resource and namespace.
+  // Lists of resources that may not be watched, by resource and namespace.
   ExpiringCache<absl::StatusOr<TablePtr>> lists_;
   SingleFlight<TablePtr> listing_;
 

@@ -1,9 +1,9 @@
 // The objects in a folder of YAML and JSON files, instead of a cluster.
 //
 // Thread-safe; answers come from an immutable snapshot. One thread watches the files
-// (base/file_watcher.h). Which resources there are, and where an object stands that does not say
-// it, is told by manifest_objects.h; a pod without status.phase is Running. Of two equal names the
-// file later in alphabetical order wins.
+// (base/file_watcher.h). manifest_objects.h determines the resources, and the namespace of an
+// object that names none; a pod without status.phase is Running. Of two equal names the one in the
+// later file in alphabetical order wins.
 //
 // Limits: those of manifest_files.h and of the watcher.
 #pragma once
@@ -54,7 +54,7 @@ class FolderDirectory : public ObjectDirectory {
   };
 
   explicit FolderDirectory(std::string folder) : folder_(std::move(folder)) {}
-  // True if anything changed. Adds what became bad to `problems`.
+  // Returns whether anything changed. Adds the files that became bad to `problems`.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

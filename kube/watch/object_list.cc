@@ -33,7 +33,7 @@ class Typed {
   // Lives until the next call.
   absl::string_view operator()(absl::string_view object) {
     const absl::string_view fields = absl::StripLeadingAsciiWhitespace(object.substr(1));
-    // Where they are given they come first: Go writes them so.
+    // If they are present they come first, as Go writes them.
     if (absl::StartsWith(fields, "\"kind\"") || absl::StartsWith(fields, "\"apiVersion\"")) {
       return object;
     }
@@ -48,7 +48,7 @@ class Typed {
   std::string text_;
 };
 
-// 429, too many requests, is not to be confused with too large a list.
+// A 429 (too many requests) must not be confused with a list that is too large.
 absl::StatusCode NotTooLarge(absl::StatusCode code) {
   return code == absl::StatusCode::kResourceExhausted ? absl::StatusCode::kUnavailable : code;
 }

@@ -20,17 +20,17 @@ std::string CollectionPath(const ObjectWatchOptions& options);
 // "&fieldSelector=status.phase%3DRunning".
 std::string SelectorQuery(const ObjectWatchOptions& options);
 
-// Hands all objects to `handler`, beginning with ListStarted and without ListEnded; the answer is
-// the resourceVersion to watch from. Only options.list_timeout limits a page's time. Errors: those
-// of the transport and of HttpStatusCode, but a 429 is kUnavailable; the handler's;
-// kInvalidArgument for what is no list.
+// Passes all objects to `handler`, beginning with ListStarted and without ListEnded. Returns the
+// resourceVersion to watch from. Only options.list_timeout limits a page's time. Errors: those of
+// the transport and of HttpStatusCode, except that a 429 is kUnavailable; the handler's;
+// kInvalidArgument if the answer is no list.
 absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
                                       const ObjectWatchOptions& options, ObjectReader& reader,
                                       WatchHandler& handler);
 
-// As ListPages, but the content may be as old as the API server's cache, where it was not read from
-// etcd and costs a third of the time; no more of it than one object is held at a time. Only
-// silence of options.list_timeout ends it early.
+// As ListPages, but the content comes from the API server's cache and may be as old as that; it
+// takes a third of the time of a list from etcd, and only one object is held in memory at a time.
+// It ends early only if nothing comes for options.list_timeout.
 absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader,
                                           WatchHandler& handler);

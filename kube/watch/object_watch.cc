@@ -27,10 +27,11 @@ constexpr int kMaxWatchSeconds = 600;
 // Bookmarks come each minute where anything happens at all.
 constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
 constexpr absl::Duration kMaxOpening = absl::Seconds(30);
-// One stream that ends at once may have met a server that stops; the second is no coincidence.
+// One stream that ends at once may be due to a server that is stopping; a second one counts as a
+// failure.
 constexpr int kMaxShortStreams = 1;
 
-// After which only a list can tell whether there is still something to watch.
+// Errors after which only a list can tell whether the resource can still be watched.
 bool IsRefusal(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
          absl::IsNotFound(status);
@@ -70,7 +71,7 @@ class ObjectWatch::Impl {
  private:
   enum class Next { kWatch, kWatchAfterPause, kList };
 
-  // One stream: what came of it so far.
+  // The state of one stream.
   struct Stream {
     std::string buffer;     // the line that is not whole yet
     size_t scanned = 0;     // of the buffer, without a line's end
@@ -90,7 +91,8 @@ class ObjectWatch::Impl {
 
   bool List() {
     ++counters_.lists;
-    // Only the first try lists from the cache: whatever is wrong with it, the next does without.
+    // Only the first try lists from the cache. If that fails, whatever the reason, the next does
+    // not.
     const bool from_cache = std::exchange(cache_is_enough_, false);
     absl::StatusOr<std::string> listed = from_cache
                                              ? ListFromCache(*server_, options_, reader_, handler_)
@@ -121,7 +123,8 @@ class ObjectWatch::Impl {
                                go::UrlEscape(resource_version_), "&timeoutSeconds=", seconds,
                                SelectorQuery(options_));
     call.headers = {{"Accept", options_.metadata_only ? kAcceptMetadata : kAccept}};
-    // After streams that brought nothing, silence for long enough is what shows that it works.
+    // After streams that ended without an event, one that stays open long enough shows that it
+    // works.
     call.timeout = IsFlapping() ? options_.long_stream : kMaxQuiet;
     call.head_timeout = kMaxOpening;
     return call;
@@ -163,7 +166,7 @@ class ObjectWatch::Impl {
     return Next::kWatch;
   }
 
-  // Whoever opens and ends each stream at once tells of no change: it looks healthy and is not.
+  // A server that opens each stream and ends it at once reports no change: it only looks healthy.
   Next AfterShortStream() {
     if (IsFlapping()) {
       Fail(absl::UnavailableError(

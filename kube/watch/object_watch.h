@@ -1,8 +1,8 @@
 // One resource of a cluster, followed by list and watch: whole objects as JSON, one at a time.
 //
 // One thread lists, then watches with bookmarks and goes on from the last resourceVersion after a
-// break; an expired one (410) is a new list. The first list comes from the API server's cache and
-// is as old as what a watch would tell then, as those of Kubernetes' own controllers are; later
+// break; if that has expired (410) it lists again. The first list comes from the API server's
+// cache, like those of Kubernetes' own controllers, and is as old as a watch would be then; later
 // ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
 // nothing comes for 90 seconds is opened anew, so that a dead connection is noticed; streams that
 // the server ends at once are a failure from the second on. The handler is called from that thread
@@ -27,8 +27,8 @@ namespace flyball::kube {
 
 enum class ChangeType { kAdded, kModified, kDeleted };
 
-// What is not overridden does nothing. Every object's text begins with its apiVersion and kind,
-// also where the server's list leaves them out. It lives until the call returns.
+// Methods that are not overridden do nothing. Every object's text begins with its apiVersion and
+// kind, even if the server's list leaves them out. It is valid until the call returns.
 class WatchHandler {
  public:
   virtual ~WatchHandler() = default;

@@ -1,9 +1,10 @@
-// The pods of a cluster from a source that watches all of them whole anyway, so that caches of
+// Passes on the pods of a cluster from a source that watches all pods anyway, so that caches of
 // their names and labels need no list and watch of their own.
 //
-// Thread-safe. There is one source at a time; a follower is told what the source knows, then each
-// change. No pod is kept here, and while nobody follows the source need not tell changes. Followers
-// are called one at a time, by the source's thread or within Follow, and must not call back.
+// Thread-safe. There is one source at a time; a follower is told all pods that the source knows,
+// then each change. No pod is kept here, and while nobody follows, the source need not report
+// changes. Followers are called one at a time, by the source's thread or within Follow, and must
+// not call back.
 #pragma once
 
 #include <atomic>
@@ -32,7 +33,8 @@ class PodFollower {
   virtual ~PodFollower() = default;
   // All there are now, in any order.
   virtual void Replaced(std::vector<ObjectPtr> objects) = 0;
-  // In their order. A pod that is told again, or the end of a pod that is not there, is no change.
+  // Changes in their order. A pod that is reported again, or the end of an unknown pod, is no
+  // change.
   virtual void Changed(std::vector<ObjectChange> changes) = 0;
   // As WatchHandler::StatusChanged, of the source's watch.
   virtual void SourceStatusChanged(const absl::Status& status) = 0;
@@ -48,13 +50,13 @@ class PodFeed {
   void End();
   // The pods have been listed: those that `all_pods` tells are all there are.
   void Listed();
-  // False: nobody wants to know of changes. To be asked once `all_pods` would tell the change.
+  // False: there is no follower. To be asked only when `all_pods` already includes the change.
   bool followed() const { return followed_.load(std::memory_order_acquire); }
   void Changed(const std::vector<WatchedPod>& pods);
   void StatusChanged(const absl::Status& status);
 
   // The follower lives until Unfollow. Before the source's first list it is told failures only.
-  // `running_only`: pods that do not run are not there for it.
+  // `running_only`: to this follower, pods that are not running do not exist.
   void Follow(PodFollower& follower, bool running_only);
   void Unfollow(PodFollower& follower);
 

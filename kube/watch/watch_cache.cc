@@ -10,7 +10,7 @@
 namespace flyball::kube {
 namespace {
 
-// After which an old table says nothing about the present any more.
+// Errors after which the old table must not be served any more.
 bool EndsTheTable(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
          absl::IsNotFound(status) || absl::IsResourceExhausted(status);

@@ -1,5 +1,5 @@
-// All objects of one resource, kept current by list and watch (object_watch.h), or by the watch of
-// somebody else (pod_feed.h).
+// All objects of one resource, kept current by list and watch (object_watch.h), or by another
+// part's watch (pod_feed.h).
 //
 // Thread-safe. Holds names, namespaces and labels only. The last good table stays while the API
 // server is away. Not here: which caches there are (cluster_directory.h).
@@ -42,7 +42,7 @@ class WatchCache : private WatchHandler, private PodFollower {
  public:
   // The transport is the cache's own: it is shut down at the end. The clock outlives the cache.
   WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock);
-  // Of pods: follows the feed, with no thread or connection of its own.
+  // For pods: follows the feed, with no thread or connection of its own.
   WatchCache(WatchCacheOptions options, std::shared_ptr<PodFeed> feed, Clock& clock);
   ~WatchCache() override;
 
@@ -76,7 +76,7 @@ class WatchCache : private WatchHandler, private PodFollower {
   Clock& clock_;
   const std::shared_ptr<PodFeed> feed_;  // nullptr: it has a watch
 
-  // The watch's thread's own, or of those who call for the feed: one at a time.
+  // Used by the watch's thread, or by the callers of the feed, one at a time.
   MetadataReader reader_;
   bool listing_ = false;
   absl::Status unreadable_;          // since the last list began

@@ -1,7 +1,7 @@
-// The forms of Prometheus's HTTP API: how a query's times are written, and what is answered.
+// The formats of Prometheus's HTTP API: times in queries, and answers.
 //
-// Pure. Source: Prometheus 2.42.0 and 3.15.0 web/api/v1, whose answers these are byte for byte but
-// for blanks.
+// Pure. Source: Prometheus 2.42.0 and 3.15.0 web/api/v1, whose answers these equal byte for byte,
+// except for blanks.
 #pragma once
 
 #include <cstddef>

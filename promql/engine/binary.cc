@@ -135,7 +135,7 @@ absl::Status Pairing::IndexOneSide(const Vector& one) {
 
 absl::Status Pairing::CheckSecondMatch(bool kept, const Labels& labels) {
   const bool one_to_one = binary_.matching.cardinality == Cardinality::kOneToOne;
-  // Of several, those that a filter leaves out do not count; in dialect 2 neither of one.
+  // Elements that a filter drops count as duplicates only in one-to-one matching of dialect 3.
   if (!kept && !(one_to_one && dialect_ == Dialect::k3)) return absl::OkStatus();
   const auto [at, inserted] = matched_.try_emplace(key_);
   if (one_to_one) {

@@ -12,7 +12,7 @@
 namespace flyball::promql {
 namespace {
 
-// How much more a query may look at than it may keep: looking is repeated for each step.
+// How many more points a query may read than it may keep, since they are read again for each step.
 constexpr int64_t kWorkPerPoint = 40;
 
 absl::StatusOr<Value> Distinct(Vector vector) {
@@ -97,8 +97,8 @@ absl::Status Evaluator::Load(const Expr& expr, const SeriesReader& store, TimeSp
   return absl::OkStatus();
 }
 
-// A function of windows that is evaluated at one moment needs the samples of one series at a time:
-// so few stay in the caches, where those of ten thousand series are fresh pages.
+// A function of windows that is evaluated at one moment needs the samples of only one series at a
+// time. These stay in the caches, where those of ten thousand series would need new pages.
 absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, TimeSpan moments) {
   const bool once =
       moments.from_ms == moments.to_ms && FindRangeFunction(call.function->name) != nullptr;

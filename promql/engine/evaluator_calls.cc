@@ -59,8 +59,8 @@ bool KeepsName(absl::string_view name) {
   return name == "last_over_time" || name == "first_over_time";
 }
 
-// Whether all series of a range selector have one name. Then they differ without it as well, and
-// what a function makes of them needs not be looked through for series that have become one.
+// Whether all series of a range selector have the same name. Then they differ without it as well,
+// and the result of a function need not be checked for equal label sets.
 bool HasOneName(const Expr& ranged) {
   const auto* selector = ranged.As<Selector>();
   if (selector == nullptr) return false;

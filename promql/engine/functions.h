@@ -30,8 +30,8 @@ double Round(double value, double nearest);
 // By value, NaN last in both directions.
 void SortByValue(Vector* vector, bool descending);
 
-// No label that they make is longer: calls of calls could double it again and again. Prometheus
-// has no such limit.
+// The longest label value that these functions make, since nested calls could double a value again
+// and again. Prometheus has no such limit.
 inline constexpr size_t kMaxLabelValueBytes = 64 << 10;
 
 // `args`: the texts after the vector; `regex`: the pattern among them, compiled. They add to

@@ -1,4 +1,4 @@
-// Work that a deadline, or whoever waits for it, may end.
+// Interrupts long work at a deadline, or when its caller gives up.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 
 namespace flyball::promql {
 
-// Asked now and then while something long runs; an error ends it with that error. Empty: never.
+// Called now and then during long work; an error ends the work with that error. An empty function
+// never interrupts.
 using Interrupted = std::function<absl::Status()>;
 
 // Counts steps of work, small ones of some ten nanoseconds, and asks once in 65,536 of them.

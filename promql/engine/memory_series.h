@@ -1,5 +1,5 @@
-// Series whose samples lie in plain vectors, and a reader over a fixed list of them: what a file is
-// read into, and what tests are made of.
+// Series whose samples are plain vectors, and a reader over a fixed list of them; used for files
+// and for tests.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What one selector of a query reads: the samples of all its series over all moments at which the
-// query looks at it, read once.
+// The samples that one selector of a query reads: those of all its series, over all moments at
+// which the query evaluates it, read once.
 //
 // Not thread-safe. Memory: 16 bytes for each sample.
 #pragma once

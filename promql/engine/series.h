@@ -1,7 +1,7 @@
 // Series as the engine reads them, and where it reads them.
 //
-// Times are int64 milliseconds since the epoch. Thread-safe: many queries read while samples come
-// in; which of these a query that is under way sees is not said.
+// Times are int64 milliseconds since the epoch. Thread-safe: many queries read while samples
+// arrive; a query may or may not see samples that arrive while it runs.
 #pragma once
 
 #include <cstdint>

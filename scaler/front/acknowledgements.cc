@@ -13,7 +13,7 @@ void Acknowledgements::Connect(const NodeId& node, absl::Time now) {
 void Acknowledgements::Sent(ResourceKind kind, uint64_t version, absl::Time now) {
   const size_t index = Index(kind);
   for (auto& [node, envoy] : envoys_) {
-    // Who was waited for already is waited for since then.
+    // An Envoy that was behind already stays so since then.
     if (envoy.acked[index] == newest_[index]) envoy.waited_since[index] = now;
     envoy.refusals[index].clear();
   }
@@ -66,7 +66,8 @@ std::optional<Acknowledgements::Wait> Acknowledgements::LongestWait() const {
     }
   }
   if (!longest.has_value() || !longest->refusal.empty()) return longest;
-  // One that it refused may be why it never asked for the other: a listener names its route.
+  // A resource that it refused may be the reason why it never asked for this one: it asks for a
+  // route only after it has taken the listener.
   const EnvoyVersions& envoy = envoys_.at(longest->node);
   for (size_t i = 0; i < newest_.size(); ++i) {
     if (envoy.acked[i] == newest_[i] || envoy.refusals[i].empty()) continue;

@@ -1,4 +1,4 @@
-// Which Envoy has which of one service's resources.
+// Records which Envoy has which versions of one service's resources.
 //
 // Pure. Not thread-safe. Versions grow; 0 is none.
 #pragma once
@@ -21,25 +21,25 @@ class Acknowledgements {
   void Connect(const NodeId& node, absl::Time now);
   void Disconnect(const NodeId& node) { envoys_.erase(node); }
 
-  // This version is on its way to all of them.
+  // This version is on its way to all Envoys.
   void Sent(ResourceKind kind, uint64_t version, absl::Time now);
   void Acked(const NodeId& node, ResourceKind kind, uint64_t version);
   void Nacked(const NodeId& node, ResourceKind kind, absl::string_view text);
 
   // The version that a connected Envoy has; 0: none, or it is not connected.
   uint64_t VersionAt(const NodeId& node, ResourceKind kind) const;
-  // Whether every connected Envoy has at least this version; also where none is connected.
+  // Whether every connected Envoy has at least this version; true if none is connected.
   bool AllHave(ResourceKind kind, uint64_t version) const;
   // The same of the newest version.
   bool AllHaveNewest(ResourceKind kind) const { return AllHave(kind, newest_[Index(kind)]); }
 
   uint64_t newest(ResourceKind kind) const { return newest_[Index(kind)]; }
   size_t connected() const { return envoys_.size(); }
-  // Resources that an Envoy has not acknowledged in their newest version.
+  // How many resources have not been acknowledged in their newest version.
   int pending() const;
 
-  // The longest wait for an acknowledgement that is not over; where its Envoy refused something, of
-  // what it refused.
+  // The acknowledgement that has been waited for longest. If its Envoy refused a resource, that
+  // resource is named instead.
   struct Wait {
     NodeId node;
     ResourceKind kind = ResourceKind::kCluster;

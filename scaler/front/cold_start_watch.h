@@ -1,6 +1,6 @@
-// Takes the times of a cold start, from the first held request to its release.
+// Measures the parts of a cold start, from the first held request to its release.
 //
-// Not thread-safe. What happens again, or out of order, changes nothing.
+// Not thread-safe. An event that comes again, or out of order, changes nothing.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ class ColdStartWatch {
   void PodRan(absl::Time at) { Note(&Times::ran, at); }
   void PodPassed(absl::Time at) { Note(&Times::passed, at); }
 
-  // The first release; nothing for those after it.
+  // The parts, at the first release; nullopt for later releases.
   std::optional<ColdStart> Released(absl::Time at) {
     if (!times_.has_value()) return std::nullopt;
     ColdStart parts;

@@ -1,7 +1,8 @@
-// Since which version of a service's endpoints each pod has been among them without a break.
+// For each pod, the version of the service's endpoints since which the pod has been among them
+// without a break.
 //
-// Pure. Not thread-safe. An Envoy that has this version or a later one can reach the pod: what it
-// skipped in between does not matter.
+// Pure. Not thread-safe. An Envoy that has this version or a later one can reach the pod, whichever
+// versions it skipped in between.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace flyball::front {
 
 class EndpointVersions {
  public:
-  // These pods from this version on. `addresses` is sorted.
+  // From this version on, these are the endpoints. `addresses` is sorted.
   void Set(const std::vector<std::string>& addresses, uint64_t version) {
     std::erase_if(since_, [&](const auto& each) {
       return !std::binary_search(addresses.begin(), addresses.end(), each.first);
@@ -23,8 +24,7 @@ class EndpointVersions {
     for (const std::string& address : addresses) since_.emplace(address, version);
   }
 
-  // From this version on an Envoy has one of the pods at least; the greatest number if there is
-  // none.
+  // The version from which on an Envoy has at least one of the pods; kNever if there are none.
   uint64_t ServableFrom() const {
     uint64_t first = kNever;
     for (const auto& [address, version] : since_) first = std::min(first, version);

@@ -1,4 +1,4 @@
-// The Envoys that are connected, and whether their reports of load come.
+// The Envoys that are connected, and whether their reports of load arrive.
 //
 // Pure. Not thread-safe.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace flyball::front {
 
-// An Envoy that reported nothing for so long carries no load any more, as far as we know.
+// An Envoy that has reported nothing for this long counts as carrying no load.
 inline constexpr absl::Duration kSilence = absl::Seconds(3);
 
 class Envoys {
@@ -19,8 +19,8 @@ class Envoys {
   struct Envoy {
     bool connected = false;
     bool returning = false;                   // it has resources from an earlier stream or process
-    uint64_t reports = 0;                     // that came
-    int reports_in_second = 0;                // in the one that is under way
+    uint64_t reports = 0;                     // how many arrived
+    int reports_in_second = 0;                // how many arrived in the present second
     absl::Time heard = absl::InfinitePast();  // its last report
   };
 
@@ -31,7 +31,7 @@ class Envoys {
   }
   void Disconnect(const NodeId& node) { envoys_.erase(node); }
 
-  // A report comes; answers its number.
+  // Counts a report; returns its number.
   uint64_t Heard(const NodeId& node, absl::Time now) {
     Envoy& envoy = envoys_[node];
     ++envoy.reports_in_second;
@@ -41,7 +41,7 @@ class Envoys {
 
   void BeginSecond(absl::Time now) {
     for (auto& [node, envoy] : envoys_) envoy.reports_in_second = 0;
-    // Who reports without being connected, and then no more, leaves nothing behind.
+    // Forgets Envoys that are not connected and do not report any more.
     std::erase_if(envoys_, [&](const auto& each) {
       return !each.second.connected && now - each.second.heard > kSilence;
     });

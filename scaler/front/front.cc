@@ -30,7 +30,7 @@ Front::Front(const FrontOptions& options, DataPath& data_path, FrontObserver& ob
 void Front::Do(absl::Time now, absl::FunctionRef<void(Turn&)> look) {
   {
     absl::MutexLock lock(&mutex_);
-    // Threads may come in another order than that of their times.
+    // Threads may get the lock in another order than that of their times.
     now_ = std::max(now_, now);
     Effects effects;
     Turn turn{now_, envoys_, effects};
@@ -208,7 +208,7 @@ WantedCount Front::Wanted(const std::string& name) const {
 }
 
 bool Front::MayEnterZero(const std::string& name, absl::Time now) {
-  bool may = true;  // who is not known has no requests here
+  bool may = true;  // an unknown service has no requests here
   DoFor(name, now, [&](Service& service, Turn& turn) { may = service.MayEnterZero(turn); });
   return may;
 }

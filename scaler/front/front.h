@@ -1,16 +1,17 @@
-// All services that scale by their requests, as one object: takes what Envoys, pods and the one who
-// scales tell, and has the Envoys and the one who scales told what comes of it.
+// All services that scale by their requests, as one object: takes events from Envoys, pods and the
+// scaler, and tells the Envoys and the scaler what follows from them.
 //
 // Time: `now` is a time that never jumps (data_path.h). Nothing happens by itself: Advance() does
-// what is due, and says when it wants to be called again; FrontObserver::WakeAt says so between.
+// what is due and returns when it is to be called again; FrontObserver::WakeAt asks for an earlier
+// call.
 //
-// Threads: thread-safe. One lock for all, held for microseconds: an Envoy's news concern all
-// services, the limit on held requests too, and a lock for each service would order nothing between
-// them. Calls to the transport and the observer are made without it, one at a time and in the order
-// in which their causes were looked at, by whichever thread finds some waiting; so they may come
-// from another thread than the one that brought the news, a moment later.
+// Threads: thread-safe. There is one lock, held for microseconds: an Envoy's events and the limit
+// on held requests concern all services, and with a lock for each service their order would be
+// lost. Calls to the transport and the observer are made without the lock, one at a time and in the
+// order of the events, by whichever thread finds some waiting; so they may come a moment later and
+// from another thread than the one that brought the event.
 //
-// Services are named "<namespace>/<autoscaler>". A name that is not known is ignored.
+// Services are named "<namespace>/<autoscaler>". Calls with an unknown name are ignored.
 #pragma once
 
 #include <cstdint>
@@ -42,50 +43,51 @@
 namespace flyball::front {
 
 struct FrontOptions {
-  // Versions of resources are greater than this, and so should it be than those of any earlier
-  // process: the Unix time in microseconds at the start is.
+  // Versions of resources are greater than this. It should be greater than the versions of any
+  // earlier process, as the Unix time in microseconds at the start is.
   uint64_t first_version = 0;
   int64_t held_limit = 10000;  // requests that are held in all
   int probe_limit = 256;       // probes at the same time
   uint16_t hosts_port = 8080;  // where Envoys listen for hosts, once a service has some
-  // How long requests are held that came before BeginServing.
+  // How long requests that arrive before BeginServing are held.
   absl::Duration start_timeout = absl::Seconds(60);
 };
 
 class Front : public DataPathEvents {
  public:
-  // Both outlive it.
+  // `data_path` and `observer` outlive the front.
   Front(const FrontOptions& options, DataPath& data_path, FrontObserver& observer);
 
-  // `replicas`: those that the target is told to have; zero when it sleeps.
+  // `replicas`: the replicas in the target's scale; zero while it is scaled to zero.
   void AddService(const HttpService& spec, int32_t replicas, const std::vector<PodView>& pods,
                   absl::Time now);
-  // Whether averages are weighted, ticks and the scale-down delay stay as they were.
+  // Changes all but these, which stay as they were: whether averages are weighted, ticks, and the
+  // scale-down delay.
   void ChangeService(const HttpService& spec, absl::Time now);
   void RemoveService(const std::string& name, absl::Time now);
 
-  // All services and their pods are known: before that nothing is told to any Envoy, and requests
-  // wait. Once.
+  // To be called once, when all services and their pods are known: until then nothing is sent to
+  // any Envoy, and requests wait.
   void BeginServing(absl::Time now);
 
-  // All pods of the target, those that are being deleted too.
+  // All pods of the target, including those that are being deleted.
   void SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now);
   void Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now);
 
-  // What the requests propose, to be compared with what other metrics do.
+  // The count that the requests propose, to be compared with the proposals of other metrics.
   WantedCount Wanted(const std::string& name) const;
 
-  // Asked right before a scale of zero is written, for whatever reason: false while a request could
-  // be lost by it, and FrontObserver::OfferZero says when it is worth to ask again. After a true,
-  // requests are held until the scale is raised, or until ScaleRefused says that it stayed.
+  // To be called right before a scale of zero is written, for whatever reason. False while a
+  // request could be lost; FrontObserver::OfferZero says when to ask again. After true, requests
+  // are held until the scale is raised, or until ScaleRefused says that zero was not written.
   bool MayEnterZero(const std::string& name, absl::Time now);
-  // A scale was written, upon a wish or not.
+  // A scale was written, whether or not because of WishScale.
   void ScaleWritten(const std::string& name, int32_t count, absl::Time now);
-  // It was not, or may not be: requests that wait for it are refused, with a reason of one word
-  // that is shown to clients ("paused", "refused", "gone").
+  // A scale was not, or must not be, written: requests that wait for it are refused, with a reason
+  // of one word that is shown to clients ("paused", "refused", "gone").
   void ScaleRefused(const std::string& name, int32_t count, absl::string_view word, absl::Time now);
-  // A scale above zero could not be written now, but may be later: requests wait on, and it is
-  // wished for again.
+  // A scale above zero could not be written now, but may be later: requests go on waiting, and
+  // WishScale is called again.
   void ScaleDelayed(const std::string& name, absl::Time now);
 
   absl::Time Advance(absl::Time now);
@@ -109,9 +111,9 @@ class Front : public DataPathEvents {
   struct ServiceRecord {
     std::unique_ptr<Service> service;
     absl::Time due = absl::InfiniteFuture();
-    bool follows = false;  // it is in following_
+    bool follows = false;  // whether it is in following_
   };
-  // Those that are due at the same moment come in the order of their names, in every run.
+  // Services that are due at the same moment are ordered by name, so that every run is the same.
   struct EarlierDue {
     bool operator()(const std::pair<absl::Time, Service*>& a,
                     const std::pair<absl::Time, Service*>& b) const {
@@ -123,7 +125,7 @@ class Front : public DataPathEvents {
     std::string service;
   };
 
-  // Looks at an event under the lock, then carries out what came of it.
+  // Handles an event with `look` under the lock, then carries out what follows from it.
   void Do(absl::Time now, absl::FunctionRef<void(Turn&)> look);
   // The same for one service.
   void DoFor(const std::string& name, absl::Time now,
@@ -131,13 +133,13 @@ class Front : public DataPathEvents {
   void DoForAll(Turn& turn, absl::FunctionRef<void(Service&)> look)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ServiceRecord* Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // After each look at a service: starts its probes, and remembers when it is due and whether it
-  // follows reports.
+  // To be called after each event of a service: starts its probes, and notes when it is due and
+  // whether it follows reports.
   void Touched(ServiceRecord& record, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RefuseEarly(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has the listener for hosts told before the first route of it.
+  // Adds the listener for hosts before the first of its routes.
   void AddHostsListener(Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetAnswered(const Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time NextTime() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -149,7 +151,7 @@ class Front : public DataPathEvents {
   FrontObserver& observer_;
 
   mutable absl::Mutex mutex_;
-  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest that was told
+  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest that was passed
   bool serving_ ABSL_GUARDED_BY(mutex_) = false;
   SharedCounts shared_ ABSL_GUARDED_BY(mutex_);
   Envoys envoys_ ABSL_GUARDED_BY(mutex_);
@@ -159,14 +161,14 @@ class Front : public DataPathEvents {
   absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // the next Advance
   absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when this one began
   int probing_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Those that are held, or occupy a slot.
+  // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
   std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
   std::optional<ListenerResource> hosts_listener_ ABSL_GUARDED_BY(mutex_);
-  // The longest of any service; it does not fall again, as a changed listener drains connections.
+  // The longest of any service. It never falls, since a changed listener drains its connections.
   absl::Duration longest_message_ ABSL_GUARDED_BY(mutex_);
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
-  bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // some thread carries them out
+  bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying them out
 };
 
 }  // namespace flyball::front

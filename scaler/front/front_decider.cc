@@ -3,8 +3,8 @@
 namespace flyball::front {
 namespace {
 
-// The two options that concern how activators and pods report have no meaning here: the front has
-// one report a second, and no notice of an opening beside it.
+// The two options about how activators and pods report have no meaning here: the front has one
+// report a second, and no separate notice of a first request.
 scaler::RequestOptions WindowOptions(scaler::RequestOptions options) {
   options.fold_opening = false;
   options.mean_of_repeats = false;
@@ -43,7 +43,8 @@ void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample
   }
   const bool waking = woken_ == number;
   if (!ended && !waking && settings_.metric == scaler::kRpsMetric) return;
-  // The windows add: of what they have of this second the difference is missing.
+  // The windows add what is recorded, so only the difference to what they have of this second is
+  // recorded.
   scaler::TrafficSample more;
   more.concurrency = sample.concurrency - recorded_.concurrency;
   more.requests = sample.requests - recorded_.requests;

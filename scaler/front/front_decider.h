@@ -1,18 +1,18 @@
-// From the load of one service to the count of pods that it wants: Knative's windows and decider,
-// fed once a second from the front, and evaluated by tick.
+// Computes the count of pods that one service needs for its load, with Knative's windows and
+// decider, fed once a second by the front and evaluated at each tick.
 //
-// Pure. Not thread-safe. Time is that of the front, which never jumps: windows only need seconds.
+// Pure. Not thread-safe. Time is that of the front, which never jumps.
 //
-// What differs from Knative, where the autoscaler has statistics of pods and activators:
+// Differences from Knative, whose autoscaler has statistics of pods and activators:
 //   - One sample a second, of all requests: nothing is counted twice, so nothing is subtracted.
-//   - An evaluation in the middle of a second has the mean of its part so far. Begun requests of a
-//     part of a second are not a rate, and wait for its end.
+//   - An evaluation in the middle of a second uses the mean of its part so far. The requests begun
+//     in a part of a second are not a rate, and count from its end.
 //   - A service that wakes from zero begins with empty windows: 1,000 requests that are held are
-//     1,000 in flight, not (1 + 999 + 1000) / 3, nor that after a minute of zeros. The part of a
-//     second in which it woke counts as the whole second after it, if that has more: a crowd that
-//     comes across the turn of a second is no smaller than another.
-//   - Nothing recorded for a stable window is unknown, also with a burst capacity without limit:
-//     the Envoys report zero while they have no requests.
+//     1,000 in flight, not (1 + 999 + 1000) / 3, nor a mean with a minute of zeros. The part of a
+//     second in which it woke counts like the whole second after it, if that has more, so that a
+//     crowd which arrives across the turn of a second does not count less.
+//   - If nothing was recorded for a stable window the load is unknown, even with an unlimited burst
+//     capacity, since the Envoys report zero while they have no requests.
 #pragma once
 
 #include <cstdint>
@@ -33,16 +33,16 @@ class FrontDecider {
 
   void Configure(const scaler::RequestSettings& settings, absl::Time now);
 
-  // The windows begin with this second.
+  // Makes the windows begin with this second.
   void Wake(absl::Time now);
 
-  // The load of the second that `second` lies in; replaces what was recorded of it before. To be
-  // told in the order of seconds. `ended`: it is over.
+  // Records the load of the second that contains `second`, in place of what was recorded of it
+  // before. Seconds come in order. `ended`: the second is over.
   void Record(absl::Time second, const scaler::TrafficSample& sample, bool ended);
 
   scaler::RequestDecision Evaluate(absl::Time now, scaler::PodsSeen pods);
 
-  // Of the last evaluation that was valid; -1 before.
+  // From the last valid evaluation; -1 before the first one.
   int32_t wanted() const { return decider_.wanted(); }
   int32_t excess_burst() const { return decider_.excess_burst(); }
   bool panicking() const { return decider_.panicking(); }

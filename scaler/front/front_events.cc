@@ -1,4 +1,4 @@
-// What the transport tells the front.
+// The events that the transport reports to the front.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -12,7 +12,7 @@ namespace flyball::front {
 void Front::OnEnvoy(const NodeId& node, bool returning, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     envoys_.Connect(node, returning);
-    if (!serving_) return;  // services look at all Envoys when they begin
+    if (!serving_) return;  // when services begin, they consider all Envoys
     DoForAll(turn, [&](Service& service) { service.EnvoyConnected(node, returning, turn); });
   });
 }
@@ -97,7 +97,7 @@ void Front::RefuseEarly(Turn& turn) {
 void Front::OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const uint64_t report = envoys_.Heard(node, turn.now);
-    // Idle services are in no report, and need not look at any.
+    // Only services that follow reports are looked up: idle ones are in no report.
     std::map<std::string, const ServiceLoad*> loads;
     for (const auto& [name, record] : following_) loads[name] = nullptr;
     for (const ServiceLoad& load : services) loads[load.service] = &load;

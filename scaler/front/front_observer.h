@@ -1,7 +1,7 @@
-// What the front asks of the one who scales and reports.
+// What the front asks of the scaler, and reports to it.
 //
-// Threads: called from whichever thread brought the news, one call at a time, without a lock of the
-// front. No call waits: it queues what takes long. Calls may call the front again.
+// Threads: called from any thread that calls the front, one call at a time, while no lock of the
+// front is held. The calls must not wait: they queue what takes long. They may call the front.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@ class FrontObserver {
  public:
   virtual ~FrontObserver() = default;
 
-  // Requests are held: the scale is to be at least this at once. Answered by Front::ScaleWritten,
-  // Front::ScaleRefused or Front::ScaleDelayed. Told again when more are needed, and after a delay.
+  // Requests are held: the scale is to be raised to at least this at once. Answered by
+  // Front::ScaleWritten, Front::ScaleRefused or Front::ScaleDelayed. Called again when more
+  // replicas are needed, and after ScaleDelayed.
   virtual void WishScale(const std::string& service, int32_t at_least) = 0;
 
-  // Zero was decided and had to wait; now it may be written. Whoever decides again asks
-  // Front::MayEnterZero, which says yes unless requests came meanwhile.
+  // Zero was decided and had to wait; now it may be written. The next decision asks
+  // Front::MayEnterZero, which returns true unless requests came meanwhile.
   virtual void OfferZero(const std::string& service) = 0;
 
-  // Front::Wanted has another answer.
+  // Front::Wanted returns another count now.
   virtual void DesiredChanged(const std::string& service) = 0;
 
-  // A pod is to be asked, once, whether it is ready, with a time-out of 300 ms. Answered by
-  // Front::Probed, always.
+  // A pod is to be asked once whether it is ready, with a timeout of 300 ms. Always answered by
+  // Front::Probed.
   virtual void StartProbe(const std::string& service, const std::string& uid,
                           const std::string& address) = 0;
 
-  // Front::Advance is wanted at this time, which is earlier than it said itself.
+  // Front::Advance is to be called at this time, which is earlier than the one that it returned.
   virtual void WakeAt(absl::Time time) = 0;
 
   virtual void Tell(const Notice& notice) = 0;

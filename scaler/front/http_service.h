@@ -1,7 +1,7 @@
-// What an http trigger asks for of one service.
+// The settings that an http trigger gives for one service.
 //
-// Plain values, made of the trigger's metadata and the annotations of Knative, checked. Bounds,
-// windows and targets stand in `settings`.
+// Plain values, checked, made from the trigger's metadata and Knative's annotations. Bounds,
+// windows and targets are in `settings`.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace flyball::front {
 struct HttpService {
   std::string name;           // "<namespace>/<autoscaler>"
   std::string front_service;  // the Service that clients call, of the same namespace
-  std::string target_port;    // of the pods: a number or a container port's name
+  std::string target_port;    // of the pods: a number or the name of a container port
   uint16_t port = 0;          // of the Envoys' listener
   bool h2c = false;           // HTTP/2 to the pods
   HostRoutes hosts;           // its requests at the listener for hosts; empty: none

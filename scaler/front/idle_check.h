@@ -1,8 +1,8 @@
-// Whether nothing of a service is in flight at any Envoy, for certain.
+// Finds out whether certainly no request of a service is in flight at any Envoy.
 //
-// Pure. Not thread-safe. It begins once all Envoys have the gate, so that no request can pass by
-// unseen; each of them must then report twice that it has none: the first report may have been made
-// before. An Envoy that does not report is not idle.
+// Pure. Not thread-safe. The check begins once all Envoys have the gate, so that no request can
+// pass unseen. Each of them must then report twice that it has none, since the first report may
+// have been made before. An Envoy that does not report is not idle.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace flyball::front {
 
 class IdleCheck {
  public:
-  // The gate changed, or another Envoy came.
+  // To be called when the gate changed or another Envoy connected.
   void Reset() { begun_at_.reset(); }
 
-  // All connected Envoys have the gate.
+  // To be called when all connected Envoys have the gate.
   void Begin(const Envoys& envoys) {
     if (begun_at_.has_value()) return;
     begun_at_.emplace();
@@ -44,7 +44,7 @@ class IdleCheck {
 
  private:
   static constexpr uint64_t kIdleReports = 2;
-  std::optional<std::map<NodeId, uint64_t>> begun_at_;  // reports that had come by then
+  std::optional<std::map<NodeId, uint64_t>> begun_at_;  // how many reports had arrived by then
 };
 
 }  // namespace flyball::front

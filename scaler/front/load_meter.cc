@@ -6,9 +6,9 @@ namespace flyball::front {
 
 namespace {
 
-// A request that was released is seen at its pod after so long, if ever.
+// A released request is seen at its pod within this time, or never.
 constexpr absl::Duration kShownWithin = absl::Seconds(2);
-// A crowd gathers for less than that.
+// A crowd that arrives at once does so within this time.
 constexpr absl::Duration kWholeSecond = absl::Seconds(1);
 
 }  // namespace
@@ -47,7 +47,7 @@ void LoadMeter::Wake(absl::Time now) {
 void LoadMeter::BeginSecond(absl::Time now) {
   gated_.Report(now);
   second_ = now;
-  // Clients that left between did not begin at any pod.
+  // Requests whose clients left meanwhile did not begin at any pod.
   if (now - last_released_ > kShownWithin) released_ = 0;
   for (auto& [node, envoy] : at_envoys_) {
     envoy.sum = envoy.pods_sum = 0;

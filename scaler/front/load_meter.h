@@ -1,16 +1,18 @@
-// The requests of one service, second by second: in flight on average, and begun.
+// Measures the requests of one service for each second: how many were in flight on average, and how
+// many began.
 //
 // Pure. Not thread-safe. Two sources see the same requests: the Envoys' reports, which count all of
-// them four times a second, and ourselves, who see gated ones to the instant, until they are
-// released. The greater one of both counts: neither sees more than there are.
+// them four times a second, and the front itself, which sees gated ones exactly until they are
+// released. The greater of the two numbers counts, since neither sees more than there are.
 //
-// Requests that come by the listener for hosts are in no statistic of their service but those of
-// its pods: where a service has hosts, all its requests are those at pods and, without a hard
-// limit, those that we hold. (Under a hard limit we see all of them until their ends.) What was
-// held is counted where it arrives, and not again as it begins at a pod.
+// Requests at the listener for hosts are in no statistic of their service but those of its pods. So
+// for a service with hosts all requests are those at pods plus, without a hard limit, those that
+// are held. (With a hard limit the front sees all of them until their ends.) A held request counts
+// as begun when it arrives, and not again when it begins at a pod.
 //
-// Whoever is held counts from its arrival, so in the second in which a service wakes, and in the
-// one after, as many are in flight as are held at the end, not on average since its beginning.
+// In the second in which a service wakes, and in the one after, the number in flight is that of the
+// requests held at the end, not the average since the second began: held requests have waited since
+// they arrived.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +30,14 @@ class LoadMeter {
  public:
   explicit LoadMeter(absl::Time now) : gated_(now) {}
 
-  // Whether requests come by hosts too; under a hard limit each is gated.
+  // Whether requests also arrive at the listener for hosts; with a hard limit each is gated.
   void SetHosts(bool hosts, bool hard_limit) { held_and_pods_ = hosts && !hard_limit; }
 
-  // A gated request comes; it goes on, has ended, or was refused.
+  // A gated request arrives.
   void Begin(absl::Time now);
+  // A gated request goes on, has ended, or was refused.
   void End(absl::Time now);
-  // It goes on and will begin at a pod; without a hard limit. After End.
+  // Without a hard limit, to be called after End: the request goes on and will begin at a pod.
   void Released(absl::Time now) {
     if (!held_and_pods_) return;
     ++released_;
@@ -43,19 +46,19 @@ class LoadMeter {
 
   void Report(const NodeId& node, uint64_t report, const ServiceLoad& load);
   void Forget(const NodeId& node) { at_envoys_.erase(node); }
-  // Forgets those that are not among the Envoys: whoever reports need not be connected.
+  // Forgets reporters that are not in `envoys`; an Envoy may report without being connected.
   void KeepOnly(const Envoys& envoys) {
     std::erase_if(at_envoys_, [&](const auto& each) { return envoys.Find(each.first) == nullptr; });
   }
 
-  // Measures from now on, as a service does that wakes.
+  // Starts measuring anew, for a service that wakes.
   void Wake(absl::Time now);
   void BeginSecond(absl::Time now);
 
-  // Of the second that is under way, as if it ended now.
+  // The sample of the present second, as if it ended now.
   scaler::TrafficSample SoFar(const Envoys& envoys, absl::Time now) const;
 
-  // The number of the Envoy's last report that told of requests; 0: none did.
+  // The number of the Envoy's last report with requests; 0: there was none.
   uint64_t LastBusyReport(const NodeId& node) const;
 
  private:
@@ -63,7 +66,7 @@ class LoadMeter {
     double sum = 0;  // of the reports in this second
     double last = 0;
     double begun = 0;
-    double pods_sum = 0;  // the same of requests at pods
+    double pods_sum = 0;  // these three: the same for requests at pods
     double pods_last = 0;
     double pods_begun = 0;
     uint64_t last_report = 0;
@@ -71,7 +74,7 @@ class LoadMeter {
   };
 
   bool held_and_pods_ = false;
-  double released_ = 0;  // that no report has shown at a pod yet
+  double released_ = 0;  // released requests that no report has shown at a pod yet
   absl::Time last_released_ = absl::InfinitePast();
   scaler::RequestMeter gated_;
   double held_ = 0;

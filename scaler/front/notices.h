@@ -1,4 +1,4 @@
-// What the front tells of a service besides its state: events, and how a cold start came about.
+// What the front reports of a service besides its state: events, and the parts of a cold start.
 //
 // Plain values.
 #pragma once
@@ -11,10 +11,10 @@
 namespace flyball::front {
 
 enum class NoticeKind {
-  kWoken,             // requests came at zero
-  kActivationFailed,  // and got an error, all of them
+  kWoken,             // requests arrived at zero replicas
+  kActivationFailed,  // all of these requests got an error
   kFrontNotReady,     // an Envoy does not acknowledge, or none is connected
-  kRefusedByEnvoy,    // a resource was refused, and the last good one stays
+  kRefusedByEnvoy,    // an Envoy refused a resource and keeps the last good one
 };
 
 struct Notice {
@@ -23,13 +23,13 @@ struct Notice {
   std::string text;  // a sentence
 };
 
-// From the first request that was held at zero to its release, and the parts of that. A part that
-// was not seen, since its end came before its beginning, is zero.
+// The time from the first request that was held at zero to its release, and its parts. A part whose
+// end came before its beginning is zero.
 struct ColdStart {
   absl::Duration total;
   absl::Duration write;  // until the scale was written
   absl::Duration pod;    // from then until a pod's container ran
-  absl::Duration probe;  // from then until the pod passed
+  absl::Duration probe;  // from then until the pod passed its probe
   absl::Duration ack;    // from then until the Envoy had the endpoint
 };
 

@@ -6,7 +6,7 @@
 namespace flyball::front {
 namespace {
 
-// A refused connection is told at once, so that a few can be asked about more often than many.
+// A refused connection is an immediate answer, so a few pods can be probed more often than many.
 constexpr absl::Duration kShortestPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kLongestPeriod = absl::Milliseconds(25);
 constexpr int64_t kFew = 4;

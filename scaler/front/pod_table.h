@@ -1,12 +1,13 @@
 // The pods of one service: which of them take requests, and which are to be probed.
 //
-// Pure. Not thread-safe. A pod takes requests while it is Ready. The first one after zero is not
-// waited for: as soon as its container runs it is probed, and a pass counts, until Kubernetes has
-// called it Ready once. A pod leaves as soon as it is being deleted.
+// Pure. Not thread-safe. A pod takes requests while it is Ready. To be faster than the kubelet
+// after zero, a pod is probed as soon as its container runs, and a passed probe counts until
+// Kubernetes has reported it Ready once. A pod takes no more requests as soon as it is being
+// deleted.
 //
-// Pods that are there when the scale becomes zero are about to be deleted, and take no requests any
-// more. A scale that is raised again before its controller has looked keeps them: who is not being
-// deleted 3 s after that was written stays.
+// Pods that exist when the scale becomes zero are about to be deleted ("doomed"), and take no more
+// requests. If the scale is raised again before its controller has acted, they are kept: a pod that
+// is not being deleted 3 s after that write is pardoned.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +21,14 @@
 
 namespace flyball::front {
 
-// As Kubernetes shows it.
+// A pod as Kubernetes shows it.
 struct PodView {
   std::string uid;
   std::string address;   // "10.0.0.7:8080", the port that requests go to; empty: not known yet
   bool running = false;  // its container runs
   bool ready = false;
   bool deleting = false;
-  // Its readiness can be asked for from here: not with an exec or a startup probe.
+  // Whether its readiness can be asked for from here; not if it has an exec or a startup probe.
   bool probeable = true;
 };
 
@@ -47,18 +48,18 @@ class PodTable {
  public:
   void Set(const std::vector<PodView>& pods, absl::Time now);
 
-  // The scale is zero: all that are there will go.
+  // The scale is zero: all present pods will be deleted.
   void DoomAll();
-  // They stay after all.
+  // The doomed pods stay after all.
   void PardonAll();
   // The scale was written to be above zero.
   void Raised(absl::Time now);
-  // Pardons those whose time is over; whether there were any.
+  // Pardons the doomed pods if their 3 s are over. Returns whether there were any.
   bool Advance(absl::Time now);
 
-  // The pods to be probed now, at most so many; each is probed until Probed() tells the result.
-  // Those beyond that are due a period later: 5 ms, and up to 25 ms the more are probed beside
-  // them, here and in so many `others` services.
+  // The pods to be probed now, at most `limit`; each counts as being probed until Probed() is
+  // called. The next probe is due a period later: 5 ms, and up to 25 ms the more pods are probed,
+  // here and (`others`) in other services.
   std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit, int64_t others);
   void Probed(absl::string_view uid, bool passed);
 
@@ -71,15 +72,15 @@ class PodTable {
   bool any_running() const;
   // When the next probe is due.
   absl::Time NextProbe() const;
-  // When Advance would pardon somebody.
+  // When Advance would pardon a pod.
   absl::Time NextPardon() const;
 
  private:
   struct PodRecord {
     PodView view;
     bool doomed = false;
-    bool passed = false;     // a probe did
-    bool was_ready = false;  // from then on Kubernetes alone is believed
+    bool passed = false;     // it has passed a probe
+    bool was_ready = false;  // it was Ready once: from then on only Kubernetes counts
     bool probing = false;
     absl::Time next_probe = absl::InfinitePast();
   };

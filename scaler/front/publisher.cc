@@ -20,8 +20,8 @@ bool Publisher::Put(Resource resource, Turn& turn) {
   return true;
 }
 
-// A service whose hosts are taken away keeps a route of none: so Envoys acknowledge that too, and
-// none still leads requests past the gate when it goes to zero.
+// A service that loses its hosts keeps a route without hosts. So Envoys acknowledge the change, and
+// none still carries requests past the gate when the service goes to zero.
 bool Publisher::PutHosts(const HttpService& spec, bool gated, Turn& turn) {
   const bool had = told_[static_cast<size_t>(ResourceKind::kHostRoute)].has_value();
   if (!spec.hosts.empty()) {

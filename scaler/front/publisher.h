@@ -1,8 +1,8 @@
-// What the Envoys are told of one service, in the order that makes it free of errors, and which of
-// them have it.
+// Sends one service's resources to the Envoys, in an order that causes no errors, and knows which
+// Envoys have them.
 //
-// Not thread-safe. All goes over one stream to each Envoy, in the order of the effects: the gate
-// goes on before endpoints leave, and off after they came.
+// Not thread-safe. Everything goes over one stream to each Envoy, in the order of the effects: the
+// gate goes on before endpoints leave, and off after they came.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace flyball::front {
 
 class Publisher {
  public:
-  // `version`: the last one that was given to any resource.
+  // `version`: the last version that was given to any resource; it is shared and counted up.
   explicit Publisher(uint64_t& version) : version_(version) {}
 
-  // Tells what differs from what was told before; whether the gate does.
+  // Sends what differs from what was sent before. Returns whether the gate does.
   bool Publish(const HttpService& spec, bool gated, const std::vector<std::string>& endpoints,
                Turn& turn);
   void Remove(const std::string& service, Turn& turn);
@@ -31,18 +31,18 @@ class Publisher {
   const Acknowledgements& acks() const { return acks_; }
 
   bool gated() const;
-  // Whether the Envoy can carry a request to some pod, or to this one.
+  // Whether the Envoy can carry a request to some pod; Reaches: to this pod.
   bool CanServe(const NodeId& node) const;
   bool Reaches(const NodeId& node, const std::string& address) const;
   bool AllCanServe() const;
-  // Whether every connected Envoy has the gate as it was told last, wherever requests come in.
+  // Whether every connected Envoy has the newest state of the gate, for all routes of the service.
   bool AllHaveRoute() const {
     return acks_.AllHaveNewest(ResourceKind::kRoute) &&
            acks_.AllHaveNewest(ResourceKind::kHostRoute);
   }
 
  private:
-  // Whether it differed.
+  // Sends the resource if it has changed. Returns whether it has.
   bool Put(Resource resource, Turn& turn);
   bool PutHosts(const HttpService& spec, bool gated, Turn& turn);
 

@@ -11,7 +11,7 @@ namespace flyball::scaler {
 
 struct MeterReport {
   double concurrency = 0;
-  double proxied_concurrency = 0;  // of those that came through another proxy of ours
+  double proxied_concurrency = 0;  // of requests that came through another proxy of ours
   double requests = 0;
   double proxied_requests = 0;
 };
@@ -23,11 +23,11 @@ class RequestMeter {
   void Begin(absl::Time now, bool proxied);
   void End(absl::Time now, bool proxied);
 
-  // Of the time since the last report. Requests that are under way are carried over.
+  // Reports the time since the last report. Requests that are under way are carried over.
   MeterReport Report(absl::Time now);
 
  private:
-  // Times may come in any order: what seems to go back takes no time.
+  // Times may come in any order: a step back counts as no time.
   void Advance(absl::Time now);
 
   absl::Time changed_;

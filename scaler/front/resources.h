@@ -1,5 +1,5 @@
-// What an Envoy is told of one service, as plain values, one of each kind. The transport makes
-// bytes of them.
+// The resources of one service that an Envoy is sent, as plain values, one of each kind. The
+// transport encodes them.
 //
 // A service is named "<namespace>/<autoscaler>", and so are its resources.
 #pragma once
@@ -17,7 +17,7 @@ namespace flyball::front {
 enum class ResourceKind { kCluster, kEndpoints, kRoute, kListener, kHostRoute };
 inline constexpr int kResourceKinds = 5;
 
-// The listener for hosts, which is no service's, and the table of all host routes in the Envoys.
+// The name of the listener for hosts, which belongs to no service, and of the table of host routes.
 inline constexpr char kHostsListener[] = "hosts";
 
 // How requests reach the pods.
@@ -35,12 +35,12 @@ struct EndpointsResource {
   bool operator==(const EndpointsResource&) const = default;
 };
 
-// Whether each request is shown to us before it goes on: the gate.
+// Whether the front is asked about each request before it goes on: the gate.
 struct RouteResource {
   std::string service;
   bool gated = true;
-  bool hard_limit = false;  // gated always, and we are told the end of each request too
-  // Of a request without its wait; zero: none.
+  bool hard_limit = false;  // always gated, and the end of each request is reported too
+  // The time limit of a request, not counting its wait; zero: none.
   absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const RouteResource&) const = default;
 };
@@ -50,13 +50,13 @@ struct ListenerResource {
   std::string service;
   uint16_t port = 0;
   bool hard_limit = false;
-  // How long a gated request waits for our answer, which must be longer than we let it wait.
+  // How long a gated request waits for the front's answer; longer than the front holds requests.
   absl::Duration message_timeout = absl::ZeroDuration();
   bool operator==(const ListenerResource&) const = default;
 };
 
-// Which requests of the listener for hosts go to the service, and whether they are shown to us
-// before. All of them make one table, of which each Envoy has the whole.
+// Which requests at the listener for hosts go to the service, and whether they are gated. All of
+// these resources together make one table, which each Envoy has as a whole.
 struct HostRouteResource {
   std::string service;
   HostRoutes routes;
@@ -74,7 +74,7 @@ inline ResourceKind KindOf(const Resource& resource) {
   return static_cast<ResourceKind>(resource.index());
 }
 
-// Of what is sent of one service to one Envoy, the lower rank goes first.
+// The order in which one service's resources are sent to an Envoy: the lowest rank goes first.
 inline int SendRank(const Resource& resource) {
   const auto* const route = std::get_if<RouteResource>(&resource);
   const auto* const hosts = std::get_if<HostRouteResource>(&resource);

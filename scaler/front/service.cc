@@ -8,10 +8,10 @@
 namespace flyball::front {
 namespace {
 
-// After so long a service counts as open although an Envoy has not acknowledged its endpoints. The
-// requests of that Envoy are held on.
+// After this time a service counts as open even if an Envoy has not acknowledged its endpoints. The
+// requests of that Envoy are still held.
 constexpr absl::Duration kOpeningTime = absl::Seconds(1);
-// How long the gate stays on after opening, so that no worker of an Envoy still is without pods.
+// How long the gate stays on after opening, so that every worker thread of the Envoys has the pods.
 constexpr absl::Duration kGateLinger = absl::Seconds(2);
 constexpr absl::Duration kFirstBackOff = absl::Seconds(1);
 constexpr absl::Duration kLastBackOff = absl::Seconds(30);
@@ -274,7 +274,7 @@ absl::Time Service::NextTime() const {
       }
       break;
     case ServiceState::kClosing:
-      break;  // reports of load come all the time
+      break;  // nothing to schedule: reports of load arrive all the time
     case ServiceState::kFailing:
       next = std::min({next, entered_ + BackOff(failures_), pods_.NextProbe()});
       break;

@@ -1,8 +1,8 @@
-// One service: its state, its requests that wait, and what its Envoys are told.
+// One service: its state, its held requests, and what its Envoys are sent.
 //
-// Pure: time, Envoys and what comes of it are in the Turn. Not thread-safe: the Front looks after
-// that. Each event changes a fact; then React() takes the state machine as far as it goes, tells
-// the Envoys what has changed, and lets those requests go that may.
+// Pure: time, Envoys and effects are in the Turn. Not thread-safe: the Front locks. Each event
+// changes a fact; then React() takes the state machine as far as it goes, sends the Envoys what has
+// changed, and releases the requests that may go.
 //
 // What always holds:
 //   - A request is released to an Envoy only after that Envoy acknowledged an endpoint that is
@@ -45,17 +45,17 @@ struct SharedCounts {
 
 class Service {
  public:
-  // `replicas`: those that its target is told to have. `shared` outlives it.
+  // `replicas`: the count in the target's scale. `shared` outlives the service.
   Service(HttpService spec, int32_t replicas, const std::vector<PodView>& pods,
           SharedCounts& shared, absl::Time now);
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Before that nothing is told and nobody is let through. `known`: Envoys may have it from an
-  // earlier process; if it has pods they go on without a gate.
+  // Before this call nothing is sent and no request is released. `known`: Envoys may have the
+  // service from an earlier process; then, if it has pods, its gate is off at once.
   void Begin(bool known, Turn& turn);
   void Configure(const HttpService& spec, Turn& turn);
-  // Refuses who waits and takes the resources away.
+  // Refuses the held requests and removes the resources.
   void Remove(Turn& turn);
 
   void EnvoyConnected(const NodeId& node, bool returning, Turn& turn);
@@ -63,13 +63,13 @@ class Service {
   void Acked(const NodeId& node, ResourceKind kind, uint64_t version, Turn& turn);
   void Nacked(const NodeId& node, ResourceKind kind, absl::string_view text, Turn& turn);
 
-  // `arrived`: before now, where it came before the start was over.
+  // `arrived` is earlier than now for a request that came before BeginServing.
   void Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn);
   void End(RequestId id, Turn& turn);
 
-  // Whether it is to be told of reports that it is not in.
+  // Whether it needs also those reports in which it does not occur.
   bool FollowsReports() const { return state_ == ServiceState::kClosing || spec_.hard_limit(); }
-  // Of one Envoy's report; `load` is null where the service is not in it.
+  // Handles one Envoy's report; `load` is null if the service is not in it.
   void Report(const NodeId& node, uint64_t report, const ServiceLoad* load, Turn& turn);
 
   void SetPods(const std::vector<PodView>& pods, Turn& turn);
@@ -84,10 +84,10 @@ class Service {
   void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
-  // The second that began at `began` is over. False: nothing became due by that, nor later than it
-  // was.
+  // The second that began at `began` is over. False: the time at which the service is due stayed
+  // the same.
   bool EndSecond(absl::Time began, Turn& turn);
-  // Does what is due, and says when something will be.
+  // Does what is due; NextTime says when something is due next.
   void Advance(Turn& turn);
   absl::Time NextTime() const;
 
@@ -121,7 +121,7 @@ class Service {
   // How many pods are wanted: service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
   void Evaluate(Turn& turn);
-  // While requests come to a service that is being woken, it has not seen all that are to come.
+  // For a request that comes to a service that is being woken: more of them may be about to come.
   void EvaluateSoon(absl::Time now);
   void WishForMore(Turn& turn);
   void NoteReadiness(Turn& turn);
@@ -133,22 +133,22 @@ class Service {
 
   ServiceState state_ = ServiceState::kZero;
   absl::Time entered_;
-  absl::Time open_since_;           // since the last state without pods
+  absl::Time open_since_;           // when it last left a state without endpoints
   bool asleep_;                     // the scale is zero
   bool gate_ = true;                // the gate as it should be
   std::optional<int32_t> decided_;  // the last count, unless requests came since
   bool zero_entered_ = false;
   bool zero_offered_ = false;
-  int32_t wished_ = 0;                           // of the scale, since the wake or the last delay
-  absl::Time next_wish_ = absl::InfinitePast();  // not before
-  int failures_ = 0;                             // in a row
-  std::optional<std::string> scale_refused_;     // why, in a word
-  Refusal failure_;                              // what requests get while it fails
+  int32_t wished_ = 0;                           // count asked for since the wake or last delay
+  absl::Time next_wish_ = absl::InfinitePast();  // WishScale is not called before
+  int failures_ = 0;                             // failed activations in a row
+  std::optional<std::string> scale_refused_;     // why, in one word
+  Refusal failure_;                              // what requests get in the state failing
 
   PodTable pods_;
-  std::vector<std::string> endpoints_;  // of the pods, whether or not Envoys are told
+  std::vector<std::string> endpoints_;  // of the pods, whether or not they are published
   uint64_t revision_ = 1;               // of the endpoints and of spec_
-  // What was published last: a request alone changes nothing of it.
+  // What was published last. A request alone does not change it.
   struct Published {
     uint64_t revision = 0;
     bool gate = false;
@@ -160,7 +160,7 @@ class Service {
   Slots slots_;
   Publisher publisher_;
   IdleCheck idle_;
-  absl::Time alone_since_;  // no Envoy is connected
+  absl::Time alone_since_;  // since when no Envoy is connected
   std::string not_ready_;
 
   LoadMeter load_;

@@ -1,4 +1,4 @@
-// The part of a service that knows its load, and tells how it is.
+// The part of a service that measures its load and reports its state.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -8,10 +8,10 @@
 namespace flyball::front {
 namespace {
 
-// A crowd that comes at zero is counted so long after each evaluation, and not only at the next
-// tick: its pods take long enough to start.
+// While requests gather at zero replicas, the next evaluation comes after this time and not only at
+// the next tick, since pods take long enough to start.
 constexpr absl::Duration kGathering = absl::Milliseconds(100);
-// An Envoy that has not acknowledged for so long is told of.
+// An Envoy that has not acknowledged for this long is reported.
 constexpr absl::Duration kAcknowledgementTime = absl::Seconds(5);
 
 const char* NameOf(ResourceKind kind) {
@@ -27,11 +27,12 @@ void Service::Report(const NodeId& node, uint64_t report, const ServiceLoad* loa
   if (spec_.hard_limit()) {
     slots_.Report(node, load == nullptr ? 0 : static_cast<int64_t>(load->upstream_active));
   }
-  // All others look at reports when they are evaluated.
+  // In other states reports are used at the next evaluation.
   if (state_ == ServiceState::kClosing || (spec_.hard_limit() && !queue_.empty())) React(turn);
 }
 
-// Nobody who reports has told that there are none; who is held is there for certain.
+// Whether the load can be relied on: held requests are known for certain, and otherwise Envoys must
+// report.
 bool Service::LoadIsKnown(const Turn& turn) const {
   if (!queue_.empty()) return true;
   const auto& envoys = turn.envoys.all();

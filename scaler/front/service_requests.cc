@@ -1,4 +1,4 @@
-// The part of a service that holds requests and lets them go.
+// The part of a service that holds and releases requests.
 #include <utility>
 
 #include "scaler/front/service.h"
@@ -15,7 +15,7 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
   load_.Begin(turn.now);
   queue_.Add({id, node, arrived});
   ++shared_.held;
-  decided_.reset();  // it was made without this request
+  decided_.reset();  // the decision was made without this request
   if (state_ == ServiceState::kActivating) EvaluateSoon(turn.now);
   React(turn);
   if (!queue_.contains(id)) return;
@@ -29,7 +29,8 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
   Refuse(id, {RefusalReason::kQueueFull, ""}, turn);
 }
 
-// The only request of a service is held also when others fill all places: it wakes the service.
+// The first request of a service is held even if other services use up the limit, since it wakes
+// the service.
 bool Service::TooManyAreHeld() const {
   const auto held = static_cast<int64_t>(queue_.size());
   return held > spec_.queue || (shared_.held > shared_.held_limit && held > 1);
@@ -72,7 +73,7 @@ void Service::LetGo(Turn& turn) {
 void Service::Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn) {
   --shared_.held;
   idle_.Reset();  // no Envoy has reported it yet
-  // With a hard limit it is in flight, as we see it, until its end is told.
+  // With a hard limit the request counts as in flight until its end is reported.
   if (!pod.has_value()) {
     load_.End(turn.now);
     load_.Released(turn.now);

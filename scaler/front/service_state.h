@@ -1,14 +1,15 @@
 // The states of a service, and what leads from one to the next.
 //
-// Pure: a table. State is held in memory alone and made anew from pods and scale after a start.
+// Pure: a table. The state is kept in memory only; after a start it follows from pods and scale.
 //
 //   state       gate                 endpoints  meanwhile
-//   zero        on                   none       nobody is waited for
+//   zero        on                   none       no requests are waiting
 //   activating  on                   none       a scale is written, pods are probed
-//   opening     on                   pods       each Envoy's requests go once it has the endpoints
+//   opening     on                   pods       an Envoy's requests go once it has the endpoints
 //   open        off (hard limit: on) pods
 //   closing     on                   pods       zero is decided; waits until nothing is in flight
-//   failing     on                   none       who came got an error, and gets it for a while
+//   failing     on                   none       held requests got an error, as new ones do for a
+//                                               while
 #pragma once
 
 namespace flyball::front {
@@ -19,16 +20,16 @@ enum class ServiceState { kZero, kActivating, kOpening, kOpen, kClosing, kFailin
 struct ServiceFacts {
   bool has_pod = false;       // one that takes requests
   bool has_no_pod = true;     // the opposite
-  bool wanted = false;        // requests are held, a count above zero is decided or the minimum is
+  bool wanted = false;        // requests are held, or the decided count or minimum is above zero
   bool opened = false;        // every Envoy has the endpoints, or has had a second for it
   bool given_up = false;      // the oldest request has waited too long, or the scale was refused
   bool may_close = false;     // zero is decided, and nothing is held
-  bool backed_off = false;    // long enough after a failure
-  bool zero_entered = false;  // the scale is written to be zero
+  bool backed_off = false;    // enough time has passed since the failure
+  bool zero_entered = false;  // a scale of zero is being written
 };
 
-// The state that follows; the same one where nothing is to change. It may have to be asked again
-// with the facts of the new state.
+// The state that follows; the same one if nothing changes. The caller calls it again with the facts
+// of the new state until it stays the same.
 ServiceState NextState(ServiceState state, const ServiceFacts& facts);
 
 // Whether pods take requests in this state, from Envoys that know them.

@@ -1,4 +1,4 @@
-// The part of a service that goes to zero, and comes back.
+// The part of a service that scales to zero and wakes again.
 #include <algorithm>
 #include <utility>
 
@@ -7,10 +7,10 @@
 namespace flyball::front {
 namespace {
 
-// A wake whose clients have gone is given up this long after its progress deadline, as Knative
-// does.
+// An activation whose clients have gone is given up this long after its progress deadline, as in
+// Knative.
 constexpr absl::Duration kActivationMargin = absl::Seconds(30);
-// A scale that could not be written now is wished for again after so long.
+// After this time a scale that could not be written is asked for again.
 constexpr absl::Duration kWishPause = absl::Seconds(1);
 
 }  // namespace
@@ -66,7 +66,7 @@ void Service::ScaleWritten(int32_t count, Turn& turn) {
   wished_ = std::max(wished_, count);
   cold_start_.Written(turn.now);
   pods_.Raised(turn.now);
-  if (!begun_) asleep_ = false;  // afterwards it is woken in due form
+  if (!begun_) asleep_ = false;  // once it has begun, React wakes it through its states
   React(turn);
 }
 

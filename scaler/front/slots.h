@@ -1,14 +1,15 @@
-// Which pod a request goes to where each pod gets at most so many at once: a hard limit.
+// Chooses the pod for each request under a hard limit, by which each pod gets at most that many
+// requests at once.
 //
-// Pure. Not thread-safe. The pod with the fewest requests is taken, and of equals the next one in
-// turn. A pod that takes no requests for a while keeps those that it has; the slots of a pod that
-// is gone are not given again, also not under the same address.
+// Pure. Not thread-safe. The pod with the fewest requests is taken, in turn among equals. A pod
+// that takes no new requests for a while keeps those that it has; the slots of a pod that is gone
+// are not given again, not even under the same address.
 //
-// An Envoy that comes back, after our restart or after its connection broke, may have requests at
-// pods that we do not know of. Nothing is given until it has reported how many are there; then so
-// many count as used at each pod that was there before, for it does not say which, until its
-// reports fall. The same holds for an Envoy whose calls broke while it stayed: it has more at pods
-// than it was given since, for its requests go on.
+// An Envoy that comes back, after a restart of this process or after its connection broke, may have
+// requests at pods that are unknown here. No slot is given until it has reported how many there
+// are. Then that many count as used at each pod that existed before, since the report does not say
+// at which they are, until its reports fall. The same holds for an Envoy whose calls broke while it
+// stayed: its requests go on, so it has more at pods than the slots that it was given since.
 #pragma once
 
 #include <cstdint>
@@ -32,30 +33,30 @@ class Slots {
   // The pods that exist, by uid.
   void SetPods(const std::vector<PodPlace>& pods);
 
-  // An Envoy of which it is unknown what it has at pods, until it reports.
+  // From now on it is unknown, until it reports, how many requests of this Envoy are at pods.
   void Await(const NodeId& node, absl::Time now);
-  // Goes on without those that have been silent for kSilence. Whether there was one.
+  // Stops waiting for Envoys that have been silent for kSilence. Returns whether there was one.
   bool StopAwaiting(absl::Time now);
   void Forget(const NodeId& node) { envoys_.erase(node); }
-  // So many requests of this Envoy are at pods, known ones among them.
+  // `at_pods` requests of this Envoy are at pods, including known ones.
   void Report(const NodeId& node, int64_t at_pods);
 
-  // The pod for the request, among those that `reachable` says yes to; none if all are full.
+  // The pod for the request, among those for which `reachable` is true; nullopt if all are full.
   std::optional<std::string> Give(RequestId id, const NodeId& node,
                                   absl::FunctionRef<bool(const std::string&)> reachable);
-  // The request is over. Whether it had a slot, of whatever pod.
+  // The request is over. Returns whether it had a slot.
   bool Return(RequestId id);
 
   // Whether any pod may have room.
   bool HasRoom() const;
-  int64_t used() const;  // with those that are unknown
+  int64_t used() const;  // including unknown requests
   int64_t total() const;
 
  private:
   struct PodUse {
     PodPlace place;
     int32_t used = 0;
-    bool before = false;  // it was there when an Envoy was awaited, so may have unknown requests
+    bool before = false;  // it existed when an Envoy was awaited, so it may have unknown requests
   };
   struct GivenSlot {
     std::string uid;
@@ -65,11 +66,11 @@ class Slots {
     std::optional<absl::Time> awaited_since;
     int64_t unknown = 0;
     int64_t given = 0;  // requests with a slot
-    // The fewest that were given since the last report, and between the two before: that many are
-    // in the Envoy's count for certain, which is a little older than its report.
+    // The smallest number of given slots since the last report, and between the two reports before
+    // it. The Envoy's count, which is a little older than its report, includes at least that many.
     int64_t fewest = 0;
     int64_t fewest_before = 0;
-    // The most, of the same times: what it has beyond these is unknown for certain.
+    // The largest number in the same times: requests beyond these are certainly unknown.
     int64_t most = 0;
     int64_t most_before = 0;
   };

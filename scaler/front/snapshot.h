@@ -1,4 +1,4 @@
-// The front at one moment, for people and for metrics.
+// The state of the front at one moment, for debug pages and metrics.
 //
 // Plain values.
 #pragma once
@@ -15,7 +15,7 @@ namespace flyball::front {
 
 // The proposal of a service's requests.
 struct WantedCount {
-  bool known = false;  // false: nothing was reported yet, or no Envoy reports any more
+  bool known = false;  // false: nothing was reported yet, or no Envoy is reporting any more
   int32_t count = 0;
   bool operator==(const WantedCount&) const = default;
 };
@@ -23,13 +23,13 @@ struct WantedCount {
 struct ServiceSnapshot {
   ServiceState state = ServiceState::kZero;
   bool gated = true;
-  bool asleep = false;  // the scale was written to be zero
+  bool asleep = false;  // the scale is zero
   int64_t held = 0;
   int64_t slots_used = 0;
   int64_t slots_total = 0;  // 0: no hard limit
   int32_t ready_pods = 0;
   int acks_pending = 0;
-  std::string not_ready;  // why zero has to wait, or wakes may be late; empty: all is well
+  std::string not_ready;  // why zero has to wait or waking may be slow; empty: all is well
   std::optional<ColdStart> last_cold_start;
 
   WantedCount wanted;
@@ -55,7 +55,7 @@ struct FrontTotals {
   int64_t held = 0;
   int64_t slots_used = 0;
   int64_t slots_total = 0;
-  absl::Duration stats_age;  // of the connected Envoy that was silent longest
+  absl::Duration stats_age;  // of the connected Envoy that has been silent longest
 };
 
 }  // namespace flyball::front

@@ -1,6 +1,6 @@
 // The requests of one service that are held, first come first served over all Envoys.
 //
-// Not thread-safe. Memory: about 150 bytes a request; who adds sees to the limits.
+// Not thread-safe. Memory: about 150 bytes a request; the caller of Add enforces the limits.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class WaitQueue {
   enum class Verdict { kGoes, kStays, kStop };  // kStop: it stays, and so do all behind it
 
   void Add(HeldRequest request);
-  // Whether it was there.
+  // Returns whether it was there.
   bool Remove(RequestId id);
   // Asks about each one in order; those that go are removed.
   void Visit(absl::FunctionRef<Verdict(const HeldRequest&)> verdict_of);

@@ -17,16 +17,16 @@ std::string Escaped(absl::string_view value) {
   return absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}});
 }
 
-// The numbers of one autoscaler; what is absent has no series.
+// The numbers of one autoscaler; an absent one has no series.
 struct Numbers {
   std::string labels;
   std::optional<int32_t> current, desired, unbounded, proposal;
-  std::string metric;  // which made the proposal
+  std::string metric;  // the one that made the proposal
   std::optional<double> age_seconds;
   absl::string_view reason;
 };
 
-// Not copied while it grows, and nobody has to count them first.
+// A deque, which copies nothing while it grows, so the autoscalers need not be counted first.
 using NumbersOfAll = std::deque<Numbers>;
 
 Numbers NumbersOf(const AutoscalerKey& key, const LoggedDecision& last) {
@@ -61,7 +61,7 @@ class FamilyWriter {
  public:
   FamilyWriter(const NumbersOfAll& all, std::string& out) : all_(all), out_(out) {}
 
-  // `label`: of what a sample has more, or "".
+  // `label`: the name of the additional label that the samples have, or "".
   void Write(absl::string_view name, absl::string_view help, absl::string_view label,
              SampleOf sample_of) {
     bool first = true;

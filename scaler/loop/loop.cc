@@ -6,21 +6,21 @@
 namespace flyball::scaler {
 namespace {
 
-// An answer that was asked for this much before a cycle began still counts for it.
+// An answer that was asked for up to this long before a cycle began still counts for it.
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
 // How often autoscalers that are decided on each sample ask for readings whose source does not tell
 // of samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
-// How long it takes until something that is not listed yet is looked for again.
+// After which time a target whose kind is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
-// How long two looks at clocks take that are as good as one.
+// Two readings of clocks that are no further apart count as taken at the same time.
 constexpr absl::Duration kOneLook = absl::Milliseconds(100);
 // How many decisions are handed to a thread at once.
 constexpr size_t kBatch = 32;
 
-// Whether the autoscaler has a trigger that somebody tells of activity: it must be made before that
-// can happen, so its autoscaler does not wait for a slot.
+// Whether the autoscaler has a trigger to which activity is pushed. Such a trigger must exist
+// before anything can be pushed, so its autoscaler does not wait for a slot.
 bool IsPushed(const Managed& managed) {
   return std::any_of(managed.own.triggers.begin(), managed.own.triggers.end(),
                      [](const TriggerSpec& trigger) {
@@ -32,7 +32,8 @@ bool IsPushed(const Managed& managed) {
 
 Loop::Loop(Deps deps, const Options& options) : deps_(std::move(deps)), options_(options) {}
 Loop::~Loop() {
-  // Ended outside the lock: a trigger's end waits for its callback, which may be about to Wake.
+  // `gone` is destroyed after the lock is released: a trigger's destructor waits for its callback,
+  // which may be about to call Wake.
   decltype(tracked_) gone;
   absl::MutexLock lock(&mutex_);
   gone.swap(tracked_);
@@ -57,7 +58,8 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
   schedule_.Set(tracked, tracked.due.regular_slot);
 }
 
-// An autoscaler that is woken when a sample comes for it need not ask whether one did.
+// An autoscaler that is woken when a sample arrives for it need not ask for samples at short
+// intervals.
 bool Loop::FollowNews(TrackedAutoscaler& tracked) {
   if (tracked.inputs.managed == nullptr) return false;
   if (!tracked.inputs.managed->own.cadence.on_sample) return false;
@@ -68,10 +70,10 @@ bool Loop::FollowNews(TrackedAutoscaler& tracked) {
   return true;
 }
 
-// Whether an autoscaler is to be decided at once. One of our own kind is when its spec changes,
-// since one that waits for pushes may have a cadence of an hour. Of those in the first lists only
-// the ones with such a trigger are; all others wait for their slots. HorizontalPodAutoscalers wait
-// for theirs too, but where the cluster's controller would not.
+// Whether an autoscaler is to be decided at once. One of our own kind is when it is new or its spec
+// has changed, since one that waits for pushes may have a cadence of an hour. In the first lists
+// only those with such a trigger are; all others wait for their slots. HorizontalPodAutoscalers
+// wait for their slots too, unless the cluster's controller would decide them at once.
 bool Loop::IsNews(const Managed* before, const Managed& managed) const {
   if (managed.key.kind != AutoscalerKind::kOwn) {
     const MathConfigsPtr configs = deps_.configs.Get();
@@ -121,7 +123,8 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
     }
   }
   if (wake) deps_.wake_up();
-  // Of an HPA that we only watch, the status is the stock controller's.
+  // The status of an HPA on which we do not act is the stock controller's. Observers are told of
+  // it.
   if (before == nullptr || managed->key.kind != AutoscalerKind::kHpa ||
       EffectiveMode(*managed, options_.mode) == Mode::kAct ||
       SemanticallyEqual(before->autoscaler.status, managed->autoscaler.status)) {
@@ -131,7 +134,7 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
 }
 
 void Loop::OnGone(const AutoscalerKey& key) {
-  deps_.pods.Retire(key);  // it is nobody's rival any more
+  deps_.pods.Retire(key);  // from now on it is no rival of any other autoscaler
   absl::MutexLock lock(&mutex_);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
@@ -159,10 +162,11 @@ void Loop::Wake(const AutoscalerKey& key) {
   deps_.wake_up();
 }
 
-// Forgets an autoscaler whose object is gone. Only Tick begins cycles, and calls this, so nobody
-// decides an object that is made anew in the meantime before all have forgotten the one before.
+// Forgets an autoscaler whose object is gone. Only Tick calls this, and only Tick begins cycles. So
+// an object that is created meanwhile under the same name is not decided before the stores and
+// observers have forgotten the earlier one.
 void Loop::Erase(TrackedAutoscaler& tracked) {
-  std::unique_ptr<TrackedAutoscaler> forgotten;  // ends outside the lock
+  std::unique_ptr<TrackedAutoscaler> forgotten;  // destroyed outside the lock
   {
     absl::MutexLock lock(&mutex_);
     if (tracked.due.gone) {
@@ -170,15 +174,15 @@ void Loop::Erase(TrackedAutoscaler& tracked) {
       forgotten = std::move(tracked_.extract(tracked.key).mapped());
     }
   }
-  if (forgotten == nullptr) return Finish(tracked);  // made anew just now: it waits for its slot
+  if (forgotten == nullptr) return Finish(tracked);  // created anew just now: it waits for its slot
   deps_.pods.Forget(forgotten->key);
   for (DecisionObserver* observer : deps_.observers) observer->OnForgotten(forgotten->key);
 }
 
 // ---- a cycle ------------------------------------------------------------------------------------
 
-// Of both clocks at one time: a thread that is held up between two looks must not take that for a
-// clock that was set.
+// Reads both clocks at one time: a thread that is held up between the two readings must not take
+// that for a wall clock that was set.
 DecideStep::Times Loop::Now() const {
   DecideStep::Times now;
   MonotonicTime looked;
@@ -190,7 +194,7 @@ DecideStep::Times Loop::Now() const {
   return now;
 }
 
-// The latest object as its schedules make it now; the same pointer as long as that is the same.
+// The latest object as its schedules make it now. The pointer stays the same while the result does.
 const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   if (!due.has_schedules) return due.latest;
   ManagedPtr now = ScheduledAt(due.latest, options_.mode, deps_.clock.WallNow());
@@ -201,7 +205,7 @@ const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   return due.scheduled;
 }
 
-// Takes what a slot has come of. What is late has its next chance at its next slot.
+// Takes an autoscaler whose slot has come. If its last cycle is still under way, this slot is lost.
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun) {
   Schedule(tracked, now);
   if (!IsBusy(tracked.due)) BeginCycle(tracked, now, begun);
@@ -217,7 +221,7 @@ void Loop::TakeDue(SteadyGroup& group, MonotonicTime now, Begun& begun) {
   begun.groups.push_back(&group);
 }
 
-// Begins a cycle of an autoscaler, or says that it is to be erased.
+// Begins a cycle of an autoscaler, or notes in `begun` that it is to be erased.
 void Loop::BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun) {
   tracked.due.busy = true;
   if (tracked.due.gone) {
@@ -229,7 +233,7 @@ void Loop::BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begu
   if (other) tracked.inputs.managed = managed;
   if (std::exchange(tracked.due.recreated, false)) {
     tracked.decided.status_is_old = true;
-    tracked.inputs.pods.selected = nullptr;  // it was retired among those that select the same pods
+    tracked.inputs.pods.selected = nullptr;  // OnGone retired it: it has to select its pods again
   }
   tracked.not_before = now;
   const bool woken = std::exchange(tracked.due.woken, false);
@@ -255,7 +259,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
     const MonotonicTime idle = now + kIdle;
     next = std::min(schedule_.Next().value_or(idle), idle);
   }
-  // Their end changes what is known of their rivals.
+  // They are erased first, since that changes who the others' rivals are.
   for (TrackedAutoscaler* tracked : std::exchange(begun.gone, {})) Erase(*tracked);
   if (!begun.groups.empty()) DissolveOld(begun, now);
   for (TrackedAutoscaler* tracked : begun.gone) Erase(*tracked);
@@ -265,7 +269,8 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   return next;
 }
 
-// Autoscalers that are due together learn of each other's selectors before any of them asks.
+// The selectors of all autoscalers that are due together are known before any of them asks for
+// metrics, so that one question can cover all of them.
 void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<SteadyGroup*> groups,
                     MonotonicTime now) {
   std::vector<TrackedAutoscaler*> asking;
@@ -283,7 +288,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
   BeginRounds(groups, to_ask);
   for (TrackedAutoscaler* tracked : autoscalers) {
     if (!Prepare(*tracked, now)) {
-      Finish(*tracked);  // it may have become ours meanwhile
+      Finish(*tracked);  // Finish, because it may have been woken since: it may be ours by now
       continue;
     }
     switch (deps_.read.FindScale(tracked->inputs)) {
@@ -312,7 +317,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
   DecideAll(std::move(ready));
 }
 
-// What was read and decided by another configuration says nothing any more.
+// What was read under another configuration does not count any more.
 void Loop::FollowConfig(CycleInputs& inputs) const {
   MathConfigsPtr configs = deps_.configs.Get();
   if (inputs.configs == configs) return;
@@ -326,7 +331,7 @@ void Loop::FollowConfig(CycleInputs& inputs) const {
 bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   const Managed& managed = *tracked.inputs.managed;
   const Mode mode = EffectiveMode(managed, options_.mode);
-  // Any replica may be asked for the counts that are advised: each of them decides those.
+  // Any replica may be asked for the counts that are advised, so every replica decides them.
   if (mode != Mode::kAdvise && !deps_.ownership.Owns(tracked.key)) {
     Disown(tracked);
     return false;
@@ -334,7 +339,8 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   const uint64_t epoch = ownership_epoch_.load();
   if (tracked.decided.ownership_epoch != epoch) {
     tracked.decided.ownership_epoch = epoch;
-    // Whoever advises has seen all that others would remember.
+    // A replica that advises has decided the autoscaler all along: it need not restore what another
+    // replica remembered.
     if (mode != Mode::kAdvise || tracked.inputs.mode != Mode::kAdvise) {
       tracked.decided.restored = false;
     }
@@ -353,8 +359,8 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   return true;
 }
 
-// What another replica decides from now on is not remembered here, nor are its triggers listened
-// to.
+// Another replica decides the autoscaler from now on: this one ends its triggers and forgets its
+// last decision.
 void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.inputs.plan.Drop();
   if (!tracked.decided.made) return;
@@ -365,8 +371,8 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 
-// Goes on when all answers of a phase are there. True: it was the last phase, so the autoscaler can
-// be decided.
+// Goes on once all answers of a phase have arrived. True: it was the last phase, or nothing is left
+// to be waited for, so the autoscaler can be decided.
 bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
   deps_.read.TakeAskedScale(tracked.inputs);
@@ -388,7 +394,7 @@ void Loop::OnReady(absl::Span<AnswerWaiter* const> waiters) {
   }
   if (!to_ask.empty()) deps_.plan.board.AskAll(std::move(to_ask));
   if (ready.size() > kBatch) return DecideAll(std::move(ready));
-  // A few are decided where they are: handing them on would cost more.
+  // A few are decided on this thread: handing them to the pool would cost more.
   for (TrackedAutoscaler* tracked : ready) DecideNow(*tracked);
 }
 
@@ -410,8 +416,8 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& decided = tracked.decided;
   deps_.decide.TakeReadings(inputs, now.wall, scratch);
-  // At its regular slot one that is told of news is decided anyway; any other has many slots in a
-  // period.
+  // An autoscaler that is told of news is decided at each regular slot. Any other that is decided
+  // on each sample has many slots in one period, and skips those at which nothing is new.
   const bool regular = tracked.due.told_of_news && !tracked.not_steady;
   if (inputs.managed->own.cadence.on_sample && !regular &&
       now.monotonic - decided.at < PeriodOf(*inputs.managed) &&
@@ -463,7 +469,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
     for (TrackedAutoscaler* tracked : autoscalers) {
       tracked->due.busy = false;
       tracked->due.steady = tracked->steady_on != nullptr;
-      if (!tracked->due.steady) again |= FollowNews(*tracked);  // a steady one is told of none
+      if (!tracked->due.steady) again |= FollowNews(*tracked);  // a steady one is not told of news
       if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
       schedule_.Set(*tracked, deps_.clock.MonotonicNow());
       again = true;

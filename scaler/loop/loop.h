@@ -1,11 +1,11 @@
-// The loop: it knows which autoscalers there are and when each is due, and takes each through its
-// cycle from step to step.
+// The loop: it knows which autoscalers exist and when each is due, and takes each through the steps
+// of its cycle.
 //
 // Thread-safe. It has no threads of its own: Tick is called by one thread, and the steps run in the
 // pools that it is given. A cycle finds the scale (read_step), asks what the decision depends on
 // (question_board), decides (decide_step), writes the scale (act_step) and reports (report_step).
 // An autoscaler has one cycle at a time; when it is due while that is under way it waits for its
-// next slot. Steady autoscalers that are due together have a round in common instead of a cycle
+// next slot. Steady autoscalers that are due together share one round instead of having a cycle
 // each (steady_step).
 #pragma once
 
@@ -50,7 +50,7 @@ class Loop : public AutoscalerSink {
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     QuestionBoard::Run run_writes;
-    // Gives what questions are asked with. Called at most once for each Tick.
+    // Returns what Question::Ask is called with. Called at most once for each Tick.
     std::function<AskContext()> ask_context;
     // Called when Tick is needed earlier than its last call said.
     std::function<void()> wake_up;
@@ -68,11 +68,11 @@ class Loop : public AutoscalerSink {
   void OnAutoscaler(ManagedPtr managed) override;
   void OnGone(const AutoscalerKey& key) override;
 
-  // Begins what is due. Returns when to call it again at the latest.
+  // Begins the cycles and rounds that are due. Returns when to call it again at the latest.
   MonotonicTime Tick(MonotonicTime now);
-  // The board calls it with cycles and rounds whose questions all have their answers.
+  // The question board calls it with the cycles and rounds whose questions are all answered.
   void OnReady(absl::Span<AnswerWaiter* const> waiters);
-  // Has an autoscaler decided as soon as possible.
+  // Requests a decision of that autoscaler as soon as possible.
   void Wake(const AutoscalerKey& key);
   // To be called when shards were won or lost.
   void OwnershipChanged();
@@ -85,7 +85,7 @@ class Loop : public AutoscalerSink {
   Stats stats() const;
 
  private:
-  // Cycles of these and rounds of the kept groups.
+  // Begins cycles of the autoscalers and rounds of the kept groups.
   void BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<SteadyGroup*> groups,
                 MonotonicTime now);
   void BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToAsk& to_ask);
@@ -95,14 +95,15 @@ class Loop : public AutoscalerSink {
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
   void DecideNow(TrackedAutoscaler& tracked);
   void WriteScale(TrackedAutoscaler& tracked);
-  // Whether no shard was won or lost since its cycle began. Otherwise what was decided may be of an
-  // earlier time as its owner, and what is remembered of another's.
+  // Whether no shard was won or lost since the cycle began. Otherwise this replica may have lost
+  // the autoscaler and won it back meanwhile, while another replica decided it.
   bool IsOfThisTerm(const TrackedAutoscaler& tracked) const {
     return tracked.decided.ownership_epoch == ownership_epoch_.load();
   }
-  // Whether the autoscaler still is what its present decision was made for.
+  // Whether the autoscaler is still the one that the present decision was made for: same spec, same
+  // mode, same term.
   bool IsCurrent(const TrackedAutoscaler& tracked) const;
-  // The cycle or round is over. `decide_anew`: another cycle follows at once.
+  // Ends the cycle or round. `decide_anew`: another cycle follows at once.
   void Finish(TrackedAutoscaler& tracked, bool decide_anew = false);
   void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew = false);
   // What a Tick begins.
@@ -123,13 +124,14 @@ class Loop : public AutoscalerSink {
   }
   bool MayBeKept(const SteadyGroup& group) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   void Keep(SteadyGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // It is due by itself again, and as busy as its group was.
+  // From now on the autoscaler is due by itself again; it is busy if the group was.
   void TakeOut(SteadyGroup& group, TrackedAutoscaler& tracked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The group is no more. Returns who was in it.
+  // Ends the group. Returns its members.
   std::vector<TrackedAutoscaler*> Dissolve(SteadyGroup& group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Something is told of an autoscaler, which its group may not be due for any more.
+  // To be called when a watch or a wake-up concerns one autoscaler: its kept group, if it is in
+  // one, ends now, or after the round that is under way.
   void BreakGroup(const TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
   void EndRound(SteadyGroup& group);
@@ -138,7 +140,7 @@ class Loop : public AutoscalerSink {
   absl::Duration PeriodOf(const Managed& managed) const;
   const ManagedPtr& FollowSchedules(DueState& due) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
-  // Whether it has other slots now.
+  // Whether its slots have changed.
   bool FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -156,7 +158,7 @@ class Loop : public AutoscalerSink {
       ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<SteadyGroup*, std::unique_ptr<SteadyGroup>> groups_
-      ABSL_GUARDED_BY(mutex_);                   // that are kept, or have a round
+      ABSL_GUARDED_BY(mutex_);                   // all that are kept or have a round under way
   bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists are in
 };
 

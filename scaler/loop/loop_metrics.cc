@@ -48,13 +48,13 @@ const Buckets& AgeBuckets() {
   static const Buckets& buckets = *new Buckets(Doubling(0.05, 12));
   return buckets;
 }
-// Of the stock controller's histograms.
+// The buckets of the stock controller's histograms.
 const Buckets& StockBuckets() {
   static const Buckets& buckets = *new Buckets(Doubling(0.001, 15));
   return buckets;
 }
 
-// The same value so many times.
+// Observes the same value `times` times.
 void ObserveMany(Histogram& histogram, const Buckets& buckets, double value, double times) {
   if (times == 1) return histogram.Observe(value);
   std::vector<double> increments(buckets.size() + 1);
@@ -79,7 +79,7 @@ size_t ActionOf(const DecisionRecord& record) {
   return record.decision->desired > record.decision->current ? 1 : 2;
 }
 
-// A counter that follows a number that only grows.
+// Keeps a counter equal to a total that only grows.
 class Follower {
  public:
   explicit Follower(Counter& counter) : counter_(counter) {}
@@ -102,7 +102,7 @@ struct LoopMetrics::Families {
     }
   }
 
-  // Found by index on the way of each decision; made when it is first needed.
+  // Each decision needs one, so it is found by index and not by its labels; made at first use.
   Counter& Decisions(size_t kind, size_t mode, size_t outcome, size_t action) {
     std::atomic<Counter*>& slot = by_labels[kind][mode][outcome][action];
     Counter* counter = slot.load(std::memory_order_acquire);
@@ -116,7 +116,7 @@ struct LoopMetrics::Families {
     return *counter;
   }
 
-  // The stock controller's own metrics, of decisions that are alike.
+  // Adds `times` equal decisions to the metrics that are named as the stock controller's.
   void Reconciled(const MonitorLabels& monitor, double took, double times) {
     const Buckets& buckets = StockBuckets();
     const Labels labels = {{"action", kActionLabels[static_cast<size_t>(monitor.action)]},

@@ -10,7 +10,7 @@
 namespace flyball::scaler {
 namespace {
 
-// How often it is looked whether the first lists are in.
+// How often Turn checks whether the first lists have arrived.
 constexpr absl::Duration kListWait = absl::Milliseconds(50);
 
 TriggerContext MakeTriggerContext(const LoopDependencies& deps, TriggerSecrets secrets,
@@ -100,8 +100,8 @@ void LoopWiring::UseVersion(const ServerVersion& seen) {
   UseWhatShows();
 }
 
-// The API server admits a minimum of 0 with the gate alone. What the stock controller has is not
-// said by that, so that it counts where we are the controller.
+// The API server admits a minimum of 0 only while its HPAScaleToZero gate is on. That does not tell
+// whether the stock controller has the gate on, so it counts only where we are the controller.
 void LoopWiring::UseWhatShows() {
   const bool shown =
       autoscalers_.ShowsScaleToZero() || (acts_on_hpas_ && autoscalers_.HasZeroMinimum());
@@ -112,7 +112,7 @@ MonotonicTime LoopWiring::Turn() {
   const MonotonicTime now = dependencies_.clock.MonotonicNow();
   if (!listed_ && autoscalers_.Ready().ok() && pods_.Ready().ok()) {
     listed_ = true;
-    // It must count for the first decision.
+    // Gates that the first lists show must count for the first decision.
     absl::MutexLock lock(&version_mutex_);
     UseWhatShows();
   }

@@ -1,6 +1,6 @@
-// Puts the loop of one scaler together with its stores and steps. It has no threads of its own but
-// those that write statuses, and no pools or connections: its owner brings them, be it the running
-// program or a simulation.
+// Puts the loop of one scaler together with its stores and steps. Its only threads are those that
+// write statuses. Pools and connections come from its owner, which is the running program or a
+// simulation.
 //
 // Thread-safe as its members are. Order of use: feeds are added to the stores, then watches begin
 // to feed them, then one thread calls Turn again and again. Before it is destroyed nothing may run
@@ -39,8 +39,8 @@
 
 namespace flyball::scaler {
 
-// Limits for triggers. They wait for servers of which nothing is known, so they have a pool of
-// threads of their own, and lanes (questions/lanes.h) that share it out.
+// Limits for triggers. Triggers wait for servers that may be slow or hang, so they have a pool of
+// threads of their own, which lanes (questions/lanes.h) share out among namespaces and servers.
 inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
 
 // Everything outlives the loop.
@@ -50,18 +50,18 @@ struct LoopDependencies {
   kube::EventSink& hpa_events;
   kube::EventSink& own_events;
   kube::ObjectDirectory& directory;
-  std::shared_ptr<kube::PodFeed> pod_followers = nullptr;  // of the watch of all pods
+  std::shared_ptr<kube::PodFeed> pod_followers = nullptr;  // told what the watch of all pods brings
   std::function<adapter::Providers()> providers;
   Clock& clock;
   Ownership& ownership;
   std::vector<DecisionObserver*> observers;
   std::shared_ptr<TriggerClients> trigger_clients;
-  std::shared_ptr<RequestFront> front = nullptr;  // who carries requests; nullptr: nobody
-  // Begins the watches of a kind of targets, when the first target of it is seen.
+  std::shared_ptr<RequestFront> front = nullptr;  // for http triggers; nullptr: there is no front
+  // Begins the watches of a kind of targets when the first target of that kind is seen.
   ScaleStore::StartWatch start_watch;
-  // The pools for work that waits, or that several threads do better than one.
+  // Pools for work that blocks, or that is divided among several threads.
   QuestionBoard::Run run_reads, run_triggers, run_decisions, run_writes;
-  // How many threads write statuses; 0: those that call StatusWriter::WriteNext do.
+  // How many threads write statuses; 0: the owner writes them by calling StatusWriter::WriteNext.
   int status_threads = 2;
   // Called when Turn is wanted earlier than it last said.
   std::function<void()> wake_up;
@@ -78,7 +78,7 @@ class LoopWiring {
   // nothing. Returns when to call it again at the latest.
   MonotonicTime Turn();
 
-  // OK once the first lists are in; else what is still missing.
+  // OK once the first lists have arrived; else what is still missing.
   absl::Status Ready() const;
 
   AutoscalerStore& autoscalers() { return autoscalers_; }
@@ -89,8 +89,8 @@ class LoopWiring {
 
   const ActStep& act() const { return act_; }
 
-  // What the API server says it is counts where the options leave the version to it, and so do
-  // gates that its objects show.
+  // Takes over the API server's version where the options do not set one, and the feature gates
+  // that objects in the cluster show to be on.
   void UseVersion(const ServerVersion& seen) ABSL_LOCKS_EXCLUDED(version_mutex_);
   MathConfigsPtr configs() const { return configs_.Get(); }
 
@@ -118,7 +118,7 @@ class LoopWiring {
   ReportStep report_;
   SteadyStep steady_;
   std::unique_ptr<Loop> loop_;
-  AutoscalerStore autoscalers_;  // feeds the loop; the steps ask it how well it knows
+  AutoscalerStore autoscalers_;  // feeds the loop; the steps ask it whether its watches work
 };
 
 }  // namespace flyball::scaler

@@ -9,8 +9,8 @@
 
 namespace flyball::scaler {
 
-// Groups of which something is different are dissolved, and those that may become one with others
-// that are due now.
+// Dissolves the kept groups whose common inputs have changed, and those that have the key of
+// another group or steady autoscaler that is due now, so that these can become one group.
 void Loop::DissolveOld(Begun& begun, MonotonicTime now) {
   absl::flat_hash_map<GroupKey, int> alike;
   for (const TrackedAutoscaler* tracked : begun.due) {
@@ -34,7 +34,7 @@ void Loop::BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToA
   for (SteadyGroup* group : ready) EndRound(*group);
 }
 
-// Members that read something else than before are decided now, on the answers of this round.
+// Members whose answers have changed are decided now, on the answers of this round.
 void Loop::EndRound(SteadyGroup& group) {
   const DecideStep::Times now = Now();
   std::vector<TrackedAutoscaler*> changed = deps_.steady.End(group, now);
@@ -51,7 +51,7 @@ void Loop::EndRound(SteadyGroup& group) {
   if (!changed.empty()) BeginAll(std::move(changed), {}, now.monotonic);
 }
 
-// Whether all that is known of the members is that they are due together again.
+// Whether nothing is known of any member but that all are due together again.
 bool Loop::MayBeKept(const SteadyGroup& group) const {
   if (group.due.kept) return !group.due.broken;
   const DueState& first = group.members[0].autoscaler->due;
@@ -84,7 +84,7 @@ void Loop::TakeOut(SteadyGroup& group, TrackedAutoscaler& tracked) {
   if (!group.due.kept) return;
   tracked.due.group = nullptr;
   tracked.due.busy = group.due.busy;
-  if (Schedule::DueAt(tracked).has_value()) return;  // its period is another one now
+  if (Schedule::DueAt(tracked).has_value()) return;  // it was scheduled anew: its period changed
   tracked.due.regular_slot = group.due.regular_slot;
   schedule_.Set(tracked, tracked.due.regular_slot);
 }

@@ -22,17 +22,18 @@
 namespace flyball::scaler {
 namespace {
 
-constexpr int kTriggerThreads = kTriggerLanes.threads + 4;  // those are for who asks nobody outside
+// The four more are for triggers that ask nothing outside the process.
+constexpr int kTriggerThreads = kTriggerLanes.threads + 4;
 constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
 constexpr absl::Duration kLastStatuses = absl::Seconds(1);
-// The due thread looks at the clock at least and at most this often, but for who can't wait.
+// The due thread waits between these two limits from one Turn to the next, unless it is woken.
 constexpr absl::Duration kLongestNap = absl::Milliseconds(250);
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
-// And so often until the version of the cluster is known.
+// How long it waits while the version of the cluster is not known.
 constexpr absl::Duration kVersionNap = absl::Milliseconds(50);
-// How often the API server is asked for its version, which an upgrade changes: the first time until
-// it answers, and from then on.
+// How often the API server is asked for its version: until it has answered once, and then again and
+// again, since an upgrade changes it.
 constexpr absl::Duration kFirstVersion = absl::Seconds(2);
 constexpr absl::Duration kNextVersion = absl::Seconds(30);
 
@@ -69,19 +70,20 @@ class Scaler::Impl {
     return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
   }
   void MakeLoop();
-  // nullptr: there is none, and the handler knows.
+  // nullptr: the watch could not be made, and the handler has been told.
   std::unique_ptr<kube::ObjectWatch> MakeWatch(const kube::ResourceInfo& resource,
                                                const std::string& ns, kube::WatchHandler& handler);
   void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
                   kube::WatchHandler& handler);
   void StartWatches();
-  // Return when to do it again.
+  // Returns when it is to be called again.
   RepeatingThread::Next TellDue();
+  // Returns after which time it is to be called again.
   absl::Duration AskVersion();
 
   const Deps deps_;
   const ScalerOptions options_;
-  RepeatingThread due_;  // others wake it to their last moment
+  RepeatingThread due_;  // other members wake it until they are destroyed, so it comes first
   RepeatingThread version_;
   std::atomic<bool> version_known_;
   std::unique_ptr<http::HttpTransport> server_;
@@ -91,12 +93,12 @@ class Scaler::Impl {
   std::unique_ptr<WorkerPool> reads_, triggers_, decisions_, writes_;
   const std::shared_ptr<TriggerClients> trigger_clients_;
   std::unique_ptr<LoopWiring> wiring_;
-  // The watch of pods that others follow: they want it after Stop too.
+  // The watch of pods that others follow. It goes on after Stop, since they still need it.
   std::unique_ptr<kube::ObjectWatch> followed_watch_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
-  // Others ask how it is doing from the first moment to the last: what they look at is whole while
-  // it runs, and they hold the lock for as long as they look.
+  // Ready and stats may be called at any time. The members that they read are complete while
+  // running_ is true, and they hold the lock while they read.
   mutable absl::Mutex running_mutex_;
   bool running_ ABSL_GUARDED_BY(running_mutex_) = false;
 };
@@ -179,7 +181,7 @@ void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::str
 void Scaler::Impl::StartWatches() {
   std::vector<std::string> namespaces = options_.namespaces;
   if (namespaces.empty()) namespaces.push_back("");
-  // All feeds before the first watch: stores are not changed while they are fed.
+  // All feeds are added before the first watch begins: a store takes no new feed while it is fed.
   std::vector<std::pair<kube::ResourceInfo, kube::WatchHandler*>> feeds;
   std::vector<std::string> spaces;
   for (const std::string& ns : namespaces) {
@@ -227,7 +229,7 @@ RepeatingThread::Next Scaler::Impl::TellDue() {
   return {std::clamp(wiring_->Turn(), now + kShortestNap, now + kLongestNap)};
 }
 
-// Nobody is due any more, then nobody reads, decides, writes; what is under way ends first.
+// First no new cycles begin, then the watches and the pools stop. What is under way ends first.
 void Scaler::Impl::Stop() {
   {
     absl::MutexLock lock(&running_mutex_);
@@ -248,7 +250,7 @@ void Scaler::Impl::Stop() {
   version_.Stop();
   trigger_clients_->Shutdown();
   wiring_->trigger_lanes().Stop();
-  // Stopped, not taken away: what ends in one may want to go on in another.
+  // Stopped, not destroyed: a task that ends in one pool may submit another to the next.
   for (const auto& pool : {&reads_, &triggers_, &decisions_, &writes_}) (*pool)->Stop();
   wiring_->EndStatuses();
   hpa_events_.reset();

@@ -1,5 +1,5 @@
 // The scaler as one object with its threads: it watches autoscalers, their targets and pods,
-// decides each autoscaler in its cadence and acts.
+// decides each autoscaler at its cadence and acts.
 //
 // Thread-safe; Start and Stop are called once each, Ready and stats also before and after. Threads:
 // one for each watch, one that begins what is due, one that asks for the cluster's version, four
@@ -35,10 +35,11 @@ class RequestFront;
 struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
-  absl::Duration status_interval = absl::Seconds(15);  // least time between writes without news
+  // Least time between two status writes that tell nothing new but values.
+  absl::Duration status_interval = absl::Seconds(15);
   ControllerFlags controller;
-  // Which controller decisions are to equal. Without a version it is the one that the API server
-  // says; until it has said so nothing is decided.
+  // The controller whose decisions ours are to equal. Without a version here it is the API server's
+  // version; until that is known nothing is decided.
   DialectChoice dialect{.minor = kOldestMinor, .gates = {}};
   double writes_per_second = 500;
   int write_burst = 1000;
@@ -58,15 +59,15 @@ class Scaler {
 
   struct Deps {
     MakeTransport make_transport;      // to the API server
-    kube::ObjectDirectory& directory;  // its mapper: which kinds there are
+    kube::ObjectDirectory& directory;  // its mapper tells which kinds exist
     std::function<adapter::Providers()> providers;
     Clock& clock;
     Ownership& ownership;
     std::vector<DecisionObserver*> observers;
-    // Told of all pods that the scaler watches, until it is gone; only without `namespaces`. Not
-    // set: nobody.
+    // Told of all pods that the scaler watches, until the scaler is destroyed. May be set only
+    // where `namespaces` is empty; nullptr: nobody follows.
     std::shared_ptr<kube::PodFeed> pod_followers = nullptr;
-    // Who carries the requests of http triggers; nullptr: nobody.
+    // Carries the requests of http triggers; nullptr: there is no front.
     std::shared_ptr<RequestFront> front = nullptr;
   };
 
@@ -78,7 +79,7 @@ class Scaler {
   absl::Status Start();
   void Stop();
 
-  // OK once the first lists are in; else what is still missing.
+  // OK once the first lists have arrived; else what is still missing.
   absl::Status Ready() const;
 
   struct Stats {

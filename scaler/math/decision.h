@@ -1,9 +1,9 @@
 // Decision: what one reconcile concluded, with every step that led there.
 //
 // Plain values, filled by a Decider (reconcile.h). The status, the events, the log line, the
-// explanation and the self-metrics are all views of it. A Decision is used again from tick to tick:
-// its buffers keep their capacity, so that one which repeats the last allocates nothing. Steps that
-// were not taken are absent (std::nullopt, empty) and never zero.
+// explanation and the self-metrics are all views of it. A Decision object is reused from tick to
+// tick: its buffers keep their capacity, so that a decision which repeats the last one allocates
+// nothing. Steps that were not taken are absent (std::nullopt, empty) and never zero.
 //
 // Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
 //          no unit; replicas are int32.
@@ -28,18 +28,18 @@ namespace flyball::scaler {
 struct Combination {
   size_t invalid = 0;            // how many proposals failed...
   size_t total = 0;              // ...of how many
-  std::optional<size_t> winner;  // index in proposals; absent: none valid
+  std::optional<size_t> winner;  // index in proposals; absent: none is valid
   int32_t replicas = 0;          // of the winner
-  std::string error;             // aggregate error when some are invalid; may stand beside a result
-  bool spec_fault = false;       // the one that `error` is of is Proposal::spec_fault
+  std::string error;             // aggregate error when some are invalid; may accompany a result
+  bool spec_fault = false;       // `error` is from a proposal with Proposal::spec_fault
   bool gave_up = false;          // all invalid, or some invalid and the largest would shrink
 };
 
-// The pods that growth waits for, and what that made of the largest proposal (pending_capacity.h).
+// The pods that growth waits for, and how that limits the largest proposal (pending_capacity.h).
 struct PendingHold {
   int32_t loading = 0;   // pods that were asked for and have never been ready
-  int32_t settling = 0;  // pods that have been ready for less time than they took
-  int32_t before = 0;    // what was asked for
+  int32_t settling = 0;  // pods that have been ready for less time than they took to become so
+  int32_t before = 0;    // the largest proposal
   int32_t after = 0;     // at most the current count
 
   bool held() const { return after != before; }
@@ -50,7 +50,7 @@ struct PendingHold {
 struct Stabilization {
   bool with_behavior = false;
   absl::Duration up_window, down_window;  // up_window: with behavior only
-  int32_t before = 0;                     // the recommendation, recorded as it is
+  int32_t before = 0;                     // the recommendation, which is recorded unchanged
   int32_t up_lowest = 0;                  // of the up window and `before`; with behavior only
   int32_t down_highest = 0;               // of the down window and `before`
   int32_t after = 0;
@@ -72,9 +72,9 @@ enum class LimitedBy { kNothing, kScaleUpLimit, kScaleDownLimit, kMaxReplicas, k
 
 struct Limiting {
   LimitedBy by = LimitedBy::kNothing;
-  bool up = false, down = false;  // directions whose rules were looked at; without behavior both
+  bool up = false, down = false;  // directions whose rules were applied; without behavior both
   int32_t before = 0;
-  std::optional<int32_t> rate_limit;  // what the rules allow, already held to the current count
+  std::optional<int32_t> rate_limit;  // as the rules allow; at least current up, at most it down
   bool disabled = false;              // selectPolicy Disabled
   std::vector<PolicyLimit> policies;  // in order; behavior only
   std::optional<size_t> policy;       // index in `policies` of the one that set rate_limit
@@ -89,7 +89,7 @@ enum class Outcome {
   kSwitchedOff,    // scaled to zero by hand
   kAboveMax,       // straight to max; no metric was read
   kBelowMin,       // straight to min; no metric was read
-  kMetricsFailed,  // held: unknown is not zero
+  kMetricsFailed,  // held, since unknown is not zero
   kDecided,        // the metrics were followed
 };
 
@@ -127,7 +127,7 @@ struct Decision {
   std::vector<Proposal> proposals;  // one for each metric spec, in order; empty: not computed
   bool metrics_computed = false;
   std::optional<Combination> combination;
-  int32_t recommendation = 0;          // kDecided: max(0, combined), or what `pending` holds it to
+  int32_t recommendation = 0;          // kDecided: max(0, combined), or less because of `pending`
   std::optional<PendingHold> pending;  // absent: growth need not wait for pods
   std::optional<Stabilization> stabilization;
   std::optional<Limiting> limiting;
@@ -147,7 +147,7 @@ struct Decision {
   // The scale was written; set by RecordScaleWrite.
   bool rescaled = false;
 
-  // What the proposals were made from. A later decision from the same keeps them.
+  // What the proposals were made from. A later decision that is made from the same keeps them.
   struct Basis {
     uint64_t spec_version = 0;
     uint64_t pods_version = 0;

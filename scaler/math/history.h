@@ -1,7 +1,7 @@
 // What an autoscaler remembers: past recommendations and past changes of the scale.
 //
-// Pure. As upstream's, a list grows only while none of its entries is old enough to be overwritten,
-// and is not ordered by time.
+// Pure. As in upstream, a list grows only while none of its entries is old enough to be
+// overwritten, and is not ordered by time.
 //
 // Source:  Kubernetes v1.34.4 horizontal.go (recordInitialRecommendation, stabilizeRecommendation,
 //          storeScaleEvent, markScaleEventsOutdated, getReplicasChangePerPeriod).
@@ -18,23 +18,23 @@
 
 namespace flyball::scaler {
 
-// Records the count found, where nothing is recorded yet. Its time is a microsecond before `now`:
-// upstream reads the clock again before it looks at the windows, so that even this entry is older
-// than a window of 0 there.
+// Records the current count if nothing is recorded yet. Its time is a microsecond before `now`:
+// upstream reads the clock again before it applies the windows, so that there even this entry is
+// older than a window of 0.
 void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& state);
 
 // Puts the recommendation in place of entry `outdated`, or at the end.
 void RecordRecommendation(const Recommendation& recommendation, std::optional<size_t> outdated,
                           ScalerState& state);
 
-// Stores a change of the scale that was made. It takes the place of an entry that is older than the
+// Stores a change of the scale that was made. It replaces an entry that is older than the
 // direction's longest policy period, if there is one.
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
-// Drops the additions that are older than the longest period of the policies for growing: a later
-// addition would have taken their place. This is for a state whose owner may have added replicas
-// after it wrote the state down. An addition lets the rules remove more later on, so it is safe to
+// Drops the additions that are older than the longest period of the scale-up policies, since a
+// later addition would have replaced them. This is for a saved state whose owner may have added
+// replicas after saving it. An addition lets the rules remove more later on, so it is safe to
 // forget one, and not safe to keep one that the owner has overwritten.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
 

@@ -1,7 +1,7 @@
 // Everything that a decision depends on: settings, the scale as read, pods, readings, and what the
 // autoscaler remembers.
 //
-// Plain values. Whoever calls the math fills them: the loop from a cluster, `decide` from files,
+// Plain values, filled by the callers of the math: the loop from a cluster, `decide` from files,
 // the vectors from scenarios.
 #pragma once
 
@@ -39,8 +39,8 @@ struct PodsAnswer {
   uint64_t version = 0;             // equal and not 0: the same pods as last time
 };
 
-// One pod's sample in the answer of a metrics API. There is at most one for each name, of a pod of
-// the table or of another: of repeated ones readings.h keeps the last.
+// One pod's sample in the answer of a metrics API. There is at most one for each name, whether or
+// not the pod is in the table: readings.h keeps the last sample of a repeated name.
 struct PodSample {
   int32_t row = kStranger;  // in the PodTable
   int64_t value_milli = 0;
@@ -48,9 +48,10 @@ struct PodSample {
   absl::Duration window;
 };
 
-// What one metric spec currently says: samples by pod, or amounts to be summed, or why not.
+// The current values of one metric spec: samples by pod, or amounts to be summed, or the reason why
+// they are unknown.
 struct Reading {
-  // A count that stands in for one that nobody knows, and until when.
+  // A count that is used in place of an unknown one, and until when.
   struct Instead {
     int32_t replicas = 0;
     absl::Time until = absl::InfiniteFuture();
@@ -59,7 +60,7 @@ struct Reading {
   };
 
   std::string error;                    // non-empty: nothing was read; text of the metrics client
-  std::optional<Instead> instead = {};  // with `error`: what is proposed although nothing was read
+  std::optional<Instead> instead = {};  // with `error`: proposed although nothing was read
   std::vector<PodSample> samples;       // Resource, ContainerResource, Pods
   std::vector<int64_t> amounts_milli;   // Object: exactly one; External: one or more
   std::optional<absl::Time> timestamp;  // of the first item
@@ -83,15 +84,15 @@ struct ScaleEvent {
   friend bool operator==(const ScaleEvent&, const ScaleEvent&) = default;
 };
 
-// What an autoscaler remembers from one decision to the next. The math keeps none of it: the caller
-// passes it in and takes it over from the decision. The running scaler also writes it down in the
+// What an autoscaler remembers from one decision to the next. The math does not store it: the
+// caller passes it in and takes it over from the decision. The running scaler also saves it in the
 // cluster (scaler/shards/state_store.h).
 struct ScalerState {
   std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
   std::vector<ScaleEvent> scale_ups;
   std::vector<ScaleEvent> scale_downs;
-  // When the growth began whose pods do not all serve yet; pending_capacity.h alone looks at it. It
-  // is not written down: another owner has to take the pods that it finds for asked for.
+  // When the growth began whose pods are not all serving yet; used by pending_capacity.h alone. It
+  // is not saved: another owner takes it that the pods which it finds were asked for.
   std::optional<absl::Time> growing_since = {};
 
   friend bool operator==(const ScalerState&, const ScalerState&) = default;
@@ -107,8 +108,8 @@ struct DecisionInput {
   const ScalerState* state = nullptr;  // may be the state in the Decision to be filled
   absl::Time now;
   bool deleted = false;  // since it was read, as far as is known
-  // Equal and not 0: the same spec and config as last time. Where the versions of the pods and of a
-  // reading are equal too, the proposal that the last Decision made of that reading is kept.
+  // Equal and not 0: the same spec and config as last time. If the versions of the pods and of a
+  // reading are equal too, the proposal that the last Decision made from that reading is kept.
   uint64_t spec_version = 0;
 };
 

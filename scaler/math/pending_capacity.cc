@@ -11,8 +11,8 @@ bool WasNeverReady(const PodTable::Row& row, absl::Duration initial_delay) {
          row.start_time + initial_delay > row.ready_transition;
 }
 
-// Whether a pod that starts may still become ready. One that no node has taken has no start time:
-// it is as old as the wave that asked for it.
+// Whether a starting pod may still become ready. A pod that is not on a node yet has no start time:
+// its `start` is when the growth that asked for it began.
 bool MayBecomeReady(absl::Time start, absl::Time now) { return now - start < kLongestLoad; }
 
 bool Settles(const PodTable::Row& row, absl::Time now) {

@@ -15,7 +15,7 @@ namespace {
 
 using kube::Quantity;
 
-// The resources that a pod may state for all its containers together.
+// The resources that a pod may request for all its containers together.
 bool IsPodLevelResource(absl::string_view name) {
   return name == "cpu" || name == "memory" || absl::StartsWith(name, "hugepages-");
 }
@@ -26,7 +26,7 @@ bool StatesPodLevel(const Pod& pod) {
                      [](const auto& entry) { return IsPodLevelResource(entry.first); });
 }
 
-// A sum in which nothing stated is not zero.
+// Adds to a sum that stays absent, and is not zero, while nothing was stated.
 absl::Status Add(std::optional<Quantity>& sum, const Quantity* more) {
   if (more == nullptr) return absl::OkStatus();
   if (!sum.has_value()) {
@@ -42,13 +42,14 @@ void RaiseTo(std::optional<Quantity>& highest, const std::optional<Quantity>& ot
   if (!highest.has_value() || other->Compare(*highest) > 0) highest = other;
 }
 
-// What the scheduler reserves: everything that runs at once, or the highest moment of starting up.
+// What the scheduler reserves: the sum over all that runs at the same time, or the maximum during
+// start-up if that is higher.
 absl::StatusOr<std::optional<Quantity>> SchedulerSum(const Pod& pod, absl::string_view resource) {
   std::optional<Quantity> running;
   for (const Container& container : pod.containers) {
     RETURN_IF_ERROR(Add(running, FindAmount(container.requests, resource)));
   }
-  std::optional<Quantity> sidecars;  // started before the init container at hand
+  std::optional<Quantity> sidecars;  // those that start before the present init container
   std::optional<Quantity> peak;
   for (const Container& container : pod.init_containers) {
     const Quantity* request = FindAmount(container.requests, resource);
@@ -92,7 +93,7 @@ absl::StatusOr<int64_t> PodLevelRequest(const Pod& pod, absl::string_view resour
   return (*request)->MilliValue();
 }
 
-// Those that run as long as the pod does.
+// The containers that run as long as the pod does.
 std::vector<const Container*> LastingContainers(const Pod& pod) {
   std::vector<const Container*> out;
   for (const Container& container : pod.containers) out.push_back(&container);

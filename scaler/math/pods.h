@@ -29,7 +29,7 @@ namespace flyball::scaler {
 
 enum class PodPhase : uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
-// Of the API's word for it; kUnknown for any other.
+// The phase that the API names `word`; kUnknown for any other text.
 PodPhase PodPhaseOf(absl::string_view word);
 
 using ResourceList = std::vector<std::pair<std::string, kube::Quantity>>;  // no repeated names
@@ -82,9 +82,9 @@ struct RequestQuery {
 };
 
 // Thousandths.
-//   kNotFound         something that must state the resource does not, or the container is not
-//                     there; upstream's text
-//   kInvalidArgument  the requests have no sum that can be told (Quantity::Plus)
+//   kNotFound         a container, or the pod, has no request for the resource although it must
+//                     have one, or there is no such container; upstream's text
+//   kInvalidArgument  the sum of the requests cannot be computed (Quantity::Plus)
 absl::StatusOr<int64_t> PodRequest(const Pod& pod, const RequestQuery& query);
 
 // How much of a resource each row requests, in one container or, with `container` "", as a whole.
@@ -92,7 +92,7 @@ struct RequestColumn {
   std::string resource;
   std::string container;
   std::vector<int64_t> milli;  // by row
-  std::string error;           // non-empty: some pod does not state it; upstream's text
+  std::string error;           // non-empty: some pod does not request it; upstream's text
 };
 
 // Whether the metric compares usage with what the pods request; then it needs a RequestColumn.
@@ -117,7 +117,7 @@ class PodTable {
     ConditionStatus ready = ConditionStatus::kUnknown;
   };
 
-  // One pod that the table is made of.
+  // One pod that the table is made from.
   struct Source {
     absl::string_view name;
     Row row;
@@ -155,12 +155,12 @@ class PodTable {
   int64_t running_and_ready_ = 0;
 };
 
-// What each autoscaler selects, by its namespace and name; one whose selector is not known is not
-// there.
+// What each autoscaler selects, by its namespace and name. Autoscalers whose selector is not known
+// are left out.
 using Selectors = std::map<std::pair<std::string, std::string>, kube::Selector>;
 
 // "ns/name", sorted, of all autoscalers of `ns` that select one of the pods: two that share a pod
-// must both stop. For worlds that are given whole; the pods of a cluster are in
+// must both stop. This is for scenarios and files; the running scaler uses
 // scaler/stores/pod_index.h.
 // Source: Kubernetes v1.34.4 pkg/controller/util/selectors/bimultimap.go as horizontal.go uses it.
 std::vector<std::string> Selecting(const Selectors& selectors, absl::string_view ns,

@@ -52,21 +52,21 @@ enum class Formula {
   kTotalOverTarget,   // AverageValue: ceil(total / target), ratio = total / (target * replicas)
 };
 
-// What became of the formula's result.
+// What was done with the formula's result.
 enum class Verdict {
   kFailed,
   kComputed,         // the formula's result stands
   kWithinTolerance,  // the ratio is inside the band: keep the count
   kWouldFlip,        // with the gaps filled in, the ratio points the other way: keep the count
   kWouldReverse,     // the filled-in ratio's count points the other way: keep the count
-  kInstead,          // nothing was read: Reading::instead was asked for, there is no formula
+  kInstead,          // nothing was read: Reading::instead is proposed, without a formula
 };
 
 // One metric's proposal and how it came about.
 struct Proposal {
   bool valid = false;
   int32_t replicas = 0;                 // valid only
-  std::string name;                     // valid only: how conditions and events call the metric
+  std::string name;                     // valid only: the metric's name in conditions and events
   std::optional<absl::Time> timestamp;  // of the reading, where upstream reports one
 
   // Invalid only. `error` is the innermost text, as event and condition show it; `wrapped_error` is
@@ -98,7 +98,7 @@ struct Proposal {
   double ratio = 0;
   double multiplier = 0;  // pods that the last ratio was multiplied by
 
-  // How missing and unready pods were counted, where that was done, and what came of it.
+  // How missing and unready pods were counted, if that was done, and the result.
   bool refilled = false;
   std::optional<int64_t> missing_milli;    // kPodAverage: each missing pod counted as this
   std::optional<int64_t> missing_percent;  // kPodUtilization: as this percent of its request
@@ -107,9 +107,9 @@ struct Proposal {
   int64_t refilled_samples = 0;
   int64_t refilled_requests_milli = 0;
   double refilled_ratio = 0;
-  std::optional<int32_t> discarded_replicas;  // kWouldReverse: what was not taken
+  std::optional<int32_t> discarded_replicas;  // kWouldReverse: the count that was not proposed
 
-  // Until then time alone does not change the groups: the next pod ends its initialisation then.
+  // Until then time alone does not change the groups; then the next pod ends its initialisation.
   absl::Time valid_until = absl::InfiniteFuture();
 };
 

@@ -26,7 +26,7 @@ bool TakeAnswer(const MetricsAnswer<Item>& answer, absl::string_view api, Readin
   return true;
 }
 
-// Puts samples into a reading; of a repeated name the last stays.
+// Puts samples into a reading, of which the last one stays where a name is repeated.
 class SampleCollector {
  public:
   SampleCollector(const PodTable& table, Reading& reading)
@@ -58,7 +58,8 @@ class SampleCollector {
   size_t next_row_ = 0;
 };
 
-// Of the first container of that name, or with "" of all; nullopt where one does not state it.
+// The usage of the first container with that name, or with "" of all containers; nullopt if one of
+// them does not state it.
 std::optional<int64_t> UsageOf(const PodMetrics& pod, absl::string_view resource,
                                absl::string_view container) {
   std::optional<int64_t> sum;

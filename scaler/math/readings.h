@@ -1,8 +1,8 @@
-// Answers of the metrics APIs -> readings.
+// Makes readings from answers of the metrics APIs.
 //
 // Pure. Source: Kubernetes v1.34.4 podautoscaler/metrics/client.go and k8s.io/metrics v0.34.4
-// pkg/client/custom_metrics, error texts included. No age is checked anywhere: a stale sample
-// counts fully, but for the readiness of cpu (hpa/pod_groups.cc).
+// pkg/client/custom_metrics, error texts included. The age of samples is not checked: a stale one
+// counts fully. Only for cpu its time bears on whether the pod counts as ready (hpa/pod_groups.cc).
 #pragma once
 
 #include <cstdint>
@@ -51,11 +51,11 @@ struct MetricsAnswer {
   std::vector<Item> items;
 };
 
-// The error of a reading that an API answered with an error or, with "", with nothing.
+// The error of a reading that an API answered with `error` or, if that is "", with no items.
 std::string UnreadText(absl::string_view api, absl::string_view error);
 
-// The samples of one resource: of the whole pod when `container` is "". A pod of which a container
-// does not state the resource has no sample.
+// The samples of one resource, of the whole pod when `container` is "". A pod has no sample if one
+// of its containers does not state the resource.
 void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view resource,
                   absl::string_view container, const PodTable& table, Reading& reading);
 
@@ -69,8 +69,8 @@ void ReadObjectMetric(const MetricsAnswer<ObjectMetric>& answer, Reading& readin
 // All series.
 void ReadExternalMetric(const MetricsAnswer<ExternalMetric>& answer, Reading& reading);
 
-// The one of these that the metric's type asks for. The answer is got from `pods()`, `objects()`
-// (of Pods and Object metrics) or `series()`, of which it calls one.
+// Calls the one of these functions that belongs to the metric's type. The answer comes from
+// `pods()`, `objects()` (for Pods and Object metrics) or `series()`, of which it calls one.
 template <typename Pods, typename Objects, typename Series>
 void ReadMetric(const MetricSpec& metric, const PodTable& table, Pods pods, Objects objects,
                 Series series, Reading& reading) {

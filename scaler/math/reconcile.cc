@@ -10,7 +10,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Written at every change of the scale, so that it is never that of an earlier one.
+// Sets the condition at every change of the scale, so that it never belongs to an earlier change.
 void SetScaledToZero(const DecisionInput& input, Decision& decision) {
   if (!input.config->wakes_by_condition) return;
   if (!input.config->scaled_to_zero_condition) {

@@ -27,7 +27,7 @@ struct DecideOptions {
   bool pod_detail = false;  // fill Proposal::pod_groups
 };
 
-// Buffers that one decision after the other uses. What is in them means nothing between two.
+// Buffers that are reused from one decision to the next, without meaning in between.
 struct Workspace {
   std::vector<int32_t> sample_of_row;
   std::vector<PodGroup> groups;  // by PodTable row, of the last metric
@@ -37,21 +37,21 @@ class Decider {
  public:
   virtual ~Decider() = default;
 
-  // Whether a decision would look at the metrics at all. If not, the caller need not read pods and
-  // metrics. Looks at autoscaler, status, scale and config.
+  // Whether a decision would use the metrics at all. If not, the caller need not read pods and
+  // metrics. Depends on autoscaler, status, scale and config.
   virtual bool ReadsMetrics(const DecisionInput& input) const = 0;
 
-  // Fills all of `decision`: a function of the other arguments, the time among them.
+  // Fills all of `decision`, as a function of the other arguments, which include the time.
   virtual void Decide(const DecisionInput& input, const DecideOptions& options,
                       Workspace& workspace, Decision& decision) const = 0;
 };
 
-// The outcome of writing the scale: "" or the error's text. Must follow Decide when
+// Records the outcome of writing the scale: "" or the error's text. Must be called after Decide if
 // `decision.rescale` is set; may change status, events, error, labels and state.
 void RecordScaleWrite(const DecisionInput& input, absl::string_view error, Decision& decision);
 
-// The outcome of writing the status, "" also when no write was needed. Always the last step: it
-// adds the events that upstream sends after the write.
+// Records the outcome of writing the status, "" also if no write was needed. Always the last step:
+// it adds the events that upstream sends after the write.
 void RecordStatusWrite(const DecisionInput& input, absl::string_view error, Decision& decision);
 
 }  // namespace flyball::scaler

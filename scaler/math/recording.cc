@@ -8,7 +8,7 @@
 namespace flyball::scaler {
 namespace {
 
-// With nothing for a proposal that is invalid or of no reading.
+// Leaves the status empty for a proposal that is invalid or that was made without a reading.
 void FillMetricStatus(const MetricSpec& metric, const Proposal& proposal, MetricStatus& status) {
   if (!proposal.valid || proposal.verdict == Verdict::kInstead) {
     status = MetricStatus();

@@ -1,4 +1,4 @@
-// Edits of a decision, by its decider and when the outcome of a write is recorded.
+// Functions that edit a decision, for its decider and for recording the outcome of a write.
 //
 // Pure. Source of SetCondition: Kubernetes v1.34.4 horizontal.go (setConditionInList).
 #pragma once
@@ -35,7 +35,7 @@ void RemoveCondition(absl::string_view type, std::vector<Condition>& conditions)
 
 bool ConditionIsTrue(const AutoscalerStatus& status, absl::string_view type);
 
-// Whether some metric says something of a target without pods.
+// Whether some metric has a meaning for a target without pods.
 bool SeesLoadAtZero(const Autoscaler& autoscaler);
 
 inline const AutoscalerStatus& StoredStatus(const DecisionInput& input) {
@@ -51,14 +51,14 @@ inline void Warn(absl::string_view reason, absl::string_view message, std::vecto
       {.warning = true, .reason = std::string(reason), .message = std::string(message)});
 }
 
-// How errors call the target: "Deployment/prod/web".
+// The target's name in errors: "Deployment/prod/web".
 std::string TargetText(const Autoscaler& autoscaler);
 
 // Rebuilds the status as upstream does: conditions are kept, observedGeneration is the one that was
 // read, or is lost (MathConfig::observes_generation).
 void RebuildStatus(const DecisionInput& input, int32_t desired, Decision& decision);
 
-// The reconcile ends in `error`, whatever becomes of the status write.
+// Ends the reconcile in `error`, whether or not the status write succeeds.
 void EndInError(const DecisionInput& input, std::string error, Decision& decision);
 
 }  // namespace flyball::scaler

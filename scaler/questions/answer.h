@@ -1,4 +1,4 @@
-// What a source of readings said when it was asked: shared by all autoscalers that asked the same.
+// What a source of readings answered: shared by all autoscalers that asked the same question.
 //
 // Plain values, immutable once made. Only the fields that belong to the kind of question are
 // filled.
@@ -22,21 +22,21 @@
 namespace flyball::scaler {
 
 struct Answer {
-  // Not empty: nothing was read; the text that a client of the API would see.
+  // Not empty: nothing was read. The text that a client of the API would see.
   std::string error;
-  // It tells of all pods of the namespace, not only of those of one selector.
+  // The answer covers all pods of the namespace, not only those of one selector.
   bool whole_namespace = false;
 
   std::vector<adapter::PodMetrics> pods;             // metrics.k8s.io
   std::vector<adapter::CustomMetricValue> objects;   // custom.metrics.k8s.io
-  absl::Time objects_time;                           // the time of all objects
+  absl::Time objects_time;                           // when all of `objects` were sampled
   std::vector<adapter::ExternalMetricValue> series;  // external.metrics.k8s.io
-  std::vector<TriggerMetric> trigger_metrics;        // of a trigger; empty: unknown yet
+  std::vector<TriggerMetric> trigger_metrics;        // of a trigger; empty: not known yet
   std::vector<TriggerReading> trigger_readings;      // one for each of its metrics
   kube::Scale scale;                                 // of a scale subresource
 
-  // The index of each name in `pods` or `objects`; of repeated names the last. It is made by the
-  // first call, since nobody needs it while nothing changes.
+  // The index of each name in `pods` or `objects`; the last one where a name is repeated. It is
+  // made by the first call, since it is not needed while nothing changes.
   const absl::flat_hash_map<absl::string_view, size_t>& places() const;
 
  private:
@@ -48,18 +48,18 @@ using AnswerPtr = std::shared_ptr<const Answer>;
 
 // A question's last answer, and what is known of its times.
 struct LastAnswer {
-  AnswerPtr answer;  // nullptr: never
-  // Of the content, times aside: equal versions, equal content. 0: there was no answer.
+  AnswerPtr answer;  // nullptr: there was none yet
+  // Version of the content without its times: equal versions mean equal content. 0: no answer yet.
   uint64_t version = 0;
-  // The time of all samples, where the source said that they are the same but for times; nullopt:
-  // the times in the answer hold.
+  // The time of all samples, where the source said that only times have changed since `answer` was
+  // made; nullopt: the times in the answer hold.
   std::optional<absl::Time> time;
 };
 
-// When the answer was sampled; of several samples the time of the first. nullopt: nothing was.
+// When the answer was sampled: the time of its first sample. nullopt: it has no samples.
 std::optional<absl::Time> SampleTimeOf(const LastAnswer& last);
 
-// Whether both are equal but for times.
+// Whether both are equal apart from times.
 bool SameContent(const Answer& a, const Answer& b);
 
 // The text that a client of the API shows for a provider's error.

@@ -14,11 +14,11 @@ namespace {
 
 using Task = std::function<void()>;
 
-// Of what is left one namespace may have an eighth of the threads, and half of a server's tasks.
+// One namespace may have an eighth of the free threads, and half of a server's free tasks.
 constexpr int kPartOfThreads = 8;
 constexpr int kPartOfServer = 2;
 
-// How many run of something that has a limit, in all and by namespace.
+// How many tasks of something that has a limit are running, in all and by namespace.
 struct Use {
   int all = 0;
   std::map<std::string, int> by_namespace = {};
@@ -62,7 +62,8 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
     Begin(std::move(started));
   }
 
-  // The dropped tasks end after the lock is released: they may be the last to hold the queue.
+  // The dropped tasks are destroyed after the lock is released: they may be the last to hold the
+  // queue.
   void Stop() {
     std::map<std::string, Waiting> dropped;
     absl::MutexLock lock(&mutex_);
@@ -83,9 +84,9 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
     std::string ns, server;
     Task task;
   };
-  // Of one namespace; never without a task.
+  // The waiting tasks of one namespace; there is always at least one.
   struct Waiting {
-    std::deque<std::string> servers;  // that have tasks, in the order of their turns
+    std::deque<std::string> servers;  // those that have tasks, in the order of their turns
     std::map<std::string, std::deque<Task>> tasks;
   };
 
@@ -111,7 +112,7 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
     Begin(std::move(started));
   }
 
-  // Namespaces one after the other, until none of them may begin anything.
+  // Gives the namespaces their turns until none of them may begin another task.
   std::vector<Started> StartWhatMay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::vector<Started> started;
     for (size_t refused = 0; refused < turns_.size() && threads_.all < limits_.threads;) {
@@ -130,7 +131,7 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
     return started;
   }
 
-  // The first task of the first server that may be asked.
+  // Starts the first task of the first server that may be asked. False: there is none.
   bool StartOne(const std::string& ns, Waiting& waiting, std::vector<Started>& started)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto may = std::find_if(
@@ -160,7 +161,7 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
   mutable absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   Use threads_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, Use> servers_ ABSL_GUARDED_BY(mutex_);  // that are asked now
+  std::map<std::string, Use> servers_ ABSL_GUARDED_BY(mutex_);  // those that are being asked
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::string> turns_ ABSL_GUARDED_BY(mutex_);  // the namespaces of waiting_
 };

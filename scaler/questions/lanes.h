@@ -2,11 +2,11 @@
 // the servers of one namespace may all hang, and the tasks of other namespaces still begin at once.
 //
 // Thread-safe. A namespace gets at most an eighth of the threads that are free, and for one server
-// at most half of what is left of that server's limit; but at least one thread, as long as there is
-// one. So the first namespace leaves most threads for others, and thirty namespaces that hang still
-// leave some. Namespaces that wait take turns, the servers of one namespace do too, and tasks for
-// one server begin in the order in which they came. A namespace without tasks costs nothing. The
-// queue has no limit of its own: each trigger has one task in it at most.
+// at most half of what is left of that server's limit; but at least one thread, as long as one is
+// free. So the first namespace leaves most threads for others, and thirty namespaces that hang
+// still leave some. Waiting namespaces take turns, and so do the servers of one namespace; tasks
+// for one server begin in the order in which they came. A namespace without tasks costs nothing.
+// The queue has no limit of its own, since each trigger has at most one task in it.
 #pragma once
 
 #include <functional>
@@ -23,23 +23,23 @@ class Lanes {
 
   struct Limits {
     int threads = 128;   // of the pool
-    int of_server = 24;  // tasks that ask one server at once, of all namespaces together
+    int of_server = 24;  // tasks that ask one server at once, over all namespaces
   };
 
-  // `run` hands a task to the pool. It outlives what is run.
+  // `run` hands a task to the pool; the pool outlives all tasks.
   Lanes(Run run, Limits limits);
   ~Lanes() { Stop(); }
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
   // The function that runs tasks of that namespace for that server. With server "" there is no
-  // limit: such tasks ask nobody outside the process.
+  // limit, since such tasks ask nothing outside the process.
   Run For(absl::string_view ns, absl::string_view server);
 
-  // Drops the tasks that wait, and all that come later.
+  // Drops the tasks that wait, and all that are handed in later.
   void Stop();
 
-  // How many namespaces have tasks that run or wait.
+  // How many namespaces have tasks that are running or waiting.
   size_t size() const;
 
  private:

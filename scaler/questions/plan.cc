@@ -9,7 +9,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Stands for the metrics of a trigger that has not told them yet.
+// A placeholder for the metrics of a trigger that has not named them yet.
 std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index) {
   return {{.name = absl::StrCat("s", index, "-", spec.name.empty() ? spec.type : spec.name),
            .target_milli = 1000}};
@@ -37,7 +37,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
   managed_ = managed;
   if (same_spec) {
-    // Labels, annotations or status changed; the questions stay.
+    // Only labels, annotations or status have changed: the questions stay.
     if (extended_ != nullptr) Extend();
     return false;
   }
@@ -88,7 +88,7 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
     }
     planned.trigger = *std::move(trigger);
     const Lanes::Run run = context.trigger_lanes.For(managed_->key.ns, planned.trigger->Server());
-    // It may have to read Secrets for its connection.
+    // In the pool, since the trigger may have to read Secrets for its connection.
     run([trigger = planned.trigger, wake] { trigger->Subscribe(wake); });
     planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger, context.clock), run);
   }

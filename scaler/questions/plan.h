@@ -1,5 +1,6 @@
-// The plan of one autoscaler: a question for each metric, its triggers with theirs, and the
-// autoscaler in the form that the math decides on. It is made once for each version of the spec.
+// The plan of one autoscaler: a question for each metric, its triggers with their questions, and
+// the autoscaler in the form that the math decides on. It is made once for each version of the
+// spec.
 //
 // Not thread-safe.
 #pragma once
@@ -22,11 +23,11 @@ struct PlanContext {
   QuestionBoard& board;
   const QuestionBoard::Run& run_reads;
   Lanes& trigger_lanes;
-  Clock& clock;  // for how long triggers may take; outlives the questions
-  // Whether the metrics' source tells when a sample comes. Then an autoscaler that is decided on
-  // each sample has questions of its own: one that is shared would be asked for all at each.
+  Clock& clock;  // measures how long triggers take; outlives the questions
+  // Whether the metrics' source tells when a sample arrives. Then an autoscaler that is decided on
+  // each sample has questions of its own: a shared one would be asked at the samples of all.
   std::function<bool()> tells_of_samples = [] { return false; };
-  TriggerContext triggers;  // what they are made with; whose they are, the plan says
+  TriggerContext triggers;  // what triggers are made with; the plan adds whose they are
 };
 
 class Plan {
@@ -35,19 +36,19 @@ class Plan {
     std::shared_ptr<Trigger> trigger;  // nullptr: `error` says why
     std::string error;
     QuestionBoard::Handle question;
-    std::vector<TriggerMetric> metrics;  // never empty: while unknown it holds one in their place
+    std::vector<TriggerMetric> metrics;  // never empty: a placeholder while they are not known
     size_t first = 0;                    // index of its first metric in the autoscaler's
     std::vector<int32_t> failures;       // by metric: in how many decisions in a row it was unknown
   };
 
-  // Follows `managed`: makes questions and triggers when its spec differs from the one before, and
-  // returns whether it did. `wake` is called by a trigger that is told of activity, and, where the
-  // autoscaler is to be decided on each sample, when one came for what it reads.
+  // Follows `managed`: if its spec differs from the one before, makes questions and triggers anew
+  // and returns true. `wake` is called by a trigger to which activity is pushed, and, where the
+  // autoscaler is to be decided on each sample, when a sample arrives for what it reads.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& wake);
-  // The same plan under another version: what was made by it is to be made anew.
+  // Keeps the plan but gives it a new version, so that what depends on it is made anew.
   void Renew() { ++version_; }
-  // Ends the triggers and forgets what is followed: Follow begins anew.
+  // Ends the triggers and forgets the autoscaler, so that the next Follow makes everything anew.
   void Drop();
   // Takes over the metrics that a trigger's answer names.
   void LearnTriggerMetrics(size_t trigger, const Answer& answer);
@@ -58,10 +59,10 @@ class Plan {
   const Autoscaler& autoscaler() const {
     return extended_ != nullptr ? *extended_ : managed_->autoscaler;
   }
-  // Changes with all that autoscaler() says but its status; never 0 once followed.
+  // Changes whenever autoscaler() does, its status aside; never 0 after Follow.
   uint64_t version() const { return version_; }
 
-  // Whether `wake` is called whenever an answer may be another one, but for the time that passes.
+  // Whether `wake` is called whenever an answer may have changed for another reason than time.
   bool IsToldOfNews() const;
 
   // The questions by metric; nullptr: there is nothing to ask for it.

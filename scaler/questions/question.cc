@@ -19,7 +19,7 @@ kube::Selector SelectorOf(const MetricIdentifier& metric) {
   return metric.selector->ToSelector().value_or(kube::Selector());
 }
 
-// The only amount that the metric needs of a pod; nullopt: there is no such one.
+// The one amount that is all the metric needs of a pod; nullopt: it needs something else, or more.
 std::optional<PodAmounts> AmountsOf(const MetricSpec& metric) {
   if (metric.type != MetricType::kResource) return std::nullopt;  // names containers
   if (metric.resource == "cpu") return PodAmounts::kCpu;
@@ -31,7 +31,7 @@ std::vector<Question::PartAnswer> One(std::shared_ptr<Answer> answer, SamplesRea
   return {{.part = 0, .answer = std::move(answer), .read = std::move(read)}};
 }
 
-// metrics.k8s.io: all that is read of the pods at once.
+// metrics.k8s.io: one question for all resource metrics of the pods.
 class ResourceQuestion : public Question {
  public:
   ResourceQuestion(std::string ns, const MetricSpec& metric)
@@ -211,8 +211,8 @@ class ExternalQuestion : public Question {
       }
       answer.answer = std::make_shared<Answer>();
       if (said[i].ok() && said[i]->list.kept) {
-        // Whoever knows that nothing is known of now holds. The text is the same at each decision,
-        // as events and statuses repeat it.
+        // An error makes the decision hold. Its text is the same at each decision, since events and
+        // statuses repeat it.
         answer.answer->error =
             "unable to fetch metrics: the source fails, and a kept value moves nothing";
       } else if (said[i].ok()) {
@@ -254,7 +254,7 @@ class ExternalQuestion : public Question {
     int holders = 0;
   };
 
-  // Makes the standing request for the parts of now, with that provider, if it is another one.
+  // Makes the standing request anew if the parts or the provider have changed since.
   void Stand(const std::shared_ptr<adapter::ExternalMetricsProvider>& provider) {
     std::vector<adapter::ExternalMetricRequest> requests;
     {
@@ -276,12 +276,12 @@ class ExternalQuestion : public Question {
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<std::string, Part> parts_ ABSL_GUARDED_BY(mutex_);  // by selector
   absl::flat_hash_map<PartId, std::string> texts_ ABSL_GUARDED_BY(mutex_);
-  uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;        // of the parts
-  uint64_t asked_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // when they were asked for last
+  uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;        // how often parts_ has changed
+  uint64_t asked_changes_ ABSL_GUARDED_BY(mutex_) = 0;  // changes_ when it was last asked
   // ---- of the thread that asks
   std::shared_ptr<adapter::ExternalMetricsProvider> provider_;  // of `standing_`, which needs it
   std::unique_ptr<adapter::StandingExternal> standing_;
-  std::vector<PartId> asked_;  // of its requests
+  std::vector<PartId> asked_;  // the part of each of its requests
 };
 
 class TriggerQuestion : public WholeQuestion {

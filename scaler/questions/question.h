@@ -1,10 +1,10 @@
-// Questions whose answers decisions depend on. They are asked of the metrics APIs (in this
-// process), of triggers, and, where no watch tells the scale, of the scale subresource.
+// The questions that decisions depend on. They are asked of the providers of the metrics APIs (in
+// this process), of triggers, and, where no watch tells the scale, of the scale subresource.
 //
 // One question is shared by all autoscalers that ask the same (question_board.h). A question about
 // external metrics has a part for each selector, since all selectors of a metric are asked for
-// together; any other has one part. Ask may block for kReadTimeout; it is never called twice at
-// once. Everything else may be called at any time.
+// together; any other question has one part. Ask may block for kReadTimeout and is never called
+// twice at once. Everything else may be called at any time.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace flyball::scaler {
 
 // How long a source may take to answer.
 inline constexpr absl::Duration kReadTimeout = absl::Seconds(10);
-// How old a sample of a custom metric may be, whatever the adapter's --query-freshness allows
-// others; the samples of all other metrics are of the moment.
+// How old an answer to a query for a custom metric may be, even where --query-freshness allows
+// other clients older ones. For all other metrics a new query is made.
 inline constexpr absl::Duration kReadAge = absl::Milliseconds(100);
 
 struct AskContext {
@@ -44,27 +44,27 @@ class Question {
  public:
   virtual ~Question() = default;
 
-  // Names a part: no two parts of one question ever have the same.
+  // Identifies a part: no two parts of one question ever have the same id.
   using PartId = uint64_t;
   struct PartAnswer {
     PartId part = 0;
     std::shared_ptr<Answer> answer;  // nullptr: the part's last answer still holds...
-    std::optional<absl::Time> time = std::nullopt;  // ...and LastAnswer::time is this
-    SamplesRead read = {};                          // what it was made of, also if it still holds
+    std::optional<absl::Time> time = std::nullopt;  // ...and this is its LastAnswer::time
+    SamplesRead read = {};  // the samples that the answer was made of, also where it still holds
   };
-  // The answers to all parts.
+  // Asks, and returns the answers to all parts.
   virtual std::vector<PartAnswer> Ask(const AskContext& context) = 0;
 
-  // Whether Ask answers out of this process's memory and at once, so that a thread of its own would
-  // cost more. Always the same.
+  // Whether Ask answers from this process's memory at once, so that handing it to another thread
+  // would cost more than it takes. The result never changes.
   virtual bool AnswersAtOnce() const { return false; }
 
-  // Whether the last answers are enough for all that ask now: somebody may have come while they
-  // were asked for.
+  // Whether the last answers cover all autoscalers that ask now: one may have been added, or may
+  // have changed its selector, while the question was being asked.
   virtual bool Covers() const { return true; }
 
-  // Called when an autoscaler begins to use the question for that metric, and RemovePart when it no
-  // longer does. RemovePart returns whether nobody does any more.
+  // Called when an autoscaler begins to use the question for that metric; RemovePart is called when
+  // it no longer does, and returns whether the part has no users left.
   virtual PartId AddPart(const MetricSpec& metric) {
     (void)metric;
     return 0;
@@ -86,13 +86,13 @@ class WholeQuestion : public Question {
   std::vector<PartAnswer> Ask(const AskContext& context) final;
 
  protected:
-  // Fills the part of `answer` that belongs to the question, or its error. Returns what it was made
-  // of.
+  // Fills the fields of `answer` that belong to the question, or its error. Returns the samples
+  // that it was made of.
   virtual SamplesRead Ask(const AskContext& context, Answer& answer) = 0;
 };
 
-// Which pods a question is about. While all that ask have the same selector, only the pods of that
-// are asked for; once there are several selectors, all pods of the namespace.
+// Which pods a question is about. While all autoscalers that ask it have the same selector, only
+// the pods of that selector are asked for; once there are several, all pods of the namespace.
 //
 // Thread-safe.
 class AskedPods {
@@ -100,7 +100,7 @@ class AskedPods {
   void Note(absl::string_view text, const kube::Selector& selector);
   // The selector to ask with; `whole_namespace` is set when it selects all pods.
   kube::Selector ToAsk(bool& whole_namespace);
-  // Whether what was asked with last is enough for all.
+  // Whether the selector that ToAsk returned last covers all that were noted.
   bool Covers() const;
 
  private:
@@ -112,7 +112,8 @@ class AskedPods {
   kube::Selector selector_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The same text for metrics of the same question; "" for a metric without one.
+// A text that is the same for all metrics which one question covers; "" for a metric that has no
+// question.
 std::string QuestionKey(const std::string& ns, const MetricSpec& metric);
 
 // The question of a metric spec. nullptr: there is nothing to ask, since its type is unknown or its

@@ -28,14 +28,15 @@ class QuestionBoard::Asked {
   bool under_way ABSL_GUARDED_BY(mutex) = false;
   std::vector<AnswerWaiter*> waiters ABSL_GUARDED_BY(mutex);
   std::atomic<uint64_t> newest_version = 0;
-  std::vector<const Part*> listeners ABSL_GUARDED_BY(mutex);  // that want to know of news
+  std::vector<const Part*> listeners ABSL_GUARDED_BY(mutex);  // parts that have an on_news
   std::atomic<bool> tells_of_news = false;
 
-  // Calls those who want to know of news.
+  // Calls on_news of all listeners.
   void TellNews();
 
-  // Of the thread that asks. What the last answers were made of is held, for the source tells of
-  // samples only as long as somebody does. Last: the followings end before all that TellNews uses.
+  // For the thread that asks alone. What the last answers were made of is held, since the source
+  // tells of samples only as long as it is. These members are the last ones, so that the followings
+  // end before anything that TellNews uses is destroyed.
   SamplesRead read;
   std::vector<VersionFollowing> followings;
 };
@@ -148,7 +149,7 @@ void QuestionBoard::AskAll(ToAsk questions) {
                             [](const auto& asked) { return !asked->question->AnswersAtOnce(); });
   const ToAsk at_once(std::make_move_iterator(here), std::make_move_iterator(questions.end()));
   questions.erase(here, questions.end());
-  // Those whose source told of samples, which has them in memory, come last.
+  // Those whose source tells of samples are put last: it has them in memory.
   const auto quick = std::stable_partition(questions.begin(), questions.end(),
                                            [](const auto& asked) { return !asked->tells_of_news; });
   for (auto at = questions.begin(); at != quick; ++at) {
@@ -157,9 +158,9 @@ void QuestionBoard::AskAll(ToAsk questions) {
   }
   for (auto at = quick; at != questions.end();) {
     const auto end = at + std::min<ptrdiff_t>(kQuickBatch, questions.end() - at);
-    const Run run = (*at)->run;  // of the pool that reads metrics, as of all that are shared
+    const Run run = (*at)->run;  // the pool that reads metrics, the same for all shared questions
     run([this, run, batch = ToAsk(std::make_move_iterator(at), std::make_move_iterator(end))] {
-      bool quick = true;  // until one was not answered from memory, and the others may not be
+      bool quick = true;  // false once one was not answered from memory: the others may not be
       for (const std::shared_ptr<Asked>& question : batch) {
         if (!quick) {
           run([this, question] { Ask(question); });
@@ -217,7 +218,7 @@ void QuestionBoard::FollowSamples(Asked& question,
 
 bool QuestionBoard::Settle(Asked& question, std::vector<Question::PartAnswer> answers,
                            MonotonicTime asked_at, std::vector<AnswerWaiter*>& waiters) {
-  std::vector<AnswerPtr> before;  // they end outside the lock
+  std::vector<AnswerPtr> before;  // destroyed outside the lock
   absl::MutexLock lock(&question.mutex);
   for (Question::PartAnswer& said : answers) {
     const auto part = question.last.find(said.part);

@@ -1,8 +1,8 @@
 // Holds the questions of all autoscalers, so that those which ask the same share one answer.
 //
-// Thread-safe. Whoever asks a question that is under way joins it, however long it takes: there is
-// never more than one asking of it, and only autoscalers that asked it wait for it. A question is
-// forgotten once nobody holds a part of it any more.
+// Thread-safe. An autoscaler that asks a question which is already being asked joins it, however
+// long it takes: a question is never asked twice at once, and only autoscalers that joined it wait
+// for it. A question is forgotten once nobody holds a part of it any more.
 #pragma once
 
 #include <atomic>
@@ -24,13 +24,13 @@
 
 namespace flyball::scaler {
 
-// Whoever waits for answers: one autoscaler's cycle, or a round of many that are steady
+// Something that waits for answers: the cycle of one autoscaler, or a round of many steady ones
 // (steps/tracked_autoscaler.h).
 class AnswerWaiter {
  public:
   virtual ~AnswerWaiter() = default;
-  // Called when one of the questions it joined has its answer. Returns whether that was the last
-  // one that it waits for.
+  // Called when one of the questions that it joined is answered. Returns whether it waits for no
+  // other one.
   virtual bool Answered() = 0;
 };
 
@@ -39,13 +39,14 @@ class QuestionBoard {
   // Hands a task to a pool of threads, which drops it when the program ends.
   using Run = std::function<void(std::function<void()>)>;
 
-  // A question, with its last answers.
+  // A question with its last answers.
   class Asked;
-  // A part of one, held by somebody.
+  // A part of a question, which its holder keeps alive.
   class Part;
   using Handle = std::shared_ptr<const Part>;
 
-  // Called with the waiters that have all their answers, on the thread that brought the last one.
+  // Called with the waiters that have all their answers, on the thread that brought the last of
+  // them.
   using OnReady = std::function<void(absl::Span<AnswerWaiter* const>)>;
 
   // The clock outlives the board.
@@ -54,48 +55,50 @@ class QuestionBoard {
   // Sets what questions are asked with from now on.
   void SetContext(AskContext context);
 
-  // A part of the question of that key, which is made when nobody holds one yet. Where its source
-  // tells of samples `on_news` is called, as long as the part is held, soon after one came that the
-  // last answers were not made of; empty: nobody wants to know.
+  // A part of the question with that key; `make` makes the question when nobody holds one yet.
+  // Where its source tells of samples, `on_news` is called, as long as the part is held, soon after
+  // a sample arrives that the last answers were not made of. It may be empty.
   Handle Get(const std::string& key, const MetricSpec& metric, const Run& run,
              const std::function<std::shared_ptr<Question>()>& make,
              std::function<void()> on_news = nullptr);
-  // A question that one autoscaler asks alone.
+  // A question that one autoscaler has for itself.
   Handle Own(std::shared_ptr<Question> question, Run run) const;
 
   // True: there is an answer that was asked for at `not_before` or later. False: the question is
-  // asked, or was being asked already, and the waiter's Answered is called once when it is
-  // answered: before this returns, where the question answers at once.
+  // being asked, and the waiter's Answered is called once when it is answered; that is before Join
+  // returns where the question answers at once.
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter);
   // The same, but a question that has to be asked is only added to `to_ask`, for AskAll.
   using ToAsk = std::vector<std::shared_ptr<Asked>>;
   bool Join(const Handle& part, MonotonicTime not_before, AnswerWaiter& waiter, ToAsk& to_ask);
-  // Questions that answer at once are answered before it returns, and on_ready may be called.
+  // Asks the questions. Those that answer at once are answered before it returns, and on_ready may
+  // be called meanwhile.
   void AskAll(ToAsk questions);
 
   static LastAnswer LastAnswerOf(const Part& part);
   static uint64_t VersionOf(const Part& part);  // of the last answer
-  // Whether on_news is called when the last answers are old: nobody has to ask to find out.
+  // Whether on_news is called when the last answers are out of date, so that nobody has to ask to
+  // find out.
   static bool TellsOfNews(const Part& part);
   // See Question.
   static void NoteSelector(const Part& part, absl::string_view text,
                            const kube::Selector& selector);
-  // The same for parts of one question. Valid as long as one of them is held.
+  // The question of a part. Valid as long as any part of it is held.
   static const Asked* QuestionOf(const Part& part);
   // The highest version that any part of the question was given so far: while it stays, so do the
   // answers of all parts.
   static uint64_t NewestVersionOf(const Asked& question);
 
  private:
-  // Asks until there is an answer for all that wait, and calls on_ready_.
+  // Asks until the answers cover all that wait, and calls on_ready_.
   void Ask(const std::shared_ptr<Asked>& question);
-  // The same, but those that have all their answers are only added to `answered`.
+  // The same, but waiters that have all their answers are only added to `answered`.
   void Ask(const std::shared_ptr<Asked>& question, std::vector<AnswerWaiter*>& answered);
-  // Makes these the last answers. False: somebody who needs more has come meanwhile
-  // (Question::Covers), so the question has to be asked again.
+  // Makes these the last answers. False: they do not cover all that wait (Question::Covers), so the
+  // question has to be asked again.
   bool Settle(Asked& question, std::vector<Question::PartAnswer> answers, MonotonicTime asked_at,
               std::vector<AnswerWaiter*>& waiters);
-  // Has those who want to know called when the answers of a question are old.
+  // Has on_news called, for the parts that have one, when the question's answers are out of date.
   static void FollowSamples(Asked& question, const std::vector<Question::PartAnswer>& answers);
 
   Clock& clock_;

@@ -17,12 +17,12 @@
 namespace flyball::scaler {
 namespace {
 
-// How often what is kept of a shard is asked for before its autoscalers are decided without it.
+// How many times loading a shard's saved state is tried before its autoscalers are decided without.
 constexpr int kLoadTries = 4;
-// With a jitter of client-go.
+// The jitter factor of client-go.
 constexpr double kRetryJitter = 1.2;
-// How long what was decided before is still written once a shard is being handed over: longer than
-// any status waits.
+// How long, once a shard is being handed over, earlier decisions are still written: longer than any
+// status waits.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
 }  // namespace
@@ -88,7 +88,7 @@ class ShardElection::Impl {
       if (std::exchange(stopped_, true)) return;
     }
     thread_.Stop();
-    // First the membership, so that nobody thinks that the shards should be here.
+    // The membership goes first, so that no replica assigns shards to this one any more.
     members_.Leave();
     for (size_t i = 0; i < shards_.size(); ++i) {
       Shard& shard = shards_[i];
@@ -106,7 +106,7 @@ class ShardElection::Impl {
   absl::Duration Round() {
     keeper_.ForgetError();
     changed_ = false;
-    // What we hold comes first: only that runs out on us.
+    // The Leases that we hold come first, since only these can run out.
     for (size_t i = 0; i < shards_.size(); ++i) {
       if (shards_[i].watched.held) RenewShard(i);
     }
@@ -121,7 +121,7 @@ class ShardElection::Impl {
           if (shards_[i].watched.held) HandOver(i, "replicas with another number of shards");
         }
         break;
-      case ShardCount::State::kUnknown:  // nothing is taken or given; what is held runs out
+      case ShardCount::State::kUnknown:  // nothing is taken or handed over
         break;
     }
     for (size_t i = 0; i < shards_.size(); ++i) LoadAndPublish(i);
@@ -133,7 +133,8 @@ class ShardElection::Impl {
     return std::max(next - clock_.MonotonicNow(), absl::ZeroDuration());
   }
 
-  // Who should have which shard, and what is done about it. When to look again.
+  // Determines which replica each shard belongs with, and takes or hands over accordingly. Returns
+  // when to look again.
   MonotonicTime Divide() {
     std::vector<size_t> wanted(shards_.size(), 0);
     std::vector<std::string> living = {options_.identity};
@@ -185,25 +186,26 @@ class ShardElection::Impl {
   // What other threads read.
   struct Published {
     std::atomic<bool> owned = false;
-    std::atomic<bool> remembers = false;   // what was kept is loaded
+    std::atomic<bool> remembers = false;   // the saved state is loaded
     std::atomic<int64_t> valid_until = 0;  // nanoseconds; 0: no writes
   };
 
   struct Shard {
     WatchedLease watched;
-    bool confirmed = false;  // the number of shards was ours after it was taken
-    bool loaded = false;     // what is kept of it was read, or given up on
+    bool confirmed = false;  // the agreed number of shards was ours after this one was taken
+    bool loaded = false;     // its saved state was read, or given up on
     int load_failures = 0;
-    std::optional<MonotonicTime> unwanted_since;  // it should be with another replica
-    std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released then
+    std::optional<MonotonicTime> unwanted_since;  // since when it belongs with another replica
+    std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released at this time
     MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
   };
 
   void RenewShard(size_t i) {
     Shard& shard = shards_[i];
-    // One that is being handed over is not renewed: should we die now, nobody waits the longer.
+    // A shard that is being handed over is not renewed, so that the next owner need not wait longer
+    // if this process dies now.
     if (shard.hand_over_at.has_value()) return;
-    // One that ran out on us while we did not look has to be taken anew, as any other.
+    // A Lease that ran out before we could renew it has to be taken anew, like any other.
     if (clock_.MonotonicNow() >= shard.watched.valid_until) {
       shard.watched.held = false;
     } else {
@@ -227,7 +229,7 @@ class ShardElection::Impl {
     if (!published_[i].owned.exchange(true)) changed_ = true;
   }
 
-  // No longer decided here; the Lease may still be ours.
+  // The shard is no longer decided here, although the Lease may still be ours.
   void StopDeciding(size_t i) {
     const MonotonicTime allowed = absl::Nanoseconds(published_[i].valid_until.exchange(0));
     shards_[i].may_have_written =
@@ -247,7 +249,7 @@ class ShardElection::Impl {
     shard.hand_over_at.reset();
   }
 
-  // A shard of ours that should be with another one.
+  // Hands a shard of ours over if it has belonged with another replica for long enough.
   void ConsiderHandOver(size_t i, bool ours, const std::string& wanted) {
     Shard& shard = shards_[i];
     const MonotonicTime now = clock_.MonotonicNow();
@@ -261,7 +263,7 @@ class ShardElection::Impl {
     HandOver(i, wanted);
   }
 
-  // Begins to hand a shard over, or ends it when nothing can be written any more.
+  // Begins to hand a shard over, or completes that once nothing can be written any more.
   void HandOver(size_t i, const std::string& to) {
     Shard& shard = shards_[i];
     const MonotonicTime now = clock_.MonotonicNow();
@@ -276,13 +278,14 @@ class ShardElection::Impl {
     }
     spdlog::info("scaler shard {} of {} is handed over to {}", i, shards_.size(), to);
     StopDeciding(i);
-    // What was decided before is still written down; such a write ends within the margin.
+    // Earlier decisions are still written; the last of these writes ends within the margin.
     const MonotonicTime last = std::min(shard.watched.valid_until, now + kLastWrites);
     published_[i].valid_until.store(absl::ToInt64Nanoseconds(last));
     shard.hand_over_at = last + options_.WriteMargin();
   }
 
-  // One that was lost and taken again: a write of before may still be under way.
+  // Whether no write can be under way any more, also from before the shard was lost and taken
+  // again.
   bool MayRelease(const Shard& shard) const {
     return clock_.MonotonicNow() >= shard.may_have_written + options_.WriteMargin();
   }
@@ -292,16 +295,16 @@ class ShardElection::Impl {
     keeper_.Release(shards_[i].watched);
   }
 
-  // A shard that is not ours: taken when it may be. When to look at it again.
+  // Takes a shard that is not ours if that is allowed. Returns when to look at it again.
   MonotonicTime ConsiderTaking(size_t i, bool ours) {
     WatchedLease& watched = shards_[i].watched;
     const MonotonicTime later = clock_.MonotonicNow() + options_.retry_period;
     if (!keeper_.Read(watched)) return later;
     const MonotonicTime now = clock_.MonotonicNow();
     MonotonicTime at = keeper_.RunsOut(watched);
-    if (watched.lease.holder == options_.identity) at = now;  // an answer got lost
+    if (watched.lease.holder == options_.identity) at = now;  // the answer to our write got lost
     if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
-    // One that somebody has deleted may still be held, and is then made anew by its owner.
+    // A Lease that somebody deleted may still be held: then its owner makes it anew.
     if (watched.lease.resource_version.empty()) at = keeper_.RunsOut(watched);
     if (count_.SawEnded(i, watched)) at = now;
     if (now < at) return std::min(at, later);
@@ -319,8 +322,8 @@ class ShardElection::Impl {
     return later;
   }
 
-  // What was taken, in this round or in one before that could not tell, is given back where the
-  // number of shards has changed meanwhile.
+  // Confirms the shards that were taken in this round, or in an earlier one that could not confirm
+  // them. They are given back if the agreed number of shards has changed meanwhile.
   void ConfirmTaken() {
     const auto taken = [](const Shard& shard) { return shard.watched.held && !shard.confirmed; };
     if (std::none_of(shards_.begin(), shards_.end(), taken)) return;
@@ -347,7 +350,7 @@ class ShardElection::Impl {
     }
   }
 
-  // What is kept of it. False: it is not known yet.
+  // Loads the shard's saved state. False: it is not known yet.
   bool Load(size_t i) {
     Shard& shard = shards_[i];
     absl::Status status;
@@ -378,7 +381,7 @@ class ShardElection::Impl {
   ShardMemory* const memory_;
   Clock& clock_;
 
-  // Of the election's thread alone.
+  // Used by the election's thread alone.
   LeaseKeeper keeper_;
   Members members_;
   ShardCount count_;

@@ -2,28 +2,28 @@
 // every write.
 //
 // A replica owns a shard while it holds its Lease and renewed it less than `renew_deadline` ago,
-// counted from the START of the request that renewed it, on its own monotonic clock. Another one
-// takes a Lease only when its record did not change for `lease_duration` on the other's own clock,
-// counted from when the other saw the record, so after that request had its effect. So between the
-// last moment at which MayWrite is true here and the first moment at which it is true on another
-// replica there are always `lease_duration` - `renew_deadline` (WriteMargin): a write must not take
-// longer than that. Wall times are only written for people to read; a jump of them changes nothing.
-// All this holds as long as the monotonic clocks of two machines do not differ in speed by more
-// than that margin in a lease duration (a third, with the defaults).
+// counted from the START of the request that renewed it, on its own monotonic clock. Another
+// replica takes the Lease only when its record has not changed for `lease_duration` on that
+// replica's own clock, counted from when it saw the record, which is after the renewal took effect.
+// So between the last moment at which MayWrite is true here and the first moment at which it is
+// true on another replica there are always `lease_duration` - `renew_deadline` (WriteMargin): a
+// write must not take longer than that. Wall times are written only for people to read; a jump of
+// the wall clock changes nothing. All this holds as long as the monotonic clocks of two machines do
+// not differ in speed by more than that margin in a lease duration (a third, with the defaults).
 //
-// All replicas have to go by the same number of shards (shard_count.h). A replica with another
-// number owns none until no shard of the old division has an owner.
+// All replicas have to use the same number of shards (shard_count.h). A replica with another number
+// owns no shard until no shard of the old division has an owner.
 //
 // With several shards each replica also holds a member Lease (`flyball-scaler-member-<k>`, the
-// first k that is free), so that all know who lives. When a shard should be with another living
-// replica (shards.h) for a lease duration, its owner hands it over: it decides nothing in it any
-// more, writes for two more seconds what was decided before, and WriteMargin later has it saved and
-// releases the Lease. Whoever finds a Lease run out takes it, whoever it should be with; a released
-// Lease is first tried by the replica that it should be with. A Lease that somebody deleted is made
-// anew by its owner; other replicas treat it as one that is held.
+// first k that is free), so that all know which replicas are alive. When a shard belongs with
+// another living replica (shards.h) for a lease duration, its owner hands it over: it stops
+// deciding the shard, for two more seconds writes what was decided before, and WriteMargin later
+// saves the shard's state and releases the Lease. A Lease that has run out is taken by any replica
+// that finds it; a released Lease is left for a moment to the replica that it belongs with. A Lease
+// that somebody deleted is made anew by its owner; other replicas treat it as held.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
-// out. It calls ShardMemory and the function of OnChange.
+// out. It calls ShardMemory and the function given to OnChange.
 // Source:  k8s.io/client-go v0.34.4 leaderelection, for one Lease; its three times and defaults.
 #pragma once
 
@@ -46,47 +46,48 @@
 namespace flyball::scaler {
 
 struct ElectionOptions {
-  std::string ns;        // where the Leases are
-  std::string identity;  // another one for each process, also for two of one pod
+  std::string ns;        // the namespace of the Leases
+  std::string identity;  // different for each process, even within one pod
   int shards = 1;        // 1..kMaxShards; the same on all replicas
   std::string prefix = "flyball-scaler";
   absl::Duration lease_duration = absl::Seconds(15);  // whole seconds
   absl::Duration renew_deadline = absl::Seconds(10);
   absl::Duration retry_period = absl::Seconds(2);
 
-  // How long a write may take that MayWrite allowed.
+  // How long a write that MayWrite allowed may take.
   absl::Duration WriteMargin() const { return lease_duration - renew_deadline; }
 };
 
-// kInvalidArgument names the flag: lease_duration > renew_deadline > 1.2 * retry_period > 0, as
-// client-go asks for.
+// kInvalidArgument, with the name of the flag, unless lease_duration > renew_deadline >
+// 1.2 * retry_period > 0, as client-go requires.
 absl::Status CheckElection(const ElectionOptions& options);
 
-// Which of a shard's terms of ownership this is: later owners have higher numbers.
+// Identifies a term of ownership of a shard: later owners have higher numbers.
 struct ShardTerm {
-  // The epoch of a process without an election, which can't know how many terms came before it.
+  // The epoch of a process without an election, which cannot know how many terms came before.
   static constexpr int64_t kNoElection = -1;
 
   int64_t epoch = kNoElection;  // how often the shard has changed hands
   int64_t division = 0;         // ShardCount::term
 };
 
-// What is remembered of a shard and goes with it from owner to owner. All is called from the
-// election's thread, but for IsSafe and Take.
+// What is remembered of a shard and is passed from owner to owner. Everything but IsSafe and Take
+// is called from the election's thread.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
-  // Divides what is kept for `before` shards anew, for the present number of shards; `division` is
-  // ShardCount::term. Nobody owns a shard meanwhile. It is called again where it failed half way.
+  // Distributes what is saved for `before` shards anew over the present number of shards;
+  // `division` is ShardCount::term. No shard has an owner meanwhile. Called again if it failed half
+  // way.
   virtual absl::Status Move(int before, int64_t division) = 0;
-  // Reads what is kept of a shard that is ours from now on. kPermissionDenied: it may not be read,
-  // so the shard begins without; any other error: to be tried again a little later.
+  // Reads what is saved of a shard that is ours from now on. kPermissionDenied: it may not be read,
+  // so the shard begins without it; any other error: to be tried again a little later.
   virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
-  // Writes down what is remembered of a shard that is about to be released.
+  // Saves what is remembered of a shard that is about to be released.
   virtual void Save(int shard) = 0;
   // Forgets a shard that is not ours any more.
   virtual void Drop(int shard) = 0;
-  // As Ownership::MayShrink. Where it is false it is soon true, or a log line says why not.
+  // As Ownership::MayShrink. If it is false it soon becomes true, or a log line says why not.
   virtual bool IsSafe(const AutoscalerKey& key) = 0;
   // As Ownership::Restore.
   virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
@@ -95,14 +96,14 @@ class ShardMemory {
 
 class ShardElection : public Ownership {
  public:
-  // All outlive the election; `memory` may be nullptr.
+  // The references outlive the election; `memory` may be nullptr.
   ShardElection(ElectionOptions options, LeaseStore& leases, ShardMemory* memory, Clock& clock);
   ~ShardElection() override;  // stops
   ShardElection(const ShardElection&) = delete;
   ShardElection& operator=(const ShardElection&) = delete;
 
   void Start();
-  // Ends the thread, saves and releases all shards. To be called when nothing decides any more.
+  // Ends the thread, saves and releases all shards. To be called after the last decision and write.
   void Stop();
 
   bool Owns(const AutoscalerKey& key) const override;
@@ -113,13 +114,13 @@ class ShardElection : public Ownership {
                                          absl::Time now) override;
   void OnChange(std::function<void()> on_change) override;
 
-  // The same for a shard.
+  // Owns and MayWrite for a shard.
   bool OwnsShard(int shard) const;
   bool MayWriteShard(int shard, MonotonicTime now) const;
   size_t owned() const;
 
   // OK once every Lease could be read or taken in one round; else what failed last. Also OK while
-  // replicas with another number of shards are waited for: a roll-out has to go on.
+  // this replica waits for replicas with another number of shards, so that a roll-out goes on.
   absl::Status Ready() const;
 
   // Does one round now and returns how long to wait until the next. Only for tests, instead of

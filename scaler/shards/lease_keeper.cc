@@ -32,8 +32,8 @@ void LeaseKeeper::Note(const WatchedLease& watched, const absl::Status& status) 
                                                ": ", std::string(status.message())));
 }
 
-// Takes over what was read. A new record is counted from after the answer: its writer has been
-// sure of it from an earlier moment on.
+// Takes over what was read. A new record counts from after the answer, and so later than its writer
+// counts it.
 void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
   watched.seen = true;

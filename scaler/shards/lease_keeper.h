@@ -1,7 +1,7 @@
-// One replica's hold on a Lease: reads it, takes it, renews it and lets it go.
+// One replica's hold on a Lease: reads it, takes it, renews it and releases it.
 //
-// Not thread-safe. Times are counted as election.h says: the time of a Lease of ours begins before
-// the request that renewed it, that of another's after the answer that showed it.
+// Not thread-safe. Times are counted as election.h says: a Lease of ours counts from before the
+// request that renewed it, another's from after the answer that showed it.
 #pragma once
 
 #include <string>
@@ -14,8 +14,7 @@
 
 namespace flyball::scaler {
 
-// A Lease whose record claims a longer duration counts as one of this: nobody may keep a Lease for
-// ever by a typo.
+// A longer duration in a record counts as this one, so that a typo cannot keep a Lease for ever.
 inline constexpr absl::Duration kLongestLease = absl::Minutes(10);
 
 struct LeaseTerms {
@@ -27,7 +26,7 @@ struct LeaseTerms {
 
 // A Lease as last seen.
 struct WatchedLease {
-  kube::Lease lease;                                 // without resource version: it does not exist
+  kube::Lease lease;                                 // no resource version: it does not exist
   bool seen = false;                                 // it was read, or found missing, at least once
   MonotonicTime changed = absl::ZeroDuration();      // when we first saw this record
   bool held = false;                                 // by us, as far as we know
@@ -38,36 +37,37 @@ struct WatchedLease {
 
 class LeaseKeeper {
  public:
-  // The store and the clock outlive it.
+  // The store and the clock outlive the keeper.
   LeaseKeeper(LeaseTerms terms, LeaseStore& store, Clock& clock);
 
-  // A Lease of that name that was not read yet.
+  // A Lease of that name, not read yet.
   WatchedLease Watch(std::string name) const;
 
   // False: it could not be read, and error() says why.
   bool Read(WatchedLease& watched);
 
-  // Writes our name over the record that was last seen. OK: it is held from then on. Errors of
-  // LeaseStore::Put.
+  // Replaces the record that was last seen by one with our identity. OK: it is held from then on.
+  // Errors of LeaseStore::Put.
   absl::Status Take(WatchedLease& watched);
 
-  // Writes another holder over the record that was last seen. For Leases that say something and are
-  // renewed by nobody. Errors of LeaseStore::Put.
+  // Replaces the record that was last seen by one with that holder. For Leases whose holder is a
+  // message and which nobody renews. Errors of LeaseStore::Put.
   absl::Status Write(WatchedLease& watched, std::string holder);
 
-  // Renews a Lease that is held, and makes it anew where somebody has deleted it. If it is not held
-  // afterwards another replica has it, or it could not be renewed in time.
+  // Renews a Lease that is held, and creates it again if somebody has deleted it. If it is not held
+  // afterwards, another replica has it, or it could not be renewed in time.
   void Renew(WatchedLease& watched);
 
-  // Gives it up: others may take it at once, or, where that can't be written, when it has run out.
+  // Gives the Lease up: others may take it at once or, if that cannot be written, once it has run
+  // out.
   void Release(WatchedLease& watched);
 
-  // When its holder must have stopped writing, on our clock.
+  // When, on our clock, its holder must have stopped writing.
   MonotonicTime RunsOut(const WatchedLease& watched) const;
   // Whether somebody holds it and it has not run out.
   bool Lives(const WatchedLease& watched) const;
 
-  // What failed last since Forget; OK: nothing.
+  // The last failure since ForgetError; OK: there was none.
   const absl::Status& error() const { return error_; }
   void ForgetError() { error_ = absl::OkStatus(); }
   void Note(const WatchedLease& watched, const absl::Status& status);

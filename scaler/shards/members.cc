@@ -23,7 +23,7 @@ void Members::Round() {
     const bool missing = slot.lease.resource_version.empty();
     const bool may_take = slot.lease.holder == identity_ || !keeper_.Lives(slot);
     if (!own_.has_value() && may_take && keeper_.Take(slot).ok()) own_ = k;
-    // Slots are taken from the first on: behind one that was never made there are none.
+    // Slots are taken from the first on, so after one that does not exist there are no others.
     if (missing && !slot.held) {
       slots_.resize(k);
       return;

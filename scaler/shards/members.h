@@ -1,4 +1,4 @@
-// Knows which replicas live: each holds a member Lease, the first `PREFIX-member-<k>` that was
+// Tells which replicas are alive: each holds a member Lease, the first `PREFIX-member-<k>` that was
 // free.
 //
 // Not thread-safe: the election's thread alone uses it.
@@ -15,17 +15,17 @@ namespace flyball::scaler {
 
 class Members {
  public:
-  // How many member Leases are looked at; replicas beyond that are not known to the others.
+  // How many member Leases are read; further replicas are not known to the others.
   static constexpr size_t kMost = 64;
 
-  // The keeper outlives it.
+  // The keeper outlives this object.
   Members(LeaseKeeper& keeper, std::string prefix, std::string identity);
 
-  // Takes or renews our own member Lease and looks at those of the others.
+  // Takes or renews our own member Lease and reads those of the others.
   void Round();
   // Gives our member Lease back.
   void Leave();
-  // Identities of the replicas that live, ours first.
+  // Identities of the replicas that are alive, ours first.
   std::vector<std::string> Living() const;
 
  private:

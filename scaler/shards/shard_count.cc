@@ -80,7 +80,7 @@ ShardCount::State ShardCount::Round() {
   if (!announced && !Say({.shards = before, .announced = shards_})) {
     return Confirm() ? State::kOurs : State::kOther;
   }
-  // Somebody who looked at the number before may have taken a shard since.
+  // A replica that read the old number before we announced ours may have taken a shard since.
   if (!AllEnded(before, most)) return State::kOther;
   if (memory_ != nullptr && before != 0) {
     if (const absl::Status moved = memory_->Move(before, term()); !moved.ok()) {
@@ -92,19 +92,20 @@ ShardCount::State ShardCount::Round() {
   return settled_ || Confirm() ? State::kOurs : State::kOther;
 }
 
-// Nobody knows how many shards there were before: the Leases that exist have consecutive numbers.
+// The Leases of shards have consecutive numbers, which tells how many others exist.
 bool ShardCount::AllEnded(int before, int most) {
   bool ended = true;
   for (size_t i = 0; i < kMaxShards; ++i) {
     if (i == others_.size()) others_.push_back(keeper_.Watch(LeaseOf(i)));
     WatchedLease& watched = others_[i];
-    // What is read now was so at this time or later: a renewal under way till then is seen.
+    // The time is taken before reading, so that a renewal that took effect by then is seen.
     const MonotonicTime now = clock_.MonotonicNow();
     if (!keeper_.Read(watched)) return false;
     const bool missing = watched.lease.resource_version.empty();
-    // One of theirs that somebody has deleted may still be held: its owner makes it anew.
+    // A Lease of theirs that somebody deleted may still be held: then its owner makes it anew.
     const bool deleted = missing && i < static_cast<size_t>(before);
-    // The others are looked at all the same: each is counted from when it was first seen.
+    // The loop goes on after the first that has not ended, since each Lease counts from when it was
+    // first seen.
     if ((deleted || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
     if (missing && i + 1 >= static_cast<size_t>(std::max(before, most))) break;
   }

@@ -1,19 +1,19 @@
-// Agrees with the other replicas on how many shards the work is divided into: with two numbers at
-// once a namespace would have two owners.
+// Agrees with the other replicas on the number of shards. If two replicas used different numbers, a
+// namespace could have two owners.
 //
-// The Lease `PREFIX-shards` says the number. Its holder is "8", or "8->16" while 16 takes the place
-// of 8; "" or no Lease: no number was agreed on yet.
-//   * A replica takes no shard unless the Lease says its own number, and looks again after it has
-//     taken one and before it decides anything in it.
-//   * Whoever has another number waits until each Lease of a shard is free or has run out. Then it
-//     announces its number, looks at all Leases once more, has moved what is remembered, and says
-//     that it is done.
+// The Lease `PREFIX-shards` holds the number. Its holder is "8", or "8->16" while 16 replaces 8; ""
+// or no Lease: no number was agreed on yet.
+//   * A replica takes a shard only if the Lease says the replica's own number, and reads it again
+//     after taking one and before deciding anything in it.
+//   * A replica with another number waits until each Lease of a shard is free or has run out. Then
+//     it announces its number, reads all Leases once more, has the saved state moved, and writes
+//     that the new number is in force.
 //   * An owner that finds another number hands its shards over.
 // When one replica takes a shard while another announces a number, at least one of the two sees
-// what the other did, since each writes first and looks afterwards.
+// what the other did, since each writes first and reads afterwards.
 //
 // Not thread-safe: the election's thread alone uses it. A round costs one request; while another
-// number is in force it costs one more for each shard of that.
+// number is in force it costs one more for each shard of that number.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ namespace flyball::scaler {
 // What the Lease says. Pure.
 struct AgreedCount {
   int shards = 0;                     // 0: nothing was agreed on
-  std::optional<int> announced = {};  // the number that is about to take its place
+  std::optional<int> announced = {};  // the number that is about to replace it
 
-  // From a text that says neither: nothing was agreed on.
+  // A text of any other form counts as no agreement.
   static AgreedCount Parse(absl::string_view holder);
   std::string ToString() const;
 };
@@ -44,24 +44,25 @@ class ShardCount {
  public:
   enum class State {
     kOurs,     // shards may be taken
-    kOther,    // they may not; those that are held are to be handed over
-    kUnknown,  // the Lease can't be read
+    kOther,    // no shards may be taken; those that are held are to be handed over
+    kUnknown,  // the Lease cannot be read
   };
 
-  // The keeper and the memory outlive it; `memory` may be nullptr.
+  // The keeper and the memory outlive this object; `memory` may be nullptr.
   ShardCount(LeaseKeeper& keeper, std::string prefix, int shards, ShardMemory* memory,
              Clock& clock);
 
-  // Reads the Lease, and changes it where nobody goes by another number any more.
+  // Reads the Lease, and changes it to our number if no shard of another number has an owner.
   State Round();
-  // Reads the Lease now. Whether it still says our number.
+  // Reads the Lease now. Returns whether it still says our number.
   bool Confirm();
 
-  // Grows with each change of the number. Of two records of what is remembered the one with the
-  // higher term is of the later division.
+  // Grows with each change of the number, so that of two saved states the one with the higher term
+  // is of the later division.
   int64_t term() const { return record_.lease.transitions; }
-  // Whether the last round made our number the one that all go by, and the Lease of that shard, as
-  // it is now, was free or had run out then: it has no owner, unless another replica took it since.
+  // Whether the last round put our number in force and the Lease of that shard, unchanged since,
+  // was free or had run out then. Such a shard has no owner, unless one took it after `now` was
+  // read.
   bool SawEnded(size_t shard, const WatchedLease& now) const {
     return settled_ && shard < others_.size() &&
            others_[shard].lease.resource_version == now.lease.resource_version;
@@ -82,7 +83,7 @@ class ShardCount {
   Clock& clock_;
   WatchedLease record_;
   bool settled_ = false;
-  std::vector<WatchedLease> others_;  // by shard, while another number is waited for
+  std::vector<WatchedLease> others_;  // by shard, while another number is in force
   std::string waits_for_;             // what keeps this replica from its work, as last logged
 };
 

@@ -9,7 +9,7 @@
 namespace flyball::scaler {
 namespace {
 
-// The finalizer of SplitMix64: the hash alone mixes the last bytes badly.
+// The finalizer of SplitMix64, since the hash alone mixes the last bytes badly.
 uint64_t Mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;

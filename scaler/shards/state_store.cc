@@ -30,10 +30,10 @@ constexpr char kEpochAnnotation[] = "flyball.dev/lease-transitions";
 constexpr char kDivisionAnnotation[] = "flyball.dev/shard-division";
 constexpr char kDataKey[] = "state";
 constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
-// Times alone that moved on are not worth a write until they moved this far.
+// If only times have changed, a write is not worth while until they have moved by this much.
 constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
 
-// A stored ConfigMap, as far as we are interested.
+// The parts of a stored ConfigMap that are used here.
 struct Stored {
   std::string resource_version;
   int64_t epoch = -1;
@@ -71,8 +71,9 @@ absl::Time Newest(const ScalerState& state) {
   return state.recommendations.empty() ? absl::InfinitePast() : state.recommendations.back().time;
 }
 
-// Where a record was saved, in our time: its past gets no older until it is read, but for
-// additions, which allow removals. What lies ahead of our clock moves in any case.
+// Moves the times of a record so that it counts as saved now: its past does not age between saving
+// and reading, except for additions, which allow removals. Times ahead of our clock move in any
+// case.
 void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
   const absl::Duration since = now - saved_at;
   for (Recommendation& item : state.recommendations) item.time += since;
@@ -95,7 +96,7 @@ ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t curr
   Settle(now - options.longest_window, now, state.recommendations);
   Settle(now - kLongestPeriod, now, state.scale_ups);
   Settle(now - kLongestPeriod, now, state.scale_downs);
-  // Of replicas that came nobody knows by whom; they would allow as many removals.
+  // Only a removal is recorded: additions by somebody unknown would allow as many removals.
   if (current < kept.replicas) {
     state.scale_downs.push_back({.change = WrapSub32(kept.replicas, current), .time = now});
   }
@@ -147,13 +148,13 @@ class StateStore::Impl {
     }
     for (int index = 0; index < options_.shards; ++index) {
       const Stored& old = stored[static_cast<size_t>(index)];
-      // Somebody who began this before us has done it, or its owner has written it since.
+      // Another replica that began this Move has done this shard, or its owner has saved it since.
       if (old.division == division && !old.resource_version.empty()) continue;
       KeptShard kept{.saved_at = clock_.WallNow(), .complete = false, .autoscalers = {}};
       for (auto& [key, item] : all) {
         if (ShardOf(key, options_.shards) == index) kept.autoscalers.push_back(item);
       }
-      // What it held before stays behind that: whoever has to begin anew finds all of it.
+      // What the record held before is appended: if Move has to begin anew, all of it is found.
       for (const KeptAutoscaler& item : kept_before[static_cast<size_t>(index)].autoscalers) {
         if (ShardOf(item.key, options_.shards) != index) kept.autoscalers.push_back(item);
       }
@@ -174,11 +175,11 @@ class StateStore::Impl {
     Shard& shard = shards_[static_cast<size_t>(index)];
     shard = Shard();
     shard.loaded = true;
-    // Also when the Lease was deleted and counts anew.
+    // The maximum, since a Lease that was deleted and made again counts from the start.
     shard.record.epoch = std::max(term.epoch, stored.epoch + 1);
     shard.record.division = std::max(term.division, stored.division);
     shard.resource_version = stored.resource_version;
-    // An owner between that one and us would have decided without a trace.
+    // If there was another owner between that one and us, it has left no record.
     shard.complete =
         kept.complete && stored.epoch + 1 == term.epoch && stored.division == term.division;
     shard.written_at = clock_.MonotonicNow();
@@ -247,7 +248,7 @@ class StateStore::Impl {
   bool IsSafe(const AutoscalerKey& key) {
     absl::MutexLock lock(&mutex_);
     const Shard& shard = ShardFor(key);
-    // Where nothing can be read or written there is nothing to wait for.
+    // If nothing can be read or written there is nothing to wait for.
     if (!shard.loaded || shard.forbidden) return true;
     const auto found = shard.states.find(key);
     return found != shard.states.end() && found->second.IsSafe();
@@ -279,11 +280,11 @@ class StateStore::Impl {
 
  private:
   struct HeldState {
-    bool untaken = false;  // of an earlier owner, and not yet asked for
+    bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     int32_t replicas = 0;
     ScalerState state;           // compact
-    absl::Duration wall_offset;  // wall - monotonic, that its times are of
-    bool saved = false;          // it is in the record, or there is no room for it there
+    absl::Duration wall_offset;  // wall - monotonic, when its times were taken
+    bool saved = false;          // it is in the record, or the record has no room for it
     bool change_unsaved = false;
     bool under_way = false;  // it is being written...
     bool change_under_way = false;
@@ -292,7 +293,7 @@ class StateStore::Impl {
     SteadinessPtr steadiness;    // each of its rounds has renewed... (may be null)
     int32_t recommendation = 0;  // ...the one for so many replicas
 
-    // When the last round was; long ago without one.
+    // The time of the last round; in the infinite past if there was none.
     absl::Time LastRound() const {
       const bool any = steadiness != nullptr && steadiness->rounds() > 0;
       return any ? steadiness->last() : absl::InfinitePast();
@@ -305,9 +306,9 @@ class StateStore::Impl {
     bool loaded = false;
     bool writing = false;  // one write at a time
     bool changed = false;
-    bool urgent = false;     // something waits for it to be written
-    bool forbidden = false;  // it may not be written
-    bool complete = false;   // what was read
+    bool urgent = false;     // something waits until it is written
+    bool forbidden = false;  // the API server refuses that it is written
+    bool complete = false;   // whether what was read is complete (RememberedState)
     bool said_dropped = false;
     ShardTerm record;              // which owner wrote it down
     std::string resource_version;  // "" when there is no ConfigMap
@@ -333,7 +334,7 @@ class StateStore::Impl {
     return clock_.WallNow() - absl::UnixEpoch() - clock_.MonotonicNow();
   }
 
-  // The wall clock may have been set since its times were taken.
+  // Moves the times if the wall clock was set since they were taken.
   void FollowClock(HeldState& held) const {
     const absl::Duration offset = WallOffset();
     const absl::Duration jump = offset - std::exchange(held.wall_offset, offset);
@@ -345,8 +346,8 @@ class StateStore::Impl {
     if (last > absl::InfinitePast()) RenewRecommendation(held.recommendation, last, held.state);
   }
 
-  // Whether the rounds of steady autoscalers alone make a write worth while. Looks at all of them,
-  // so it does so once in an interval.
+  // Whether the rounds of steady autoscalers alone make a write worth while. That is checked once
+  // in an interval, since it takes a look at all of them.
   bool SteadyLong(Shard& shard) const {
     const MonotonicTime now = clock_.MonotonicNow();
     if (now - shard.looked_at < options_.interval) return false;
@@ -359,14 +360,15 @@ class StateStore::Impl {
 
   static absl::Status ReadKept(const std::string& json, Stored& stored, KeptShard& kept) {
     ASSIGN_OR_RETURN(stored, ParseStored(json));
-    // Made for us to write into, as the Helm chart does.
+    // An empty ConfigMap without an epoch was made for us to write into, as the Helm chart does.
     if (stored.bytes.empty() && stored.epoch < 0) return absl::OkStatus();
     if (stored.bytes.empty()) return absl::DataLossError("it is empty");
     ASSIGN_OR_RETURN(kept, DecodeShard(stored.bytes));
     return absl::OkStatus();
   }
 
-  // What is kept of a shard, in our time. What does not read is nothing.
+  // Reads what is saved of a shard, with times moved to our clock. A record that cannot be read
+  // counts as empty.
   absl::Status Read(int index, Stored& stored, KeptShard& kept) {
     const absl::StatusOr<std::string> json = client_.Get(Path(index));
     if (absl::IsNotFound(json.status())) return absl::OkStatus();
@@ -383,7 +385,7 @@ class StateStore::Impl {
     return absl::OkStatus();
   }
 
-  // The content of a shard, those first that were decided last.
+  // The content of a shard, the most recently decided autoscalers first.
   KeptShard Collect(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     KeptShard out;
     out.saved_at = clock_.WallNow();
@@ -410,7 +412,8 @@ class StateStore::Impl {
     return out;
   }
 
-  // At a hand-over whatever it is, else when it changed, is due and the fence allows it.
+  // Writes a shard: at a hand-over in any case, otherwise if it has changed, is due and the fence
+  // allows it.
   void Write(int index, bool hand_over) {
     KeptShard kept;
     ShardTerm record;
@@ -492,7 +495,7 @@ class StateStore::Impl {
     return document.dump();
   }
 
-  // Writes under `resource_version`. The answer is the new one.
+  // Writes if the ConfigMap still has `resource_version`. Returns the new one.
   absl::StatusOr<std::string> PutOnce(int index, const ShardTerm& record, const std::string& bytes,
                                       const std::string& resource_version) {
     const std::string document = Document(index, record, bytes, resource_version);
@@ -503,7 +506,7 @@ class StateStore::Impl {
     return stored.resource_version;
   }
 
-  // The same; after a conflict once more, unless a later owner was faster.
+  // The same, tried once more after a conflict unless a later owner has written.
   absl::StatusOr<std::string> Put(int index, const ShardTerm& record, const std::string& bytes,
                                   std::string resource_version) {
     for (int tries = 0;; ++tries) {
@@ -531,7 +534,7 @@ class StateStore::Impl {
   const StateStoreOptions options_;
   kube::ApiClient& client_;
   Clock& clock_;
-  const absl::Duration step_;  // between two looks at what is to be written
+  const absl::Duration step_;  // time between two checks of what is to be written
   mutable absl::Mutex mutex_;
   std::vector<Shard> shards_ ABSL_GUARDED_BY(mutex_);
   Stats stats_ ABSL_GUARDED_BY(mutex_);

@@ -1,29 +1,29 @@
-// Keeps what autoscalers remember in the cluster, in one ConfigMap for each shard, so that the
-// replica which decides them next goes on instead of beginning anew.
+// Saves what autoscalers remember in the cluster, in one ConfigMap for each shard, so that the
+// replica which decides them next continues instead of beginning anew.
 //
-// Past recommendations and changes of the scale are taken from each decision, written down at most
-// each `interval` when they changed, sooner where IsSafe asks for it, and when a shard is handed
-// over, and read when one is taken.
+// Past recommendations and changes of the scale are taken from each decision. They are saved at
+// most each `interval` if they changed, sooner if IsSafe asks for it, and when a shard is handed
+// over; they are read when a shard is taken.
 //
-// Whoever takes over must never shrink a target that the last owner would have held:
-//   * what was decided between the last write and a crash is in no record. The count found stands
-//     for it as a recommendation just made, and its difference from the count written down as a
-//     change just made;
-//   * wall clocks of two machines need not agree, so a record counts as written just now: past
-//     recommendations and removals get no older meanwhile. Additions, which allow removals, do, by
-//     what the wall clocks say;
-//   * a target is not made smaller before something was written down of it, its last change
-//     included (IsSafe): from a difference of counts the next owner could tell neither additions
-//     nor a removal that somebody else has undone;
+// The new owner must never shrink a target that the last owner would have held:
+//   * what was decided between the last save and a crash is in no record. The count that is found
+//     stands for it: it counts as a recommendation just made, and its difference from the saved
+//     count as a change just made;
+//   * wall clocks of two machines need not agree, so a record counts as saved just now: past
+//     recommendations and removals do not age in between. Additions, which allow removals, do age,
+//     by the wall clocks;
+//   * a target is not made smaller before its state was saved, with its last change (IsSafe): from
+//     a difference of counts the next owner could tell neither additions nor a removal that
+//     somebody else has undone;
 //   * a record that cannot be read is ignored.
-// Without a record it is as after a start of the stock controller: the count found counts as
-// recommended, and changes are forgotten.
+// Without a record the state is that after a start of the stock controller: the count that is found
+// counts as recommended, and no changes are known.
 //
-// Nothing is kept of autoscalers in mode shadow, since nothing is written for them.
+// Nothing is saved for autoscalers in mode shadow, since nothing is written for them.
 //
-// Thread-safe. One thread writes; Load and Save are called by the election. What does not fit in a
-// ConfigMap is left out, the autoscalers first that were not decided for the longest time. Where
-// the number of shards changes, Move divides what is kept anew.
+// Thread-safe. One thread writes; Load and Save are called by the election. If not all fits in a
+// ConfigMap, the autoscalers that were not decided for the longest time are left out. When the
+// number of shards changes, Move distributes the saved state anew.
 #pragma once
 
 #include <functional>
@@ -43,17 +43,17 @@
 namespace flyball::scaler {
 
 struct StateStoreOptions {
-  std::string ns;  // where the ConfigMaps are
+  std::string ns;  // the namespace of the ConfigMaps
   int shards = 1;
   std::string prefix = "flyball-scaler-state";
   absl::Duration interval = absl::Seconds(15);
-  absl::Duration longest_window = absl::Hours(1);  // of any stabilisation
+  absl::Duration longest_window = absl::Hours(1);  // the longest stabilization window
   absl::Duration soonest = absl::Seconds(1);       // least time between two writes of a shard
   size_t most_bytes = kMostKeptBytes;
 };
 
-// What an autoscaler remembers at `now`, when `kept` was written down of it and its target is found
-// with `current` replicas. `complete`: nothing was decided after it was written down.
+// What an autoscaler remembers at `now` if `kept` was saved for it and its target is found with
+// `current` replicas. `complete`: nothing was decided after it was saved.
 ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
                          const StateStoreOptions& options);
 
@@ -69,10 +69,10 @@ class StateStore : public ShardMemory, public DecisionObserver {
   StateStore(const StateStore&) = delete;
   StateStore& operator=(const StateStore&) = delete;
 
-  // `may_write` is the fence of a shard, a few atomic loads: asked before it is written. Without
-  // one, all may be written.
+  // `may_write` is the fence, asked before a shard is written; it should cost no more than a few
+  // atomic loads. Without one, all shards may be written.
   void UseFence(std::function<bool(int shard)> may_write);
-  // Begins to write what changes.
+  // Starts the thread that writes changes.
   void Start();
   void Stop();
 
@@ -90,7 +90,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   void OnSteady(const AutoscalerKey& key, int32_t recommendation,
                 const SteadinessPtr& steadiness) override;
 
-  // Writes each shard that changed and is due. Only for tests, instead of Start.
+  // Writes each shard that has changed and is due. Only for tests, instead of Start.
   void WriteWhatChanged();
 
   Stats stats() const;
@@ -100,7 +100,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   std::unique_ptr<Impl> impl_;
 };
 
-// The owner of everything, for a process without an election; it remembers by a ShardMemory.
+// Owns everything, for a process without an election, and remembers through a ShardMemory.
 class RememberingOwner : public SoleOwner {
  public:
   explicit RememberingOwner(ShardMemory& memory) : memory_(memory) {}

@@ -1,10 +1,10 @@
-// Steady autoscalers that are due together and read the same questions. A round finds out whether
-// they would all be decided the same again: it asks these questions once, however many autoscalers
-// there are, and compares two numbers of each.
+// A group of steady autoscalers that are due together and ask the same questions. A round finds out
+// whether they would all be decided the same again: it asks these questions once, however many
+// autoscalers there are, and compares two versions for each autoscaler.
 //
-// A group in which nothing changed is kept, and its autoscalers are due as one until something is
-// told of one of them. `due` is used under the loop's lock. Everything else belongs to the thread
-// that begins a round, then to the one that brings its last answer.
+// A group in which nothing changed is kept, and its autoscalers are due as one until a watch or a
+// wake-up concerns one of them. `due` is used under the loop's lock. Everything else belongs to the
+// thread that begins a round, then to the thread that brings its last answer.
 #pragma once
 
 #include <tuple>
@@ -17,20 +17,20 @@
 
 namespace flyball::scaler {
 
-// On what all of a group were decided, but for what each reads. The pointers are those of an
-// autoscaler in it, which holds what they point to.
+// What all members of a group were decided on, apart from what each of them reads. The pointers are
+// taken from one member, which keeps alive what they point to.
 struct SteadyTerms {
   absl::Time until;  // from then on time alone may change a decision
   uint64_t ownership_epoch = 0;
-  absl::Duration wall_offset;  // of the last round, or of the decision
+  absl::Duration wall_offset;  // wall - monotonic at the last round, or at the decision
   const kube::RestMapper* mapper = nullptr;
   const MathConfigs* configs = nullptr;
   const ScaleStore::Kind* kind = nullptr;  // of all targets
-  const AutoscalerKey* key = nullptr;      // of one; kind and namespace are those of all
+  const AutoscalerKey* key = nullptr;      // of one member; all have its kind and namespace
 };
 
-// What makes autoscalers that are due together one group: what they ask, how often, the kind of the
-// target, their own kind, their namespace, and whether they have schedules.
+// Autoscalers that are due together are one group if they have the same key: what they ask, how
+// often, the kind of the target, their own kind, their namespace, and whether they have schedules.
 using GroupKey = std::tuple<absl::InlinedVector<const QuestionBoard::Asked*, 2>, absl::Duration,
                             const ScaleStore::Kind*, AutoscalerKind, absl::string_view, bool>;
 
@@ -38,23 +38,23 @@ struct SteadyGroup : public CycleWaiter {
   SteadyGroup() : CycleWaiter(/*waits_for_many=*/true) {}
 
   std::vector<RoundMember> members;                         // not empty
-  absl::InlinedVector<QuestionBoard::Handle, 2> questions;  // what all of them read
+  absl::InlinedVector<QuestionBoard::Handle, 2> questions;  // those that all of them ask
   GroupKey key;
   SteadyTerms terms;
-  uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf of what was asked
+  uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf over the questions
 
   // ---- of the present round
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime not_before = absl::InfiniteDuration();  // answers asked for earlier do not count
 
-  // ---- what observers are told of the members; no keys: it has to be made anew
+  // ---- what observers are told of the members; while `keys` is empty it has to be made anew
   std::vector<const AutoscalerKey*> keys;
   absl::InlinedVector<RoundRecord::Count, 2> counts;
 
   struct Due {
-    bool kept = false;    // it is due instead of its members, whose DueState::group it is
+    bool kept = false;    // the group is due instead of its members; DueState::group points to it
     bool busy = false;    // a round is under way
-    bool broken = false;  // something was told of a member meanwhile
+    bool broken = false;  // BreakGroup was called for a member during the round
     absl::Duration slots = absl::ZeroDuration();
     MonotonicTime regular_slot = absl::ZeroDuration();  // when the next round is due
   } due;

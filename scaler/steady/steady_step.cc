@@ -16,14 +16,15 @@ bool ReadsTheSame(const SteadyInputs& inputs) {
   });
 }
 
-// Whether its scale and pods are those that it was decided on.
+// Whether the member's scale and pods are those that it was decided on.
 bool IsAsDecided(const RoundMember& member) {
   return member.scale->version.load(std::memory_order_acquire) == member.scale_version &&
          member.pods->version() == member.pods_version;
 }
 
 struct SampleTimes {
-  absl::Time oldest = absl::InfinitePast();  // InfinitePast and nullopt: no answer says when
+  // InfinitePast and nullopt where no answer tells when it was sampled.
+  absl::Time oldest = absl::InfinitePast();
   std::optional<absl::Time> newest;
 };
 
@@ -50,7 +51,8 @@ bool SteadyStep::MayBeSteady(const TrackedAutoscaler& tracked, const Times& now)
       !deps_.statuses.IsSettled(*tracked.written.status.outbox)) {
     return false;
   }
-  // Until then readings are made of the times of samples too.
+  // While a pod is within its CPU initialization period, cpu readings also depend on the times of
+  // samples, which a round does not compare.
   const std::vector<MetricSpec>& metrics = tracked.inputs.plan.autoscaler().metrics;
   const bool young =
       tracked.inputs.pods.view.last_start + tracked.inputs.config().cpu_initialization_period >
@@ -102,7 +104,8 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   tracked.steady_on = std::move(inputs);
 }
 
-// Brings it to where it would be, had it been decided in each round.
+// Ends steadiness: brings the autoscaler to the state that it would have if it had been decided in
+// each round.
 void SteadyStep::Leave(TrackedAutoscaler& tracked) {
   const std::unique_ptr<SteadyInputs> inputs = std::move(tracked.steady_on);
   if (inputs == nullptr || inputs->rounds->rounds() == 0) return;
@@ -198,8 +201,8 @@ bool SteadyStep::Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const {
 }
 
 std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times& now) const {
-  // Each of these only rises, so their sum is the same as long as all answers are. It is taken
-  // before the answers are looked at: what comes later is found by the next round.
+  // Each of these versions only rises, so an equal sum means that all answers are the same. The sum
+  // is taken before the answers are looked at: what arrives later is found by the next round.
   uint64_t newest = 0;
   for (const QuestionBoard::Asked* question : group.members[0].autoscaler->steady_on->questions) {
     newest += QuestionBoard::NewestVersionOf(*question);
@@ -227,7 +230,7 @@ std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times&
   return changed;
 }
 
-// Whom observers are told of; the same as long as nobody leaves.
+// Makes what observers are told of the members. It stays valid as long as no member leaves.
 void SteadyStep::Count(SteadyGroup& group) {
   group.counts.clear();
   for (const RoundMember& member : group.members) {

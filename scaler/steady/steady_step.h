@@ -1,15 +1,15 @@
-// Tells which autoscalers are steady: they would be decided the same again until one of their
-// inputs changes. Such a one has no cycle when it is due. Instead its inputs are compared with
-// those of its last decision, and only if one differs it is decided.
+// Tells which autoscalers are steady: their decision stays the same until one of their inputs
+// changes. A steady autoscaler has no cycle when it is due. Instead its inputs are compared with
+// those of its last decision, and it is decided only if one of them differs.
 //
 // An autoscaler may be steady when it is in mode act, has neither triggers nor the cadence
 // onSample, and time alone cannot change its last decision before a known moment. Its inputs are
-// then the object itself, its scale and pods (compared by version), what it reads (by the version
-// of the answers; a standing query that says "unchanged" leaves it as it is), whether this replica
-// owns it, and whether the watches may be relied on.
+// then the object itself, its scale and pods (compared by version), the answers that it reads (also
+// by version, which an answer "unchanged" of a standing query leaves as it is), whether this
+// replica owns it, and whether the watches may be relied on.
 //
-// The figure that it buys: 10,000 autoscalers for which nothing changes, decided each second, cost
-// 10 % of a core without it (test/bench/scaler_loop.py, crowd).
+// Why it exists: without it, 10,000 autoscalers for which nothing changes cost 10 % of a core when
+// they are decided each second (test/bench/scaler_loop.py, crowd).
 //
 // Thread-safe, but no two threads may work on one autoscaler or one group. Nothing here waits.
 #pragma once
@@ -50,39 +50,40 @@ class SteadyStep {
 
   explicit SteadyStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // To be called after the autoscaler's decision was reported: from now on it is steady, or not.
+  // To be called after the autoscaler's decision was reported. Makes it steady where it may be.
   void Note(TrackedAutoscaler& tracked, const Times& now) const;
 
-  // What is compared with the terms of all that are due together.
+  // The present state of what SteadyTerms holds; all that are due together are compared with it.
   struct Present {
     Times now;
     uint64_t ownership_epoch = 0;
     bool pods_are_known = false;
     std::shared_ptr<const kube::RestMapper> mapper;
     MathConfigsPtr configs;
-    const ScaleStore::Kind* usable_kind = nullptr;  // the last that was found so
+    const ScaleStore::Kind* usable_kind = nullptr;  // the kind that was last found to be usable
   };
   // `ownership_epoch` is the loop's.
   Present Look(uint64_t ownership_epoch, const Times& now) const;
 
-  // Of a steady one. Valid as long as its object and its questions are.
+  // The key of a steady autoscaler. Valid as long as its object and its questions are.
   static GroupKey KeyOf(const TrackedAutoscaler& tracked);
 
-  // Takes those out of `due` whose inputs are the same as far as that is known without asking; the
-  // others are not steady any more. Each group is about to have a round.
+  // Takes those autoscalers out of `due` whose inputs are the same as far as that is known without
+  // asking, and returns them in groups, each of which is to have a round. Those that stay in `due`
+  // are not steady any more.
   std::vector<std::unique_ptr<SteadyGroup>> TakeGroups(std::vector<TrackedAutoscaler*>& due,
                                                        Present& present) const;
-  // Whether the inputs of all that are in the group are the same, as far as that is known without
+  // Whether the inputs of all members of the group are the same, as far as that is known without
   // asking.
   bool Hold(const SteadyGroup& group, Present& present) const;
 
-  // Joins the questions of a group. True: all answers are there; false: the board tells when they
-  // are, after the caller has had it ask `to_ask`.
+  // Joins the questions of a group. True: all answers are there; false: the board calls OnReady
+  // once they are, provided that the caller has had it ask `to_ask`.
   bool Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const;
 
-  // Ends a round whose answers are there. It counts as one more decision of each member that read
-  // the same as before; the others leave the group and are returned, to be decided. When the wall
-  // clock was set meanwhile, these are all.
+  // Ends a round whose answers are all there. It counts as one more decision of each member whose
+  // answers are the same as before. The others leave the group and are returned, to be decided. If
+  // the wall clock was set meanwhile, all members are returned.
   std::vector<TrackedAutoscaler*> End(SteadyGroup& group, const Times& now) const;
 
  private:

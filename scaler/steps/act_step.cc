@@ -58,8 +58,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
         "it is not scaled down until its saved history was read or could be written");
   }
   if (shrinks) {
-    // The watch may fail now, or have failed when this was decided: then it was decided on pods
-    // that may not be the target's any more.
+    // If the watch fails now, or failed when this was decided, the pods that it was decided on may
+    // not be the target's any more.
     const std::string& then = tracked.inputs.pods.failure;
     const std::string failure = then.empty() ? deps_.pods.Failure() : then;
     if (!failure.empty()) {
@@ -107,7 +107,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
     }
-    // What is refused had no effect; somebody else may have set the same count.
+    // A refused write had no effect: if that count is seen later, somebody else has set it.
     if (IsRefusal(stored.status())) tracked.written.unconfirmed = before;
     if (!absl::IsAborted(stored.status())) return stored.status();
     ++conflicts_;
@@ -146,8 +146,9 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   }
   if (write.dropped) return write;
   DecisionInput written = input;
-  // A change counts from when it was made; by the clock of the decision, which may have been set
-  // meanwhile, as all that is remembered is.
+  // A change counts from when it was made. The time is that of the decision plus what the write
+  // took, so that it fits the other times that are remembered even if the wall clock was set
+  // meanwhile.
   written.now = input.now + took;
   RecordScaleWrite(written, write.error, tracked.decided.decision);
   return write;

@@ -1,4 +1,4 @@
-// Carries a decision out: writes the scale and records in the decision what came of it.
+// Carries out a decision: writes the scale and records the outcome in the decision.
 //
 // Thread-safe, but no two threads may work on one autoscaler. Blocks: for the budget of requests
 // and for the API server.
@@ -33,28 +33,28 @@ class ActStep {
     const PodStore& pods;
     const AutoscalerStore& autoscalers;
     const ModeFlags mode;
-    RequestFront* front = nullptr;  // who carries the requests of http triggers; may be nullptr
+    RequestFront* front = nullptr;  // carries the requests of http triggers; may be nullptr
   };
 
   explicit ActStep(const Deps& deps) : deps_(deps) {}
 
-  // Writes the decision's desired count to the scale, under the condition that the target has the
-  // replicas that were observed: on a conflict it is read again and, when they are still the same,
+  // Writes the decision's desired count to the scale, on condition that the target has the replicas
+  // that were observed: on a conflict the scale is read again and, if they are still the same,
   // written again, five times at most. The decision is dropped (WriteOutcome::dropped)
-  //   * where another replica may own the autoscaler by now;
-  //   * where the autoscaler is not what was decided on any more: `is_current` tells that from the
-  //     watch, and while the watch fails the API server is asked;
-  //   * where it would shrink the target while the watch of pods fails, or was decided while it
-  //     failed, since nobody knows how many of them there are; or before Ownership::MayShrink
-  //     allows it;
-  //   * where it would take the last pod while requests may come that nobody holds
+  //   * if another replica may own the autoscaler by now;
+  //   * if the autoscaler has changed since: `is_current` tells that from the watch, and while the
+  //     watch fails the API server is asked;
+  //   * if it would shrink the target while the watch of pods fails, or was decided while it
+  //     failed, since then the number of pods is not known; or before Ownership::MayShrink allows
+  //     it;
+  //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.
   WriteOutcome WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                           absl::FunctionRef<bool()> is_current);
 
-  // For modes that write no scale: makes the decision what it would be if its scale had been
-  // written. The past changes of the scale that it remembers stay those that were seen.
+  // For modes that write no scale: makes the decision what it would be if the scale had been
+  // written. The scale events that it remembers stay those that were observed.
   static void Pretend(const DecisionInput& input, Decision& decision);
 
   uint64_t written() const { return written_.load(); }

@@ -10,10 +10,10 @@
 
 namespace flyball::scaler {
 
-// The condition of an Autoscaler of our own kind that has triggers: whether one of them is active.
+// The condition of an Autoscaler (CRD) that has triggers: whether one of them is active.
 inline constexpr absl::string_view kActive = "Active";
-// Of one with a trigger whose requests are carried: whether they reach its pods, or are held for
-// them, and what is refused because it is somebody else's.
+// The condition of an Autoscaler (CRD) with a trigger whose requests the front carries: whether
+// they reach its pods or are held for them, and what is refused because another object has it.
 inline constexpr absl::string_view kFrontReady = "FrontReady";
 
 // To be called after Decide, which was given an autoscaler whose minimum is at least one replica.

@@ -16,7 +16,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Whether a trigger was active, as the status said when it was written last.
+// Whether a trigger was active according to the stored status.
 bool WasActive(const AutoscalerStatus& status) {
   return std::any_of(
       status.conditions.begin(), status.conditions.end(), [](const Condition& condition) {
@@ -36,16 +36,16 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
   written.seen_replicas = replicas;
 }
 
-// A write whose answer was lost and that is seen to have had its effect counts like any other.
-// When it was made is not known: an addition, which allows removals, counts from when it was sent,
-// a removal from when it is seen.
+// A write whose answer was lost counts like any other once its effect is seen. It is not known when
+// it took effect, so an addition, after which removals are possible, counts from when it was sent,
+// and a removal from when it is seen.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                           WrittenSoFar& written) {
   if (!written.unconfirmed.has_value()) return;
   const UnconfirmedWrite& write = *written.unconfirmed;
   const int32_t replicas = inputs.scale.answer.spec_replicas;
   if (inputs.scale.scale == nullptr || inputs.scale.scale->uid != write.uid) {
-    written.unconfirmed.reset();  // another target
+    written.unconfirmed.reset();  // the target is another one now
     return;
   }
   if (replicas == write.from) return;  // it may still be on its way to us
@@ -67,8 +67,8 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
   }
 }
 
-// What a metric of the plan asked for in the last decision; nullptr: it was not read, or it was
-// another metric.
+// What a metric of the plan proposed in the last decision; nullptr: it was not read then, or
+// another metric had its place.
 const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs, size_t index) {
   const std::vector<Proposal>& proposals = last.decision.proposals;
   const bool asked = last.made && last.plan == inputs.plan.version() &&
@@ -76,7 +76,8 @@ const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs
   return asked ? &proposals[index] : nullptr;
 }
 
-// A reading with another count in its place is another reading; `last` is the newest version.
+// Sets the count that a fallback asks for in place of the reading. If that differs from before the
+// reading gets a new version, after `last`, the highest so far.
 void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, Reading& reading) {
   if (instead.has_value() == reading.instead.has_value() &&
       (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
@@ -86,8 +87,8 @@ void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, 
   reading.version = ++last;
 }
 
-// What the trigger with that index asks for instead: one of its metrics is unknown. nullopt: it has
-// no fallback of its own, or that does not count yet.
+// The count that the trigger's own fallback asks for while `metric`, one of its metrics, is
+// unknown. nullopt: it has no fallback of its own, or that does not count yet.
 std::optional<Reading::Instead> CountOfTrigger(TrackedAutoscaler& tracked, size_t trigger,
                                                size_t metric, const FallbackTimes& now) {
   const CycleInputs& inputs = tracked.inputs;
@@ -137,7 +138,7 @@ bool DecideStep::InputsChanged(const CycleInputs& inputs, const LastDecision& la
       basis.reading_versions.size() != inputs.readings.size()) {
     return true;
   }
-  // A deletion that finalizers hold back makes a new generation of the same spec.
+  // The generation also changes without the spec, when a deletion waits for finalizers.
   if (inputs.config().observes_generation &&
       last.status.observed_generation != inputs.plan.autoscaler().generation) {
     return true;
@@ -151,7 +152,7 @@ bool DecideStep::InputsChanged(const CycleInputs& inputs, const LastDecision& la
 bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
   if (inputs.triggers_changed) return true;
   if (inputs.reads_metrics || !last.made) return InputsChanged(inputs, last);
-  // No metric is read at this count of replicas: what is left is the count, the spec, the mode.
+  // No metric is read at this number of replicas, so only the count, spec and mode matter.
   return last.decision.current != inputs.scale.answer.spec_replicas || last.mode != inputs.mode ||
          last.plan != inputs.plan.version();
 }
@@ -231,17 +232,17 @@ void DecideStep::TakeTriggers(CycleInputs& inputs, absl::Time now) {
 void DecideStep::TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch& scratch) const {
   TakeTriggers(inputs, now);
   if (inputs.readings_plan != inputs.plan.version()) {
-    // What was read for a metric says nothing of the one that has its place now.
+    // The readings are those of an earlier plan's metrics.
     inputs.readings_plan = inputs.plan.version();
     const size_t metrics = inputs.plan.autoscaler().metrics.size();
     inputs.readings.assign(metrics, Reading());
     inputs.answers.assign(metrics, 0);
-    inputs.pods.view.version = 0;  // it shows what the metrics need
+    inputs.pods.view.version = 0;  // the view has a column for each of the plan's metrics
   }
   const uint64_t& pods = inputs.pods.answer.version;
   const uint64_t pods_before = pods;
   TakePods(inputs);
-  // Without pods the math holds before it looks at a reading.
+  // Without pods the math holds without looking at any reading.
   if (!inputs.reads_metrics || pods == 0) return;
   for (size_t i = 0; i < inputs.plan.metric_questions().size(); ++i) {
     TakeMetric(inputs, i, pods != pods_before, now, scratch);
@@ -257,7 +258,8 @@ void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
   if (fallbacks.empty()) return;
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
   last.outages.resize(autoscaler.metrics.size());
-  // Behind these are those of triggers (ReadTriggers), which are read at zero replicas too.
+  // The outages of triggers come after those of the metrics. They stay, since triggers are read at
+  // zero replicas too (ReadTriggers).
   const size_t metrics = std::min(inputs.managed->autoscaler.metrics.size(), fallbacks.size());
   if (!inputs.reads_metrics) std::fill_n(last.outages.begin(), metrics, MetricOutage());
   for (size_t i = 0; inputs.reads_metrics && i < metrics && i < inputs.readings.size(); ++i) {
@@ -299,7 +301,7 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
       } else if (has_own) {
         outages[metric] = {};
       } else if (own.fallback.has_value()) {
-        // Where no metric is read the pods are not of now: at zero replicas there are none.
+        // Where no metric is read the pods are out of date, since at zero replicas there are none.
         const bool known = inputs.reads_metrics && inputs.pods.answer.version != 0;
         const PodTable* table = known ? inputs.pods.answer.table : nullptr;
         raw = ApplyFallback({.metric = trigger.metrics[j],
@@ -330,7 +332,7 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
     last.last_active = TakeOverActivity(inputs.managed->last_active,
                                         WasActive(inputs.managed->autoscaler.status), now.wall);
   }
-  // Nobody knows who made the additions that were seen meanwhile, so they allow us no removals.
+  // Additions that were seen while we did not act may not be ours, so they allow us no removals.
   if (inputs.mode == Mode::kAct && last.mode != Mode::kAct) last.decision.state.scale_ups.clear();
   last.status_is_old = false;
   if (!last.made) {

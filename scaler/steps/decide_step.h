@@ -1,4 +1,4 @@
-// The second half of an autoscaler's cycle: makes a decision of what was read. It neither writes
+// The second half of an autoscaler's cycle: makes a decision from what was read. It neither writes
 // nor waits.
 //
 // Thread-safe where each thread has a DecideScratch of its own, but no two threads may work on one
@@ -15,7 +15,7 @@
 
 namespace flyball::scaler {
 
-// Buffers that one decision after the other uses.
+// Buffers that are reused from one decision to the next.
 struct DecideScratch {
   Workspace workspace;
   Reading reading;
@@ -40,15 +40,15 @@ class DecideStep {
   // Updates the pods and all readings from the stores and the answers.
   void TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch& scratch) const;
 
-  // Whether the inputs differ from those of the last decision, the time aside.
+  // Whether the inputs other than time differ from those of the last decision.
   static bool InputsChanged(const CycleInputs& inputs, const LastDecision& last);
 
-  // Whether there is a sample that the last decision did not know.
+  // Whether there is a sample that the last decision did not have.
   static bool IsNews(const CycleInputs& inputs, const LastDecision& last);
 
-  // Makes tracked.decided the decision on tracked.inputs. Where these are the same as before and
-  // time alone cannot have changed the decision yet, it is left and marked as unchanged, which
-  // costs next to nothing.
+  // Makes tracked.decided the decision on tracked.inputs. If these are the same as before and time
+  // alone cannot have changed the decision yet, the last decision stays and is marked as unchanged,
+  // which costs next to nothing.
   void Decide(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
 
   // What the decision was made from; valid until the autoscaler's next cycle.

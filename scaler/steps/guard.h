@@ -19,7 +19,7 @@
 
 namespace flyball::scaler {
 
-// Readings beyond ± this are unknown. In thousandths it still fits an int64.
+// Readings beyond ± this value are unknown. In thousandths it still fits an int64.
 inline constexpr double kMaxReadingUnits = 9.0e15;
 
 inline constexpr bool IsBeyond(int64_t milli) {
@@ -27,7 +27,7 @@ inline constexpr bool IsBeyond(int64_t milli) {
   return milli > kMost || milli < -kMost;
 }
 
-// What is said of an amount that is; `what` names it.
+// The error text for an amount beyond the limit; `what` names the amount.
 std::string BeyondText(absl::string_view what, const kube::Quantity& amount);
 
 // Makes an answer with an item beyond the limit an error that names the item.
@@ -35,10 +35,10 @@ void GuardAnswer(MetricsAnswer<PodMetrics>& answer);
 void GuardAnswer(MetricsAnswer<ObjectMetric>& answer);
 void GuardAnswer(MetricsAnswer<ExternalMetric>& answer);
 
-// Makes a reading whose items sum up to more than the limit an error.
+// Makes a reading an error if the sum of its items is beyond the limit.
 void GuardReading(Reading& reading);
 
-// Takes values that came of a division by zero out of the decision's status. To be called after
+// Takes values that result from a division by zero out of the decision's status. To be called after
 // RecordScaleWrite (or Decide, when nothing is rescaled), before the status is written; `stored` is
 // the status as stored.
 void GuardStatus(const AutoscalerStatus& stored, Decision& decision);

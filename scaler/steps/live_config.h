@@ -1,7 +1,7 @@
 // LiveConfig: the configurations of the math while the scaler runs. They are made anew when the
-// cluster turns out to be of another version.
+// cluster's version turns out to be another one.
 //
-// Thread-safe. A cycle takes what Get gives once, and goes by it to its end.
+// Thread-safe. A cycle calls Get once and uses the result to its end.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class LiveConfig {
 
   MathConfigsPtr Get() const { return configs_.Get(); }
 
-  // From now on cycles go by that dialect. Of one thread at a time.
+  // Cycles that begin from now on use that dialect. To be called by one thread at a time.
   void Use(const Dialect& dialect) {
     const MathConfigsPtr before = Get();
     if (before != nullptr && before->dialect == dialect) return;

@@ -1,8 +1,8 @@
-// What a metric of our own kind asks for while it is unknown (Autoscaler spec.metrics[].fallback).
+// What a metric of an Autoscaler (CRD) asks for while it is unknown (spec.metrics[].fallback).
 //
-// Pure. A count that is kept never makes anything smaller: it is what the metric asked for last, or
-// what there is if that is more. What `then` says counts like a reading, since it is a person's
-// word; the windows and policies of the autoscaler hold for it as for any other.
+// Pure. A kept count never makes the target smaller: it is what the metric asked for last, or the
+// current count if that is more. What `then` says counts like a reading, since a person has set it;
+// the autoscaler's windows and policies apply to it as to any reading.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace flyball::scaler {
 
-// Since when a metric is unknown. It is not written down: another owner begins to count anew, and
-// holds meanwhile.
+// Since when a metric is unknown. This is not saved: another owner begins to count anew, and holds
+// the current count meanwhile.
 struct MetricOutage {
   int32_t failures = 0;          // decisions in a row
   MonotonicTime since = {};      // of the first of them
-  std::optional<int32_t> asked;  // what it had asked for before them
+  std::optional<int32_t> asked;  // the metric's proposal before them
 };
 
 struct FallbackTimes {
@@ -28,15 +28,16 @@ struct FallbackTimes {
   MonotonicTime monotonic;
 };
 
-// One more decision in which the metric is unknown; `last` is its proposal of the decision before,
-// or nullptr.
+// Counts one more decision in which the metric is unknown. `last` is its proposal in the decision
+// before, or nullptr.
 void NoteFailure(const Proposal* last, MonotonicTime now, MetricOutage& outage);
 
 struct CountBounds {
   int32_t current = 0, min = 0, max = 0;
 };
 
-// nullopt: it stays unknown.
+// The count that the fallback asks for; nullopt: none yet, or none any more, so the metric stays
+// unknown.
 std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
                                              const MetricOutage& outage, const CountBounds& bounds,
                                              const FallbackTimes& now);

@@ -1,4 +1,4 @@
-// Finds out what is done with the decisions of one autoscaler.
+// Determines what is done with the decisions of one autoscaler.
 //
 // Pure.
 #pragma once
@@ -15,14 +15,14 @@ struct ModeFlags {
   bool act_on_hpas = false;   // --scaler-hpa: HPAs too are acted on, not our own kind alone
 };
 
-// The annotation wins over the spec, and the spec over the flag. The mode is shadow where the
-// annotation is none of the three, since nobody knows what it was meant to say, and where the
-// autoscaler is paused. In mode act an HPA is acted on only with act_on_hpas: without it the stock
-// controller is at work, and the mode is shadow.
+// The annotation wins over the spec, and the spec over the flag. The mode is shadow if the
+// annotation has another value than the three, since its intent is not known, and if the autoscaler
+// is paused. An HPA has mode act only with act_on_hpas: without it the stock controller is at work,
+// and the mode is shadow.
 Mode EffectiveMode(const Managed& managed, const ModeFlags& flags);
 
-// The autoscaler as its schedules make it at that time. A HorizontalPodAutoscaler that is only
-// compared stays as it is written: the stock controller knows no schedules.
+// The autoscaler as its schedules make it at that time. A HorizontalPodAutoscaler in mode shadow
+// stays as it is written, since the stock controller knows no schedules.
 ManagedPtr ScheduledAt(const ManagedPtr& written, const ModeFlags& flags, absl::Time now);
 
 }  // namespace flyball::scaler

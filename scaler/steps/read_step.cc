@@ -33,7 +33,7 @@ void ReadStep::FindTarget(CycleInputs& inputs) const {
   }
   const kube::ResourceInfo* found = target.mapper->FindKind(version->group, wanted.kind);
   if (found == nullptr) {
-    deps_.directory.ResourceMissed();  // it may be new
+    deps_.directory.ResourceMissed();  // the kind may be new in the cluster
     target.failure = Failure(ScaleAnswer::Failure::kMapping,
                              absl::StrCat("no matches for kind \"", wanted.kind, "\" in group \"",
                                           version->group, "\""));
@@ -141,11 +141,11 @@ void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   known.config = &inputs.config();
   inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(known);
   if (!inputs.reads_metrics || !inputs.scale.selector.has_value()) return;
-  // What is compared with the stock controller takes the pods that it takes.
+  // In shadow the same pods count as for the stock controller.
   const bool owned_only =
       inputs.managed->own.owned_pods_only &&
       (inputs.managed->key.kind == AutoscalerKind::kOwn || inputs.mode != Mode::kShadow);
-  // Selected already, since the selector or the plan was another one.
+  // The pods are selected already, and neither selector nor plan has changed since.
   if (inputs.pods.selected != nullptr && inputs.pods.owned_only == owned_only) return;
   inputs.pods.owned_only = owned_only;
   const std::string& text = inputs.scale.answer.selector;

@@ -35,17 +35,17 @@ class ReadStep {
   };
   // Finds the target's scale.
   Found FindScale(CycleInputs& inputs) const;
-  // Asks for the scale. True: the answer is there; false: the board tells when it is. With the
-  // answer there TakeAskedScale fills inputs.scale.
+  // Asks for the scale. True: the answer is there; false: the board calls OnReady once it is. Then
+  // TakeAskedScale fills inputs.scale.
   bool AskScale(TrackedAutoscaler& tracked) const;
   void TakeAskedScale(CycleInputs& inputs) const;
 
   // To be called when the scale is known. Selects the pods, tells the questions their selector, and
-  // finds out whether metrics are read. Of autoscalers that are due together it is called for all
-  // before AskMetrics is for the first, so that questions are asked for all selectors at once.
+  // finds out whether metrics are read. For autoscalers that are due together it is called for all
+  // of them before AskMetrics is called for the first, so that questions cover all selectors.
   void SelectPods(TrackedAutoscaler& tracked) const;
-  // Joins all questions of the plan. True: all answers are there; false: the board tells when they
-  // are, after the caller has had it ask `to_ask`.
+  // Joins all questions of the plan. True: all answers are there; false: the board calls OnReady
+  // once they are, provided that the caller has had it ask `to_ask`.
   bool AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const;
 
  private:

@@ -23,27 +23,27 @@ void Clear(Reading& reading) {
   reading.timestamp.reset();
 }
 
-// Makes the reading an error where the API, or the guard, gave one, or no item counted.
+// Makes the reading an error if the API or the guard returned an error, or if no item counted.
 void EndReading(absl::string_view api, size_t counted, absl::string_view error, Reading& reading) {
   if (counted > 0 && error.empty()) return;
   Clear(reading);
   reading.error = UnreadText(api, error);
 }
 
-// Of several amounts beyond the limit the first becomes the error.
+// Sets the error text for an amount beyond the limit; the first such amount wins.
 void NoteBeyond(absl::string_view what, int64_t milli, std::string& error) {
   if (error.empty()) error = BeyondText(what, kube::Quantity::FromMilli(milli));
 }
 
-// Has `take(place, sample)` fill a sample of each item that counts (false: it has none), and puts
-// it into the reading: in the order of the answer, or of the table where the answer holds more than
-// its pods. Returns how many items counted.
+// Calls `take(place, sample)`, which fills the sample of one item or returns false, for each item
+// that counts, and adds the samples to the reading: in the order of the answer, or in that of the
+// table where the answer covers the whole namespace. Returns how many items counted.
 template <typename NameOf, typename Take>
 size_t ReadItems(const Answer& answer, size_t items, const PodTable& table, NameOf name_of,
                  Take take, Reading& reading) {
   const auto& places = answer.places();
   const bool whole = answer.whole_namespace;
-  // Of a repeated name the last sample counts, in the place of the first.
+  // Where a name is repeated, its last sample counts, at the position of the first.
   const bool repeats = !whole && places.size() != items;
   absl::flat_hash_map<absl::string_view, size_t> sample_of;  // by name, where some are repeated
   PodSample sample;
@@ -74,7 +74,7 @@ size_t ReadItems(const Answer& answer, size_t items, const PodTable& table, Name
   return counted;
 }
 
-// Not inlined into the loops over the pods, whose answers hardly ever have such an amount.
+// Not inlined, to keep the loops over the pods small: such amounts are very rare.
 ABSL_ATTRIBUTE_NOINLINE void NoteBeyond(const adapter::PodMetrics& pod,
                                         const adapter::ContainerUsage& container,
                                         std::string& error) {
@@ -84,7 +84,7 @@ ABSL_ATTRIBUTE_NOINLINE void NoteBeyond(const adapter::PodMetrics& pod,
              cpu ? container.usage.cpu_milli : container.usage.memory_milli, error);
 }
 
-// What the pod uses, or one container of it; nullopt: it does not say.
+// What the pod, or one container of it, uses; nullopt: the answer does not tell.
 std::optional<int64_t> UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric,
                                std::string& error) {
   const bool cpu = metric.resource == "cpu";
@@ -122,7 +122,8 @@ void ReadUsage(const Answer& answer, const MetricSpec& metric, const PodTable& t
 void ReadPodValues(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                    Reading& reading) {
   std::string error = answer.error;
-  // With no pods to ask about, the metrics API does not find the metric.
+  // For a selector without pods the metrics API answers that it does not find the metric, so the
+  // same is said here.
   if (answer.whole_namespace && table.empty() && error.empty()) {
     error = absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
   }

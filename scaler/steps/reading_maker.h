@@ -1,9 +1,9 @@
-// Makes readings of answers, without an allocation for each pod.
+// Makes readings from answers, without an allocation for each pod.
 //
-// Pure. The result equals what scaler/math/readings.h makes of the same answer after the guard of
-// guard.h, error texts included. There is one difference: of an answer for a whole namespace only
-// the pods of the table count, so that pods which the metrics API knows and our watch does not
-// (yet) are left out.
+// Pure. The result equals what scaler/math/readings.h makes from the same answer after the guard of
+// guard.h, error texts included. There is one difference: in an answer for a whole namespace only
+// the pods of the table count, so pods that the metrics API knows and our watch does not (yet) are
+// left out.
 #pragma once
 
 #include "scaler/math/input.h"
@@ -20,14 +20,14 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
 void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
 
-// Takes the samples of pods out that are not in the table; without any other nothing is known.
+// Removes the samples of pods that are not in the table. If none is left, the reading is unknown.
 void DropStrangers(Reading& reading);
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
 
-// Puts `fresh` into `kept`. When the content differs the version of `kept` becomes `next_version`,
-// and the result is true. Times count as content only with `times_matter`; they are taken over in
-// any case. `fresh` is left with buffers to be used again.
+// Moves `fresh` into `kept`. If the content differs, the version of `kept` becomes `next_version`
+// and the result is true. Times count as content only with `times_matter`, but are taken over in
+// any case. `fresh` is left with buffers that can be reused.
 bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Reading& kept);
 
 }  // namespace flyball::scaler

@@ -22,8 +22,8 @@ kube::EventSubject SubjectOf(const Managed& managed) {
           .resource_version = managed.autoscaler.resource_version};
 }
 
-// An HPA's status is written only where we are its controller; that of our own kind also when we
-// only advise.
+// An HPA's status is written only in mode act, where we are its controller; that of our own kind
+// also in mode advise.
 bool WritesStatus(const TrackedAutoscaler& tracked) {
   return tracked.inputs.mode == Mode::kAct ||
          (tracked.inputs.mode == Mode::kAdvise && tracked.key.kind == AutoscalerKind::kOwn);
@@ -37,7 +37,7 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
     OwnStatus::TriggerStatus& out = own.triggers.emplace_back();
     out.type = specs[i].type;
     out.name = specs[i].name;
-    // Of a trigger with several metrics the first says its value; any makes it active.
+    // A trigger with several metrics shows the value of the first; it is active if any of them is.
     for (size_t j = 0; j < tracked.inputs.plan.triggers()[i].metrics.size(); ++j, ++next) {
       if (next >= tracked.inputs.trigger_readings.size()) break;
       const TriggerReading& reading = tracked.inputs.trigger_readings[next];
@@ -61,8 +61,8 @@ bool SameAsStored(const Managed& managed, AutoscalerStatus status) {
   return StatusPatch("", managed.autoscaler.status, nullptr) == StatusPatch("", status, nullptr);
 }
 
-// Activity goes on from one decision to the next: what is stored of it may lag behind by a quarter
-// of the cooldown that is counted from it.
+// Whether the stored time of activity is recent enough. While activity goes on it changes with each
+// decision, so it may lag behind by a quarter of the cooldown that is counted from it.
 bool ActivityIsTold(const TrackedAutoscaler& tracked, absl::Duration status_interval) {
   const std::optional<absl::Time>& is = tracked.decided.last_active;
   const std::optional<absl::Time>& told = tracked.written.status.last_active;
@@ -73,8 +73,8 @@ bool ActivityIsTold(const TrackedAutoscaler& tracked, absl::Duration status_inte
          behind < std::max(tracked.inputs.managed->own.cooldown / 4, status_interval);
 }
 
-// Between two statuses of one autoscaler. A little more than a second, so that what is decided each
-// second is in time to tell what became of the last decision.
+// Least time between two statuses of one autoscaler. It is a little more than a second, so that an
+// autoscaler that is decided each second can write the result of the last decision with the next.
 constexpr absl::Duration kGather = absl::Milliseconds(1250);
 
 std::optional<absl::Time> NewestSample(const CycleInputs& inputs) {
@@ -90,8 +90,9 @@ std::optional<absl::Time> NewestSample(const CycleInputs& inputs) {
 
 }  // namespace
 
-// A failure is told at once. Anything else waits where the next decision, which tells what became
-// of this one, comes soon; what is due already takes it along.
+// When the status may be written. A failure is reported at once. Anything else waits if the next
+// decision, whose status shows the effect of this one, comes soon; a status that is due earlier
+// already carries it along.
 MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool fails,
                                     MonotonicTime now) const {
   if (fails) return now;

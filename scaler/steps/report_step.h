@@ -1,4 +1,4 @@
-// Tells of a decision: offers the status, records the events and calls the observers.
+// Reports a decision: offers the status, records the events and calls the observers.
 //
 // Thread-safe, but no two threads may work on one autoscaler. It never waits: statuses and events
 // are sent in the background.
@@ -27,7 +27,8 @@ class ReportStep {
 
   explicit ReportStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // The last step of a decision. One that was dropped (act_step.h) is told to the observers alone.
+  // The last step of a cycle. A decision that was dropped (act_step.h) is reported to the observers
+  // alone.
   void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
               MonotonicTime now) const;
 

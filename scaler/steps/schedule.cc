@@ -12,7 +12,8 @@ MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTim
   // The same in each process, so that replicas agree on the slots.
   const uint64_t hash = StableHash(ns);
   const auto part = static_cast<int64_t>((hash ^ (hash >> 32)) % kParts);
-  // Namespaces that are due at almost the same time are due at once, so that the loop wakes once.
+  // Phases are rounded, so that the loop wakes once for namespaces that are due at almost the same
+  // time.
   const absl::Duration grain = std::min(kGrain, period / 25);
   const absl::Duration phase = absl::Floor(period * part / static_cast<int64_t>(kParts), grain);
   const MonotonicTime last = absl::Floor(now - phase, period) + phase;

@@ -1,4 +1,4 @@
-// Keeps when autoscalers, and groups of them, are due.
+// Keeps the times at which autoscalers, and groups of them, are due.
 //
 // No I/O; not thread-safe. Times are monotonic. The due times of one period are called its slots.
 // Autoscalers of one namespace have the same slots, so that they share their questions; those of
@@ -18,13 +18,14 @@ namespace flyball::scaler {
 
 // The first slot of the namespace after `now`.
 MonotonicTime NextSlot(absl::string_view ns, absl::Duration period, MonotonicTime now);
-// The same where `slot` was the one before, as long as none was missed.
+// The same, where `slot` was the previous slot. It need not be computed from `ns` unless one was
+// missed.
 MonotonicTime SlotAfter(MonotonicTime slot, absl::string_view ns, absl::Duration period,
                         MonotonicTime now);
 
 class Schedule {
  public:
-  // Whatever can be due. It is removed from the schedule before it is destroyed.
+  // Anything that can be due. It is removed from the schedule before it is destroyed.
   class Item {
    private:
     friend class Schedule;
@@ -36,7 +37,7 @@ class Schedule {
   void Set(Item& item, MonotonicTime when);
   void Remove(Item& item);
 
-  // Takes out all that are due, earliest first.
+  // Removes all items that are due and returns them, earliest first.
   std::vector<Item*> PopDue(MonotonicTime now);
   // When the next item is due; nullopt: there is none.
   std::optional<MonotonicTime> Next() const;
@@ -47,7 +48,8 @@ class Schedule {
   }
 
  private:
-  // By due time. These are few, as all of one namespace and period are due at the same time.
+  // By due time. There are few entries, as all items of one namespace and period are due at the
+  // same time.
   std::map<MonotonicTime, std::vector<Item*>> slots_;
 };
 

@@ -21,7 +21,7 @@ const Condition* Find(absl::string_view type, const std::vector<Condition>& cond
   return found == conditions.end() ? nullptr : &*found;
 }
 
-// Whether the stored condition counts, and not what the last decision made of it.
+// Whether the stored condition counts, and not the one that the last decision made.
 bool IsForeign(const CycleInputs& inputs, const Condition& stored,
                const std::vector<Condition>& ours) {
   if (stored.type == kAbleToScale || stored.type == kScalingActive ||
@@ -38,7 +38,7 @@ bool IsForeign(const CycleInputs& inputs, const Condition& stored,
                                 mine->last_transition_time.value_or(absl::InfinitePast());
 }
 
-// Conditions that are not the scaler's stay as they are stored, where they are stored.
+// Conditions that are not the scaler's stay as they are stored, at the same positions.
 void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& conditions) {
   const std::vector<Condition>& all = inputs.managed->autoscaler.status.conditions;
   const auto foreign = [&](const Condition& one) { return IsForeign(inputs, one, conditions); };
@@ -62,15 +62,15 @@ void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& co
   }
 }
 
-// Whether the last decision asked the metrics: nobody had switched the target off. They may have
-// failed since it was put to sleep.
+// Whether the last decision asked for metrics, which it does unless the target is switched off. It
+// does not matter whether they failed: they may have failed only after it was put to sleep.
 bool AskedMetrics(const AutoscalerStatus& status) {
   const Condition* const active = Find(kScalingActive, status.conditions);
   return active != nullptr && active->reason != "ScalingDisabled";
 }
 
-// Whether the last decision followed the metrics to zero, or at zero, without the condition. Only
-// versions that do not know the condition do so.
+// Whether the last decision followed the metrics to zero, or at zero, without setting the
+// condition ScaledToZero. Only versions that do not know the condition do that.
 bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
   return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
@@ -86,8 +86,8 @@ bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
 void TakeStoredStatus(TrackedAutoscaler& tracked) {
   const CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
-  // What is stored is what to go on from where nothing was decided yet, where another object has
-  // taken the name, and where another controller has written the status until now.
+  // The stored status is the one to start from if nothing was decided yet, if another object has
+  // taken the name, and if another controller has written the status until now.
   const bool takes_over = inputs.mode == Mode::kAct && last.mode != Mode::kAct;
   if (!last.made || last.status_is_old || takes_over) {
     last.status = inputs.managed->autoscaler.status;

@@ -1,4 +1,4 @@
-// The status that a decision goes on from: the one that the decision before made, and what others
+// The status that a decision starts from: the one that the previous decision made, with what others
 // have written into the stored one since.
 //
 // Pure.
@@ -8,12 +8,12 @@
 
 namespace flyball::scaler {
 
-// Brings tracked.decided.status up to date with the stored object. The scale must be taken. Within
-// one cycle it may be called again.
+// Brings tracked.decided.status up to date with the stored object. To be called after the scale was
+// taken; it may be called again within one cycle.
 //
-// The condition ScaledToZero is ours where we act by a dialect that knows it; elsewhere it stays as
-// it is stored. Where a person and we have changed it, the later change counts. A target that was
-// put to sleep by a controller that wrote no such condition gets it, for without it nobody would
+// The condition ScaledToZero is ours if we act by a dialect that knows it; otherwise it stays as it
+// is stored. If both a person and we have changed it, the later change counts. A target that was
+// put to sleep by a controller that wrote no such condition gets it, since without it nothing would
 // wake the target.
 void TakeStoredStatus(TrackedAutoscaler& tracked);
 

@@ -1,9 +1,9 @@
-// What a trigger that is unknown, and has a fallback of its own, says instead (Autoscaler
+// What an unknown trigger that has a fallback of its own says instead (Autoscaler
 // spec.triggers[].fallback).
 //
-// Pure. It asks for the count that metric_fallback.h says. While it keeps its count activation
-// (triggers/activation.h) takes it for unknown, so that nothing goes to zero; what `then` says is
-// activity, unless it is 0.
+// Pure. It asks for the count that metric_fallback.h computes. While that is a kept count,
+// activation (triggers/activation.h) takes the trigger as unknown, so that nothing goes to zero; a
+// count that `then` sets is activity, unless it is 0.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 
 namespace flyball::scaler {
 
-// That of the trigger with that index, or nullptr: spec.fallback counts. In
-// OwnSpec::metric_fallbacks those of triggers stand behind those of the `metrics` metrics.
+// The fallback of the trigger with that index; nullptr: it has none, so spec.fallback counts. In
+// OwnSpec::metric_fallbacks those of the triggers follow those of the `metrics` metrics.
 const MetricFallback* FallbackOfTrigger(const OwnSpec& own, size_t metrics, size_t index);
 
-// What activation has to know of a trigger that is unknown, and for which `instead` counts.
+// The reading with which activation treats an unknown trigger for which `instead` counts.
 TriggerReading ActivityInstead(const TriggerReading& unknown,
                                const std::optional<Reading::Instead>& instead);
 

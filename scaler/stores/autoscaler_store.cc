@@ -17,7 +17,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Annotations that can't be read are told and left: the stock controller goes on, too.
+// Annotations that cannot be read are logged and ignored, as the stock controller goes on, too.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
   managed.own.schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
@@ -36,7 +36,8 @@ void ReadAnnotations(Managed& managed) {
 }
 
 void ReadHpa(const Node& document, Managed& managed) {
-  // The API server has admitted it, by its own gates and, on updates, by milder rules.
+  // Admission checks are skipped: the API server has admitted the object by its own feature gates
+  // and, on updates, by milder rules.
   AdmissionResult admitted = Admit(document, {.dialect = {}, .skip_admission = true});
   managed.refused = admitted.ErrorText();
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
@@ -53,7 +54,7 @@ void ReadOwn(const Node& document, Managed& managed) {
   if (parsed.autoscaler.has_value()) managed.autoscaler = *std::move(parsed.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, managed.autoscaler.generation);
   for (const TriggerSpec& trigger : managed.own.triggers) {
-    // Annotations stand in for its metadata, and change no generation.
+    // An http trigger's metadata may come from annotations, which do not change the generation.
     if (trigger.type == kHttpTrigger) {
       managed.spec_hash = absl::HashOf(managed.spec_hash, trigger.metadata);
     }
@@ -119,7 +120,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   }
   void StatusChanged(const absl::Status& status) override {
     health_.StatusChanged(status);
-    // Our own kind need not be installed: then there is none of it.
+    // Our own kind need not be installed: then the list counts as empty.
     const bool missing = kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status);
     if (missing) health_.Listed();
     definition_missing_ = missing;

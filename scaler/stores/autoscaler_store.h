@@ -1,5 +1,5 @@
-// Makes a Managed (managed.h) of each HorizontalPodAutoscaler and each Autoscaler of our own kind
-// that the watches tell of, and hands it to a sink, which is the loop.
+// Makes a Managed (managed.h) from each HorizontalPodAutoscaler and each Autoscaler (CRD) that the
+// watches report, and hands it to a sink, which is the loop.
 //
 // Thread-safe. A feed is used by the thread of its watch, which also calls the sink.
 #pragma once
@@ -23,8 +23,8 @@ class AutoscalerSink {
   virtual void OnGone(const AutoscalerKey& key) = 0;
 };
 
-// Reads one object. Of a text that is no good autoscaler it makes a Managed that is `refused`, as
-// long as the name can be read; else it gives nullptr.
+// Reads one object. The result of an invalid object has `refused` set; it is nullptr if not even
+// the name can be read.
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
 
 class AutoscalerStore {
@@ -38,12 +38,12 @@ class AutoscalerStore {
 
   absl::Status Ready() const;
 
-  // "" while the watch that tells of this autoscaler works; else what is wrong with the watch. What
-  // is known of the autoscaler may be out of date then.
+  // "" while the watch that covers this autoscaler works; else what is wrong with the watch. Then
+  // what is known of the autoscaler may be out of date.
   std::string Failure(const AutoscalerKey& key) const;
-  // "" while the autoscaler may be decided; else why not: its kind is not defined any more. While a
-  // watch only fails decisions go on, and before a write the API server is asked for the object
-  // (steps/act_step.h).
+  // "" while the autoscaler may be decided; else why not: its kind is not defined any more. While
+  // its watch merely fails, decisions go on, and the API server is asked for the object before each
+  // write (steps/act_step.h).
   std::string Unusable(const AutoscalerKey& key) const;
 
   // Whether some HorizontalPodAutoscaler has had the condition ScaledToZero.

@@ -1,4 +1,5 @@
-// An autoscaler under management: a HorizontalPodAutoscaler or one of our own kind, as last seen.
+// An autoscaler under management: a HorizontalPodAutoscaler or an Autoscaler of our own kind, as
+// last seen.
 //
 // Plain values, immutable once made: a change of the object makes a new one.
 #pragma once
@@ -36,18 +37,18 @@ struct Managed {
   AutoscalerKey key;
   Autoscaler autoscaler;  // without its labels; of its annotations those of flyball.dev only
   OwnSpec own;
-  absl::Time created;                     // of our own kind only, as the next
-  std::optional<absl::Time> last_active;  // what the status says
+  absl::Time created;                     // this and the next: of our own kind only
+  std::optional<absl::Time> last_active;  // as the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
   uint64_t spec_hash = 0;  // differs whenever the spec differs
-  // Of what ManagedAt made: which schedules are open and what they bring; "" otherwise.
+  // In what ManagedAt returns: which schedules are open and what they change; "" otherwise.
   std::string scheduled = {};
 };
 
 using ManagedPtr = std::shared_ptr<const Managed>;
 
 // The autoscaler as its schedules make it at that time: bounds, targets, own.paused.
-// `written` itself where none is open.
+// `written` itself where no schedule is open.
 ManagedPtr ManagedAt(const ManagedPtr& written, absl::Time now);
 
 }  // namespace flyball::scaler

@@ -17,34 +17,34 @@ namespace flyball::scaler {
 // What an earlier owner remembered of an autoscaler.
 struct RememberedState {
   ScalerState state;
-  bool complete = true;  // false: it may have recorded more after it wrote that down
+  bool complete = true;  // false: the earlier owner may have decided more after it saved this
 };
 
 class Ownership {
  public:
   virtual ~Ownership() = default;
 
-  // Whether this replica decides that autoscaler now; the same for all of a namespace. Costs a few
-  // atomic loads.
+  // Whether this replica decides that autoscaler now; the same for all autoscalers of a namespace.
+  // Costs a few atomic loads.
   virtual bool Owns(const AutoscalerKey& key) const = 0;
 
   // The fence: false as soon as another replica might have taken over, that is when our lease was
   // not renewed for long enough. Never true on two replicas at once.
   virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
 
-  // Whether Restore can tell what an earlier owner remembered. When that comes true the function of
-  // OnChange is called.
+  // Whether Restore can already tell what an earlier owner remembered. When that becomes true, the
+  // function given to OnChange is called.
   virtual bool Remembers(const AutoscalerKey&) const { return true; }
 
   // Whether a target may be made smaller: what an earlier owner remembered is known, and what is
-  // remembered now would hold back the next owner, should this process end at once. Asked right
-  // before such a write. It may come true a second or two later.
+  // remembered now is saved, so that it would hold back the next owner if this process ended at
+  // once. Asked right before such a write. It may become true a second or two later.
   virtual bool MayShrink(const AutoscalerKey&) { return true; }
 
-  // What an earlier owner remembered; nullopt: nothing is known of it, the autoscaler begins anew.
-  // Called once for each autoscaler after its shard was taken, when its scale was read for the
-  // first time: `current` is its spec.replicas, which stands for what the earlier owner did after
-  // it last wrote down what it remembers.
+  // What an earlier owner remembered; nullopt: nothing is known, the autoscaler begins anew. Called
+  // once for each autoscaler after its shard was taken, when its scale has been read for the first
+  // time. `current` is its spec.replicas, which shows what the earlier owner did after it last
+  // saved what it remembered.
   virtual std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                                  absl::Time now) = 0;
 

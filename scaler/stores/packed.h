@@ -1,9 +1,9 @@
-// Packs numbers and texts into few bytes, for what is kept of many autoscalers, in memory and in
-// the cluster.
+// Packs numbers and texts into few bytes, for data that is kept for many autoscalers, in memory and
+// in the cluster.
 //
 // Pure. Integers are varints (seven bits a byte, low ones first), signed ones zigzag. The reader
-// takes any bytes: once something is missing or not allowed ok() is false, and all further reads
-// give zero.
+// accepts any bytes: once something is missing or not allowed, ok() is false and all further reads
+// return zero.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,8 @@ class PackedReader {
     const uint64_t value = Unsigned();
     return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
   }
-  // A number of things that take at least one byte each; more than there are bytes is a failure.
+  // The number of items that follow, each of at least one byte; a number above that of the bytes
+  // that are left is a failure.
   size_t Count() {
     const uint64_t value = Unsigned();
     if (value > rest_.size()) ok_ = false;

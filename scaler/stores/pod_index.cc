@@ -21,8 +21,8 @@ void Take(List& list, const T& item) {
   list.pop_back();
 }
 
-// The label pairs of which a matching set has one: those of the requirement with the fewest values.
-// Empty when no requirement names values.
+// Label pairs of which every matching set of labels has at least one: those of the requirement with
+// the fewest values. Empty when no requirement names values.
 std::vector<uint64_t> Anchors(const kube::Selector& selector) {
   const kube::Requirement* best = nullptr;
   for (const kube::Requirement& requirement : selector.requirements()) {
@@ -41,8 +41,8 @@ std::vector<uint64_t> Anchors(const kube::Selector& selector) {
 }  // namespace
 
 struct PodIndex::Namespace {
-  absl::flat_hash_map<absl::string_view, std::unique_ptr<PodRecord>> pods;   // by their own name
-  absl::flat_hash_map<absl::string_view, std::unique_ptr<LabelSet>> sets;    // by their own text
+  absl::flat_hash_map<absl::string_view, std::unique_ptr<PodRecord>> pods;   // by PodRecord::name
+  absl::flat_hash_map<absl::string_view, std::unique_ptr<LabelSet>> sets;    // by LabelSet::text
   absl::flat_hash_map<std::string, std::unique_ptr<SelectedPods>> groups;    // by selector text
   absl::flat_hash_map<uint64_t, absl::InlinedVector<LabelSet*, 1>> sets_of;  // by label pair
   absl::flat_hash_map<uint64_t, absl::InlinedVector<SelectedPods*, 1>> groups_of;  // by anchor
@@ -218,7 +218,7 @@ SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& s
   ++group->holders_;
   selected_.emplace(who, group.get());
   Touch(*group);
-  for (const LabelSet* set : group->sets_) Touch(*set);  // it is a new rival to others
+  for (const LabelSet* set : group->sets_) Touch(*set);  // the others have a new rival
   return group.get();
 }
 
@@ -256,7 +256,8 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
   for (const LabelSet* set : group.sets_) {
     pods.insert(pods.end(), set->pods.begin(), set->pods.end());
     for (const SelectedPods* other : set->groups) {
-      // Who takes its own pods alone shares none with one that takes whatever has the labels.
+      // For a group of only those pods that a target owns, a group of all pods with the labels is
+      // no rival.
       if (IsOwnedByText(group.text_) && !IsOwnedByText(other->text_)) continue;
       for (const AutoscalerKey& user : other->users_) {
         if (user.kind == kind) view.rivals.push_back(user.ToString());

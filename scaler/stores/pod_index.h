@@ -1,13 +1,15 @@
-// The pods of a cluster and which autoscalers select them: what a change touches is found without
-// looking at anything else.
+// The pods of a cluster and which autoscalers select them, indexed so that a change of a pod costs
+// work only for the autoscalers that select it.
 //
-// No I/O; not thread-safe (pod_store.h locks), but for SelectedPods::version. Pods of one template
-// share their labels and requests, so that a pod costs some 200 bytes. The pods that one selector
-// finds are a group (SelectedPods). Labels are matched with selectors only when a set of labels or
-// a selector is new; a change of a pod changes the versions of the groups that its labels are in.
+// No I/O; not thread-safe (pod_store.h locks), except for SelectedPods::version. Pods of one
+// template share their labels and requests, so that a pod costs some 200 bytes. The pods that one
+// selector finds are a group (SelectedPods). Labels are matched with selectors only when a set of
+// labels or a selector is new; a change of a pod changes the versions of the groups whose selector
+// matches its labels.
 //
-// Source of "rivals": Kubernetes v1.34.4 pkg/controller/util/selectors; a selector counts from the
-// first decision that used it. Autoscalers of different kinds are no rivals.
+// Rivals are autoscalers that select the same pod. Source: Kubernetes v1.34.4
+// pkg/controller/util/selectors; a selector counts from the first decision that used it.
+// Autoscalers of different kinds are not rivals.
 #pragma once
 
 #include <atomic>
@@ -45,9 +47,9 @@ class SelectedPods {
   std::string text_;  // the selector as written
   kube::Selector selector_;
   std::vector<LabelSet*> sets_;       // the sets of labels that the selector matches
-  std::vector<uint64_t> anchors_;     // hashed labels of which a pod must have one; empty: unknown
-  std::vector<AutoscalerKey> users_;  // autoscalers that use it, without retired ones
-  int holders_ = 0;                   // autoscalers whose group this is, retired ones included
+  std::vector<uint64_t> anchors_;     // hashed labels of which a pod must have one; empty: none
+  std::vector<AutoscalerKey> users_;  // the autoscalers that use it, without retired ones
+  int holders_ = 0;                   // how many use it, retired ones included
 };
 
 // The pods of a group as a decision reads them.
@@ -71,23 +73,24 @@ class PodIndex {
   // Removes the pods of `ns` ("": of all namespaces) that were last seen before `list`.
   void RemoveBefore(absl::string_view ns, uint64_t list);
 
-  // Says what an autoscaler selects from now on, in its namespace. The group is valid until the
+  // Sets what an autoscaler selects from now on, in its namespace. The group is valid until the
   // autoscaler's next Select or Forget.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
                        absl::string_view text);
-  // The autoscaler is nobody's rival any more; its group stays valid until Forget.
+  // From now on the autoscaler is no rival of others; its group stays valid until Forget.
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);
 
-  // Rows by name. One request column for each metric that measures requests.
+  // The group's pods, one row each, sorted by name, with a column of requests for each metric that
+  // is relative to requests.
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
 
-  // How many pods of `ns` match and are neither Succeeded nor Failed, or on how many nodes they
-  // are.
+  // How many pods of `ns` match and are neither Succeeded nor Failed; with `distinct_nodes`, on how
+  // many nodes these are.
   int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
 
-  // Of which there are pods or selectors.
+  // The namespaces that have pods or selectors.
   std::vector<std::string> Namespaces() const;
   void ForEachPod(
       absl::string_view ns,
@@ -111,7 +114,7 @@ class PodIndex {
 
   absl::flat_hash_map<std::string, std::unique_ptr<Namespace>> namespaces_;
   absl::flat_hash_map<AutoscalerKey, SelectedPods*> selected_;
-  SharedPool<Pod> shapes_;  // what the containers ask for
+  SharedPool<Pod> shapes_;  // see ShapeOf
   SharedPool<std::string> nodes_;
   uint64_t last_version_ = 0;
   size_t size_ = 0;

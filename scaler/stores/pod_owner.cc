@@ -11,7 +11,7 @@ namespace flyball::scaler {
 namespace {
 
 constexpr char kMark = '@';
-// The label with the hash of a pod's template, and who gives it.
+// The label with the hash of a pod's template, and the kind of workload that sets it.
 constexpr std::pair<const char*, absl::string_view> kHashes[] = {
     {"pod-template-hash", "Deployment"}, {"rollouts-pod-template-hash", "Rollout"}};
 

@@ -1,11 +1,11 @@
-// Whose a pod is, told as pairs beside its labels, so that the pods that a workload owns are
-// selected as those with a label are. No label has such a key: it begins with `@`.
+// Adds the owners of a pod to its labels as further pairs, so that the pods which a workload owns
+// can be selected like those with a label. The keys begin with `@`, as no key of a label does.
 //
-// Pure. A pod is its controller's; where that is a ReplicaSet named after the hash in the pod's
-// labels, it is also the Deployment's (or Rollout's) that names its ReplicaSets so. Other owners of
-// owners are not looked for.
-// Source:  Kubernetes v1.37.1 pkg/controller/deployment/sync.go (getNewReplicaSet), the name;
-//          KEP-5325, the idea.
+// Pure. The owner of a pod is its controller. Where that is a ReplicaSet whose name ends in the
+// hash in the pod's labels, the Deployment (or Rollout) that names its ReplicaSets so is an owner
+// as well. Other owners of owners are not looked for.
+// Source:  Kubernetes v1.37.1 pkg/controller/deployment/sync.go (getNewReplicaSet) for the name;
+//          KEP-5325 for the idea.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ namespace flyball::scaler {
 void AddOwners(const PodController& controller, kube::Labels& labels);
 void RemoveOwners(kube::Labels& labels);
 
-// The pods of `selector` that are that workload's, and the text that tells it from the selector
-// alone.
+// A selector of those pods of `selector` that the workload owns, and its text, which differs from
+// that of `selector` alone.
 kube::Selector OwnedBy(absl::string_view kind, absl::string_view name,
                        const kube::Selector& selector);
 std::string OwnedByText(absl::string_view kind, absl::string_view name, absl::string_view text);

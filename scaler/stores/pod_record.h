@@ -1,4 +1,4 @@
-// One pod as pod_index.h keeps it: it has what differs from pod to pod and shares the rest.
+// One pod as pod_index.h keeps it: it holds what differs from pod to pod and shares the rest.
 //
 // Pure values.
 #pragma once
@@ -17,7 +17,7 @@ namespace flyball::scaler {
 class SelectedPods;
 struct PodRecord;
 
-// One set of labels, and the pods of one namespace that have just these.
+// One set of labels, and the pods of one namespace that have exactly these labels.
 struct LabelSet {
   std::string text;  // "key\0value\0…", sorted by key
   std::vector<PodRecord*> pods;
@@ -34,13 +34,13 @@ struct PodRecord {
   bool SameTo(const PodRecord& other) const {
     return row == other.row && shape == other.shape && node == other.node;
   }
-  // Takes over what SameTo compares, and `list`.
+  // Takes over from `other` what SameTo compares, and `list`.
   void TakeFrom(PodRecord& other);
 
   std::string name;
   PodTable::Row row;
   std::shared_ptr<const Pod> shape;         // its containers, init containers, requests, overhead
-  std::shared_ptr<const std::string> node;  // nullptr: not on one yet
+  std::shared_ptr<const std::string> node;  // nullptr: not assigned yet
   LabelSet* labels = nullptr;
   uint64_t list = 0;   // number of the list that the pod was last seen in or after
   uint32_t place = 0;  // index in labels->pods
@@ -48,7 +48,7 @@ struct PodRecord {
 
 // Writes everything that ShapeOf keeps, so that equal shapes have equal keys.
 void WriteShapeKey(const Pod& pod, std::string& key);
-// What a pod shares with others of its template: the pod without what is its own.
+// What a pod shares with others of its template: the pod without what is particular to it.
 Pod ShapeOf(const Pod& pod);
 
 }  // namespace flyball::scaler

@@ -75,7 +75,7 @@ class PodStore::Feed : public kube::WatchHandler {
     }
     RemoveOwners(pod_.labels);
   }
-  // Of the last pod read, for whoever follows. The index has the change already.
+  // Notes a change of the last pod that was read, for the followers. The index has it already.
   void Note(kube::PodState state) {
     if (followers_ == nullptr || !followers_->followed()) return;
     changes_.push_back({std::make_shared<const kube::ObjectMeta>(kube::ObjectMeta{
@@ -85,7 +85,7 @@ class PodStore::Feed : public kube::WatchHandler {
 
   PodStore& store_;
   const std::string ns_;
-  kube::PodFeed* const followers_;  // nullptr: none
+  kube::PodFeed* const followers_;  // nullptr: there are none
   WatchHealth health_;
   PodJsonReader reader_;
   Pod pod_;

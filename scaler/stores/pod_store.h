@@ -1,7 +1,7 @@
 // The pods of a cluster, fed by watches, read by decisions.
 //
-// Thread-safe: one lock around a PodIndex, held for the change of one pod or the making of one
-// autoscaler's table. Whether anything changed for an autoscaler is one atomic load.
+// Thread-safe: one lock around a PodIndex, held while one pod is changed or one autoscaler's table
+// is made. Finding out whether anything changed for an autoscaler is one atomic load.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace flyball::scaler {
 
 class PodStore {
  public:
-  // The clock outlives the store. `followers`, which may be nullptr, are told all that the feed of
-  // all namespaces brings.
+  // The clock outlives the store. `followers`, which may be nullptr, are told of all changes that
+  // the feed of all namespaces brings.
   PodStore(Clock& clock, std::shared_ptr<kube::PodFeed> followers);
   ~PodStore();
 
@@ -32,7 +32,7 @@ class PodStore {
   // as long as the store.
   kube::WatchHandler& AddFeed(const std::string& ns);
 
-  // As PodIndex does it.
+  // The next four do what those of PodIndex do.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
                        absl::string_view text);
   void Retire(const AutoscalerKey& who);

@@ -12,7 +12,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Who says so: a watch tells all in order, an answer to a call may come late.
+// Where a scale comes from: a watch reports changes in order, an answer to a call may come late.
 enum class Source { kList, kChange, kAnswer };
 
 }  // namespace
@@ -31,7 +31,7 @@ class ScaleStore::Kind {
     absl::MutexLock lock(&mutex_);
     ObjectScale& object = *ScaleOf(scale.ns, scale.name);
     const std::shared_ptr<const kube::Scale> known = object.scale.Get();
-    // What was written to an object before its end may be answered after it.
+    // The answer to a write may arrive after the object was removed.
     if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == object.removed_uid) return;
     if (known != nullptr) {
       if (*known == scale) return;
@@ -44,13 +44,13 @@ class ScaleStore::Kind {
     absl::MutexLock lock(&mutex_);
     const auto found = objects_.find(absl::StrCat(gone.ns, "/", gone.name));
     if (found == objects_.end()) return;
-    // An answer may have told of its successor before.
+    // An answer to a call may have reported its successor already.
     const std::shared_ptr<const kube::Scale> known = found->second->scale.Get();
     if (known != nullptr && !gone.uid.empty() && known->uid != gone.uid) return;
     End(*found->second);
     if (found->second.use_count() == 1) objects_.erase(found);
   }
-  // Those of `ns` ("": all) that are not in `listed` are gone.
+  // Removes the objects of `ns` ("": all) that are not in `listed`.
   void KeepOnly(absl::string_view ns, const absl::flat_hash_set<std::string>& listed) {
     absl::MutexLock lock(&mutex_);
     const std::string prefix = ns.empty() ? "" : absl::StrCat(ns, "/");
@@ -174,7 +174,8 @@ ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::strin
 
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
   if (kind.First(&WatchHealth::Unusable).empty()) return Usable::kYes;
-  // A list that fails is not waited for: asking for the one object says why, or helps.
+  // A list that fails is not waited for: a request for the one object either succeeds or says why
+  // not.
   const bool waiting =
       !kind.First(&WatchHealth::Ready).ok() && kind.First(&WatchHealth::Failure).empty();
   return waiting ? Usable::kNotListed : Usable::kBroken;

@@ -1,7 +1,7 @@
-// The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, from watches of
-// the objects themselves that are started when a kind is first asked for.
+// The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, taken from
+// watches of the objects themselves. The watches of a kind start when it is first asked for.
 //
-// Thread-safe. An ObjectScale stands for one object. While that does not exist its scale is
+// Thread-safe. An ObjectScale stands for one object. While that object does not exist, its scale is
 // nullptr.
 #pragma once
 
@@ -31,7 +31,7 @@ class ScaleStore {
   struct ObjectScale {
     Snapshot<kube::Scale> scale;
     std::atomic<uint64_t> version = 0;
-    std::string removed_uid;  // uid of the last object that was removed; for the store alone
+    std::string removed_uid;  // uid of the last object that was removed; used by the store alone
   };
   struct Place {
     std::shared_ptr<const ObjectScale> object;
@@ -41,14 +41,14 @@ class ScaleStore {
   using StartWatch =
       std::function<void(const kube::ResourceInfo&, const std::string& ns, kube::WatchHandler&)>;
 
-  // The clock outlives the store, the store the watches. `namespaces` empty: all.
+  // The clock outlives the store, and the store outlives the watches. `namespaces` empty: all.
   ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start);
   ~ScaleStore();
 
-  // Whether objects of that kind tell their scale themselves, so that a watch of them is enough.
+  // Whether objects of that kind contain their scale, so that a watch of them is enough.
   static bool Reads(const kube::ResourceInfo& target);
 
-  // The place of an object, of a kind for which Reads is true. The first call for a kind starts its
+  // The place of an object of a kind for which Reads is true. The first call for a kind starts its
   // watches.
   Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
 

@@ -43,7 +43,7 @@ absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_vie
 
 absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
                                                const TriggerSpec::SecretKey& key) {
-  // No name of a namespace, a Secret or a key of one that there is has a slash.
+  // A slash is in no name of a namespace or Secret and in no key, so this text is unambiguous.
   const std::string name = absl::StrCat(ns, "/", key.secret, "/", key.key);
   const MonotonicTime now = clock_.MonotonicNow();
   if (std::optional<SecretValue> kept = kept_.Get(name, now)) return *std::move(kept);

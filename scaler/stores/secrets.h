@@ -1,8 +1,9 @@
 // Reads values of Secrets for triggers.
 //
-// Who may create an autoscaler decides which Secrets of its namespace are read and where they are
-// sent. Two marks on a Secret limit that: the label kTriggerSecretLabel, without which it is not
-// used at all where the operator says so, and the annotation kAllowedHosts (parts/secrets.h).
+// Anybody who may create an autoscaler can have Secrets of its namespace read and sent to a server.
+// Two marks on a Secret limit that: the label kTriggerSecretLabel, without which a Secret is not
+// used where the operator has chosen kReferenced, and the annotation kAllowedHosts
+// (parts/secrets.h).
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -30,16 +31,17 @@ enum class TriggerSecrets {
 absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_view ns,
                                        const TriggerSpec::SecretKey& key, TriggerSecrets which);
 
-// Reads them as above, but gives a value that was read in the last seconds again: triggers that are
-// read each second would otherwise ask the API server as often for each of their parameters.
+// Does what ReadSecret does, but returns a value again that was read in the last seconds: triggers
+// that are read each second would otherwise ask the API server as often for each of their
+// parameters.
 //
 // Thread-safe. Errors are not kept. Limits: 4,096 values, 4 MiB.
 class SecretReader {
  public:
-  // For so long at most a change of a Secret is not seen.
+  // How long a value is kept: a change of a Secret is seen after this time at the latest.
   static constexpr absl::Duration kKept = absl::Seconds(5);
 
-  // The client and the clock outlive it.
+  // The client and the clock outlive the reader.
   SecretReader(kube::ApiClient& client, Clock& clock, TriggerSecrets which)
       : client_(client), clock_(clock), which_(which) {}
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kVersion = 1;
 constexpr size_t kMostNameBytes = 253;
-constexpr size_t kMostChanges = 64;    // that are kept in each direction
+constexpr size_t kMostChanges = 64;    // how many changes are kept in each direction
 constexpr size_t kMostHeadBytes = 32;  // what comes before the first autoscaler
 
 int64_t Micros(absl::Time time) {
@@ -118,7 +118,7 @@ class ShardReader {
     return kept;
   }
 
-  // What WriteItems wrote, of which the shard may hold kMostKeptItems together.
+  // Reads what WriteItems wrote; all items of the shard together may be kMostKeptItems.
   template <typename Item>
   void ReadItems(std::vector<Item>& items, int32_t Item::*amount) {
     const size_t count = in_.Count();
@@ -179,7 +179,8 @@ EncodedShard EncodeShard(const KeptShard& shard, size_t most) {
     if (bytes.size() <= most || count == 0) {
       return {.bytes = std::move(bytes), .dropped = shard.autoscalers.size() - count};
     }
-    // In proportion, and a little less, so that it seldom takes more than two tries.
+    // The next try is in proportion to the excess, and a little less, so that there are seldom more
+    // than two.
     count = std::min(count - 1, static_cast<size_t>(0.97 * static_cast<double>(count) *
                                                     static_cast<double>(most) /
                                                     static_cast<double>(bytes.size())));

@@ -32,7 +32,7 @@ struct KeptShard {
   std::vector<KeptAutoscaler> autoscalers;
 };
 
-// What one ConfigMap is given at most: it may hold less than 1 MiB.
+// The largest size of a shard's bytes: a ConfigMap may hold no more than 1 MiB in all.
 inline constexpr size_t kMostKeptBytes = 1000000;
 // What one shard may hold when inflated. It is well above what fits in a ConfigMap, and keeps a few
 // deflated bytes from becoming gigabytes of small objects.
@@ -40,7 +40,7 @@ inline constexpr size_t kMostInflatedBytes = 8u << 20;
 inline constexpr size_t kMostKeptAutoscalers = 50000;
 inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all of them
 
-// As many of the shard's autoscalers, from the first on, as fit in `most` and in the limits above.
+// The first autoscalers of the shard, as many as fit in `most` bytes and in the limits above.
 // `dropped` says how many did not fit.
 struct EncodedShard {
   std::string bytes;
@@ -48,11 +48,12 @@ struct EncodedShard {
 };
 EncodedShard EncodeShard(const KeptShard& shard, size_t most = kMostKeptBytes);
 
-// kDataLoss says what is wrong.
+// kDataLoss: the bytes are no valid shard; the message says what is wrong.
 absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes);
 
-// Leaves out the recommendations that no window can ever notice (state_upkeep.h). Sorted by time.
-// Of very many changes the oldest are added to the next younger ones, which count for longer.
+// Makes `out` a smaller state that holds back as much as `state`, sorted by time. Recommendations
+// that no window can ever notice are left out (state_upkeep.h). Where there are too many changes,
+// the oldest are added to younger ones, which count for longer.
 void CompactState(const ScalerState& state, ScalerState& out);
 
 }  // namespace flyball::scaler

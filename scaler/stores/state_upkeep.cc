@@ -28,7 +28,7 @@ void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time n
   all.assign(state.recommendations.begin(), state.recommendations.end());
   all.insert(all.end(), before.begin(), before.end());
   CompactRecommendations(all, state.recommendations);
-  // The newest stays: whoever remembers nothing begins anew.
+  // The newest always stays: an autoscaler that remembers nothing would begin anew.
   std::vector<Recommendation>& kept = state.recommendations;
   while (kept.size() > 1 && kept.front().time < now - longest) kept.erase(kept.begin());
 }

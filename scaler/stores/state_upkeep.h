@@ -1,7 +1,7 @@
-// Keeps what an autoscaler remembers small, and true when the wall clock jumps.
+// Keeps what an autoscaler remembers small, and right when the wall clock jumps.
 //
 // Pure. As long as an autoscaler's windows stay as they are, none of this changes what the math
-// makes of the state. Once they are made longer, more is remembered here than by the original.
+// computes from the state. Once they are made longer, more is remembered here than by the original.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ void CompactRecommendations(const std::vector<Recommendation>& all,
                             std::vector<Recommendation>& out);
 
 // To be called after a decision; `before` is what was remembered until then. The math overwrites
-// entries that are too old for the present windows. Here they stay until they are older than
+// entries that are too old for the present windows. This puts them back until they are older than
 // `longest`, since an edit may make the windows longer. What no window can ever notice is left out.
 void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time now,
                          absl::Duration longest, ScalerState& state);
@@ -29,11 +29,11 @@ void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time n
 // many replicas gets the time `now`. False: there is no such recommendation.
 bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state);
 
-// Whether the wall clock was set, and not only slewed, when it moved by so much against the
-// monotonic clock.
+// Whether a move of the wall clock against the monotonic clock by `moved` means that it was set,
+// and not only slewed.
 bool IsClockJump(absl::Duration moved);
 
-// Moves everything remembered by as much as the wall clock was set.
+// Adds `by`, the amount by which the wall clock was set, to all times in the state.
 void ShiftTimes(absl::Duration by, ScalerState& state);
 
 }  // namespace flyball::scaler

@@ -21,7 +21,7 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
     }
     failing_since_.reset();
   } else if (!failing_since_.has_value()) {
-    // Of a first list that is missing Ready tells.
+    // While the first list is missing nothing is logged here, since Ready reports that.
     said_failing_ = listed_;
     if (listed_) {
       spdlog::warn("scaler: the watch of {} fails: {}", what_, std::string(status.message()));

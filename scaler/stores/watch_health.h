@@ -15,7 +15,7 @@
 
 namespace flyball::scaler {
 
-// For so long what a broken watch has told is used; after that it counts as unknown.
+// How long the data of a broken watch is used; after that it counts as unknown.
 inline constexpr absl::Duration kStaleAfter = absl::Seconds(60);
 
 class WatchHealth {
@@ -33,7 +33,7 @@ class WatchHealth {
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
   std::string Unusable() const;
-  // OK once the first list is in, also while the watch fails: for whoever asks for readiness.
+  // OK once the first list is in, also while the watch fails; this is for readiness checks.
   absl::Status Ready() const;
 
  private:
@@ -51,8 +51,8 @@ class WatchHealth {
   std::atomic<bool> fine_ = false;
 };
 
-// The first answer of Failure, Unusable or Ready that is not empty or OK, from the healths of
-// several watches, each of which is a pointer to something with a health().
+// The first result of `ask` (Failure, Unusable or Ready) that is not empty or OK, over several
+// watches, each of which is a pointer to something with a health().
 template <typename Watches, typename Problem>
 Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const) {
   for (const auto& watch : watches) {

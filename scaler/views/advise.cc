@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kThousandths = 1000;
 
-// The rules' provider (may be none) and ours as one.
+// The rules' provider, which may be null, and ours as one.
 class AdvisedProvider : public adapter::ExternalMetricsProvider {
  public:
   AdvisedProvider(const Advise& advise, std::shared_ptr<adapter::ExternalMetricsProvider> rules)
@@ -51,7 +51,7 @@ class AdvisedProvider : public adapter::ExternalMetricsProvider {
     return merged->names;
   }
 
-  // Our answers are never given twice, so they need no epoch.
+  // Our answers are never reused, so they need no epoch.
   uint64_t Epoch() const override { return rules_ == nullptr ? 0 : rules_->Epoch(); }
 
  private:

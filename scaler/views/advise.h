@@ -1,18 +1,19 @@
-// Decisions as external metrics that a stock HorizontalPodAutoscaler follows, for clusters whose
-// controller can't be replaced.
+// Publishes decisions as external metrics that a stock HorizontalPodAutoscaler follows, for
+// clusters whose controller cannot be replaced.
 //
 // Each autoscaler in mode advise has two metrics in its own namespace:
-//   flyball_desired_replicas{namespace,autoscaler,kind}   an item of each; kind is the target's
-//   flyball-desired-<autoscaler>                          the same, of that autoscaler alone
+//   flyball_desired_replicas{namespace,autoscaler,kind}   has one item for each autoscaler; kind is
+//                                                         the target's
+//   flyball-desired-<autoscaler>                          has the item of that autoscaler alone
 // An HPA with an External metric of either and `averageValue: 1` asks for ceil(desired / 1)
 // replicas. Its own tolerance still holds: a change of 10 % or less is not followed unless
 // behavior.tolerance says so.
 //
-// While the readings of an autoscaler are unknown its last count stays for two of its periods (at
-// least one --horizontal-pod-autoscaler-sync-period). Then the metric is an error, and an HPA holds
-// on errors. The same happens when it is not decided any more. The names are reserved: rules that
-// make metrics of these names are not asked. Metrics of the second name are answered but not
-// listed, since there may be ten thousand of them.
+// While the readings of an autoscaler are unknown, its last count is published for two more of its
+// periods (at least one --horizontal-pod-autoscaler-sync-period). Then the metric is an error, and
+// an HPA holds on errors. The same happens when the autoscaler is not decided any more. The names
+// are reserved: rules that make metrics of these names are not asked. Metrics of the second name
+// are answered but not listed, since there may be ten thousand of them.
 //
 // Thread-safe.
 #pragma once
@@ -41,7 +42,7 @@ inline constexpr char kAdvisedPrefix[] = "flyball-desired-";
 
 class Advise : public DecisionObserver {
  public:
-  // `sync_period`: of autoscalers without a cadence of their own.
+  // `sync_period` is the period of autoscalers without a cadence of their own.
   Advise(absl::Duration sync_period, Clock& clock) : sync_period_(sync_period), clock_(clock) {}
 
   void OnDecision(const DecisionRecord& record) override;
@@ -55,23 +56,24 @@ class Advise : public DecisionObserver {
   absl::StatusOr<adapter::ExternalMetricList> Get(
       const adapter::ExternalMetricRequest& request) const;
 
-  // `providers`, whose external one answers our names too. While nothing was ever advised they are
-  // returned unchanged. As long as the external provider is the same one, so is the result's.
+  // Returns `providers` with an external provider that answers our names too; unchanged as long as
+  // nothing was ever advised. While the given external provider is the same object, so is the
+  // returned one.
   adapter::Providers Wrap(adapter::Providers providers);
 
-  // How many autoscalers publish.
+  // How many autoscalers publish a count.
   size_t size() const;
 
  private:
   struct Advised {
     std::string target_kind;
     int32_t replicas = 0;
-    std::optional<absl::Time> time;  // of the decision that gave it; absent: none did yet
+    std::optional<absl::Time> time;  // of the decision that gave `replicas`; absent: none yet
     MonotonicTime good_until = absl::ZeroDuration();
-    std::string error;  // of the last decision, when it was unknown
+    std::string error;  // of the last decision, if its readings were unknown
   };
-  // By namespace and name, so that a namespace is one range. Of an HPA and an Autoscaler with the
-  // same name the Autoscaler publishes.
+  // By namespace and name, so that a namespace is one range. If an HPA and an Autoscaler have the
+  // same name, the Autoscaler's count is published.
   using Key = std::pair<std::string, std::string>;
   using ByKind = std::map<AutoscalerKind, Advised>;
 

@@ -1,14 +1,13 @@
-// The decisions that are news, as lines of a file: --decision-log.
+// Writes the decisions that differ from their predecessor as lines of a file: --decision-log.
 //
-// Thread-safe; Start and Stop once each. Lines are made by the thread that decides and wait in
-// memory for one that writes them each second, sooner when they are many, so that nobody waits for
-// a disk. When these would make the file
-// longer than `max_bytes` it is renamed to FILE.1, in the place of the one before, and begun anew:
-// both together are never longer than twice that, if it is at least kMaxWaiting.
+// Thread-safe; Start and Stop are called once each. Lines are made by the thread that decides and
+// wait in memory for a thread that writes them each second, or sooner when there are many, so that
+// no decision waits for a disk. When they would make the file longer than `max_bytes`, it is
+// renamed to FILE.1, which replaces an earlier one, and begun anew: both files together are never
+// longer than twice `max_bytes`, if that is at least kMaxWaiting.
 //
-// Limits: kMaxWaiting bytes of lines that wait; beyond them, and while the file can't be written,
-// lines are dropped, which the log says once for each time that it writes again. 16 bytes for each
-// autoscaler.
+// Limits: kMaxWaiting bytes of lines that wait; beyond that, and while the file cannot be written,
+// lines are dropped, which is logged once when writing works again. 16 bytes for each autoscaler.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +36,7 @@ class DecisionFile : public DecisionObserver {
 
   // kUnavailable: the file can't be opened.
   absl::Status Start();
-  // Writes what waits.
+  // Writes the lines that wait and ends the thread.
   void Stop();
 
   void OnDecision(const DecisionRecord& record) override;
@@ -57,14 +56,14 @@ class DecisionFile : public DecisionObserver {
   const std::string path_;
   const size_t max_bytes_;
   absl::Mutex mutex_;
-  // DecisionNews, by the hash of the autoscaler's key.
+  // DecisionNews of the last line, by the hash of the autoscaler's key.
   absl::flat_hash_map<uint64_t, uint64_t> last_ ABSL_GUARDED_BY(mutex_);
   std::string waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Mutex file_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   std::unique_ptr<FILE, CloseFile> file_ ABSL_GUARDED_BY(file_mutex_);
   size_t written_ ABSL_GUARDED_BY(file_mutex_) = 0;  // bytes of the file
-  RepeatingThread thread_;                           // uses what is above
+  RepeatingThread thread_;                           // last, since it uses the members above
 };
 
 }  // namespace flyball::scaler

@@ -8,8 +8,8 @@
 namespace flyball::scaler {
 namespace {
 
-// What makes two decisions worth telling apart. Proposals move with every sample and are not in it;
-// which of them failed is.
+// A hash of what makes a decision worth an entry of its own. It does not cover proposals, which
+// change with every sample, but covers which of them failed.
 uint64_t Conclusion(const DecisionRecord& record) {
   const Decision& decision = *record.decision;
   const bool held = decision.stabilization.has_value() && decision.stabilization->held();
@@ -27,8 +27,8 @@ uint64_t Conclusion(const DecisionRecord& record) {
   return hash;
 }
 
-// The same bytes, as they are stored already if anybody has them. The pool knows them by a hash, so
-// that it does not hold them a second time.
+// Returns shared bytes that equal `bytes`, stored once. The pool's key is a hash, so that the pool
+// does not hold the bytes a second time.
 std::shared_ptr<const std::string> Shared(const std::string& bytes, SharedPool<std::string>& pool) {
   const size_t hash = absl::HashOf(bytes);
   const absl::string_view key(reinterpret_cast<const char*>(&hash), sizeof(hash));
@@ -36,12 +36,13 @@ std::shared_ptr<const std::string> Shared(const std::string& bytes, SharedPool<s
   return *stored == bytes ? stored : std::make_shared<const std::string>(bytes);
 }
 
-// How many of the shared bytes are counted for each of those who share them.
+// How many of the shared bytes are counted for each run that shares them.
 size_t ShareOf(const std::shared_ptr<const std::string>& bytes) {
   return bytes->capacity() / static_cast<size_t>(bytes.use_count());
 }
 
-// When the reading was sampled whose proposal decided; InfinitePast: none did, or it does not say.
+// When the reading was sampled whose proposal decided; InfinitePast: there is none, or its time is
+// not known.
 absl::Time DecidingSample(const DecisionRecord& record) {
   const std::optional<Combination>& combination = record.decision->combination;
   if (!combination.has_value() || !combination->winner.has_value() ||
@@ -61,7 +62,8 @@ DecisionLog::Stripe& DecisionLog::StripeOf(const AutoscalerKey& key) const {
   return stripes_[absl::HashOf(key) % stripes_.size()];
 }
 
-// Whether the newest run was decided on this spec. Older versions of the object are let go then.
+// Whether the newest run was decided on this spec. If so, the run then keeps `managed` and releases
+// the older version of the object.
 bool DecisionLog::IsNewestSpec(const ManagedPtr& managed, std::vector<Run>& runs) {
   if (runs.empty()) return false;
   for (auto run = runs.rbegin(); run != runs.rend() && run->managed != managed; ++run) {
@@ -80,7 +82,8 @@ void DecisionLog::Trim(std::vector<Run>& runs) const {
   runs.erase(runs.begin(), runs.end() - static_cast<std::ptrdiff_t>(keep));
 }
 
-// An unchanged decision concludes what the last one did, unless the spec is another one.
+// Counts an unchanged decision in the newest run. False: the spec is another one, so it begins a
+// new run.
 bool DecisionLog::CountRepeat(const DecisionRecord& record) {
   Stripe& stripe = StripeOf(record.managed->key);
   absl::MutexLock lock(&stripe.mutex);
@@ -153,7 +156,7 @@ void DecisionLog::CountRounds(const SteadinessPtr& steadiness, Run& newest) {
   newest.sampled = steadiness->sampled();
 }
 
-// Its rounds are over.
+// Takes over the final count of rounds when an autoscaler is no longer steady.
 void DecisionLog::TakeRounds(LoggedAutoscaler& logged) {
   const SteadinessPtr over = std::exchange(logged.steadiness, nullptr);
   if (over != nullptr) CountRounds(over, logged.runs.back());

@@ -3,8 +3,8 @@
 // An entry stands for a run of decisions of one spec that concluded the same (outcome, counts, what
 // limited them, conditions, errors, mode), with the first and last time and how many there were;
 // its numbers are those of the last one. So the log reaches back over changes, not over ticks.
-// Conditions and events, and the names of the pods, are stored once for all that have equal ones:
-// twice as many decisions fit by that.
+// Conditions and events, and the names of the pods, are stored once for all entries in which they
+// are equal, so that twice as many decisions fit.
 //
 // Thread-safe; the autoscalers are spread over 16 locks.
 // Limits:  `entries` and `bytes` for each autoscaler (the newest entry always stays), and
@@ -32,7 +32,7 @@ namespace flyball::scaler {
 struct DecisionLogOptions {
   size_t entries = 16;
   size_t bytes = 3000;
-  size_t samples = 12;  // of pods, for each decision
+  size_t samples = 12;  // how many pods' samples are kept of each decision
   size_t autoscalers = 50000;
 };
 
@@ -75,9 +75,9 @@ class DecisionLog : public DecisionObserver {
   using SharedBytes = std::shared_ptr<const std::string>;
   struct Run {
     absl::Time first, last;
-    absl::Time sampled = absl::InfinitePast();  // LoggedDecision has it
+    absl::Time sampled = absl::InfinitePast();  // LoggedDecision::sampled
     uint64_t times = 0;
-    uint64_t concluded = 0;  // a hash of what it concluded
+    uint64_t concluded = 0;  // a hash of what was concluded
     ManagedPtr managed;      // the newest one with the spec that was decided on
     std::string values;
     SharedBytes conclusion, pods;
@@ -86,7 +86,7 @@ class DecisionLog : public DecisionObserver {
   };
   struct LoggedAutoscaler {
     std::vector<Run> runs;     // oldest first
-    SteadinessPtr steadiness;  // whose rounds the newest run does not count yet; may be null
+    SteadinessPtr steadiness;  // its rounds are not in the newest run's count yet; may be null
   };
   struct Stripe {
     mutable absl::Mutex mutex;

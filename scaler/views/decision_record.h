@@ -1,8 +1,8 @@
-// One decision of the loop with all that it was made of, and what was done with it.
+// One decision of the loop with all that it was made from, and what was done with it.
 //
-// Status, events, log, the ring behind `explain`, self-metrics, the shadow report, the advised
-// metric and the kept state are all views of it. A record is valid during the call that hands it
-// out: an observer copies what it keeps.
+// Status, events, log, the entries behind `explain`, self-metrics, the shadow report, the advised
+// metric and the saved state are all views of it. A record is valid only during the call that
+// passes it: an observer copies what it keeps.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ namespace flyball::scaler {
 struct DecisionRecord {
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
-  // What was decided on: the autoscaler of `managed`, with the metrics of its triggers after its
-  // own. Null: just the autoscaler of `managed`.
+  // What was decided on: the autoscaler of `managed` with the metrics of its triggers after its
+  // own. Null: the autoscaler of `managed` itself.
   const Autoscaler* decided_on = nullptr;
   const ScaleAnswer* scale = nullptr;
   const PodsAnswer* pods = nullptr;         // may be null
@@ -49,13 +49,13 @@ class DecisionObserver {
   // Called from the thread that decides, which it must not block; never twice at once for the same
   // autoscaler.
   virtual void OnDecision(const DecisionRecord& record) = 0;
-  // The autoscaler exists no more.
+  // The autoscaler does not exist any more.
   virtual void OnForgotten(const AutoscalerKey& key) = 0;
   // Another replica decides it from now on.
   virtual void OnReleased(const AutoscalerKey& key) { OnForgotten(key); }
   // The autoscaler is steady from now on (steadiness.h). Each of its rounds counts as a decision
-  // that repeats its last one, but for times, and renews `recommendation`. OnDecision is not called
-  // for these; when it is called again, the autoscaler's rounds are over.
+  // that repeats the last one at a later time and renews `recommendation`. OnDecision is not called
+  // for rounds; when it is called again, the autoscaler is no longer steady.
   virtual void OnSteady(const AutoscalerKey& key, int32_t recommendation,
                         const SteadinessPtr& steadiness) {
     (void)key, (void)recommendation, (void)steadiness;

@@ -3,7 +3,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Of a decision that followed its metrics and that no bound or rule limited.
+// The reason of a decision that followed its metrics and that no bound or policy limited.
 absl::string_view BeforeTheLimits(const Decision& decision) {
   if (decision.stabilization.has_value() && decision.stabilization->held()) return "stabilization";
   if (decision.pending.has_value() && decision.pending->held()) return "pending_capacity";

@@ -183,8 +183,8 @@ void KeepReading(const Reading& reading, size_t most, size_t pods, Reading& out)
   }
 }
 
-// The metrics behind those of the object's own spec. Their names and targets are all that is there
-// to tell.
+// Keeps the metrics of the triggers, which come after those of the object's own spec. Only their
+// names and targets are needed.
 void KeepTriggerMetrics(const DecisionRecord& record, LoggedDecision& out) {
   out.trigger_metrics.clear();
   if (record.decided_on == nullptr) return;
@@ -200,7 +200,7 @@ void KeepTriggerMetrics(const DecisionRecord& record, LoggedDecision& out) {
   }
 }
 
-// All but the decision.
+// Copies all of the record but the decision.
 void Keep(const DecisionRecord& record, size_t most, LoggedDecision& out) {
   out.mode = record.mode;
   out.newest_sample = record.newest_sample;
@@ -221,7 +221,7 @@ void Keep(const DecisionRecord& record, size_t most, LoggedDecision& out) {
 }  // namespace
 
 void PackDecision(const DecisionRecord& record, size_t most_samples, PackedDecision& out) {
-  thread_local LoggedDecision kept;  // so that it allocates nothing
+  thread_local LoggedDecision kept;  // keeps its buffers, so that nothing is allocated
   thread_local ScalerState state;
   const Decision& decision = *record.decision;
   Keep(record, most_samples, kept);

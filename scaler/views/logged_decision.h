@@ -1,7 +1,7 @@
-// One decision as the log keeps it (decision_log.h): what an explanation of it prints.
+// One decision as the log keeps it (decision_log.h): all that an explanation prints.
 //
-// Pure. Of many pods and samples it has the first `most_samples` and the number of all, of past
-// recommendations those that CompactState leaves. Times are rounded up to microseconds.
+// Pure. It has only the first `most_samples` of pods and samples, with the number of all, and only
+// those past recommendations that CompactState leaves. Times are rounded up to microseconds.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,11 @@
 namespace flyball::scaler {
 
 struct LoggedDecision {
-  // These tell of the run of decisions that concluded the same; all else is of the last of them.
+  // When the first and the last decision of the run were made, all of which concluded the same. All
+  // other members but `times` are of the last one.
   absl::Time first, last;
-  // When the reading of the metric that decided was sampled, as the last of them read it; of a
-  // steady autoscaler, which is only compared, the oldest of its readings. InfinitePast: unknown.
+  // When the reading of the metric that decided was sampled; for a steady autoscaler, whose rounds
+  // do not tell which metric decides, the oldest of its readings. InfinitePast: unknown.
   absl::Time sampled = absl::InfinitePast();
   uint64_t times = 1;
 
@@ -35,7 +36,7 @@ struct LoggedDecision {
   std::string scale_error;
   std::string activation;  // what the triggers said; "" without them
 
-  std::vector<TriggerMetric> trigger_metrics;  // they come after those of the spec
+  std::vector<TriggerMetric> trigger_metrics;  // in `readings` they come after those of the spec
   ScaleAnswer scale;
   std::vector<std::string> pods;  // names; a sample's row is an index
   size_t pods_in_all = 0;
@@ -43,9 +44,9 @@ struct LoggedDecision {
   Decision decision;
 };
 
-// The same, but for the run and `managed`, as bytes for UnpackDecision: of an autoscaler of 10 pods
-// about 500, where the structs take 3.4 kB. What other decisions often have to the letter is apart
-// from the rest, so that it can be stored once for all of them.
+// The same without the run and `managed`, as bytes for UnpackDecision: about 500 for an autoscaler
+// of 10 pods, where the structs take 3.4 kB. The parts that are often equal in many decisions are
+// separate, so that they can be stored once for all of them.
 struct PackedDecision {
   std::string values;
   std::string conclusion;  // conditions and events

@@ -66,7 +66,7 @@ bool OtlpLog::Flush() {
     const Outcome outcome = Send(lines);
     if (outcome == Outcome::kNotNow) return false;
     (outcome == Outcome::kTaken ? sent_ : dropped_) += lines.size();
-    // Nobody else takes lines away.
+    // These are still the first lines, since no other thread removes any.
     absl::MutexLock lock(&mutex_);
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(lines.size()));
   }

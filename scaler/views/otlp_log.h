@@ -1,11 +1,13 @@
-// The decisions that are news, sent to a receiver of OpenTelemetry logs: --decision-log-otlp.
+// Sends the decisions that differ from their predecessor to a receiver of OpenTelemetry logs:
+// --decision-log-otlp.
 //
-// Thread-safe; Start and Stop once each. Lines are made by the thread that decides and wait in
-// memory for one that sends them. What the receiver can't take now (it is away, 429, 5xx) waits for
-// the next try, a second later and then up to kLongestPause; what it refuses is dropped.
+// Thread-safe; Start and Stop are called once each. Lines are made by the thread that decides and
+// wait in memory for a thread that sends them. Lines that the receiver cannot take now (it is not
+// reachable, or answers 429 or 5xx) wait for the next try, a second later and then up to
+// kLongestPause; those that it refuses are dropped.
 //
-// Limits: kMaxWaiting lines; what comes while as many wait is dropped and counted. kMaxSent lines a
-// request. 8 bytes and the key for each autoscaler.
+// Limits: kMaxWaiting lines wait; further ones are dropped and counted. kMaxSent lines a request.
+// 8 bytes and the key for each autoscaler.
 #pragma once
 
 #include <atomic>
@@ -32,18 +34,18 @@ class OtlpLog : public DecisionObserver {
   static constexpr size_t kMaxWaiting = 4096;
   static constexpr size_t kMaxSent = 512;
 
-  // Sends to `target`, a path, of that server.
+  // Sends to the path `target` of that server.
   OtlpLog(std::unique_ptr<http::HttpTransport> server, std::string target, Clock& clock);
   ~OtlpLog() override { Stop(); }
 
   void Start();
-  // Sends what waits, once.
+  // Tries once to send the lines that wait, and ends the thread.
   void Stop();
 
   void OnDecision(const DecisionRecord& record) override;
   void OnForgotten(const AutoscalerKey& key) override;
 
-  // Sends what waits now; false: some of it waits for the next try.
+  // Sends the lines that wait; false: some of them wait for the next try.
   bool Flush();
 
   uint64_t sent() const { return sent_; }
@@ -62,7 +64,7 @@ class OtlpLog : public DecisionObserver {
   std::deque<TimedLine> waiting_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> sent_ = 0, dropped_ = 0;
   absl::Duration pause_;    // of the sending thread
-  RepeatingThread thread_;  // uses what is above
+  RepeatingThread thread_;  // last, since it uses the members above
 };
 
 }  // namespace flyball::scaler

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kInfo = 9;  // severities
+constexpr int kInfo = 9;  // a severity number
 constexpr int kWarn = 13;
 
 Json Attribute(const std::string& key, Json value) {

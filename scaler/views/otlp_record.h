@@ -1,8 +1,8 @@
-// Lines of the decision log as the logs of OpenTelemetry: the body of a POST to /v1/logs.
+// Turns lines of the decision log into OpenTelemetry logs: the body of a POST to /v1/logs.
 //
 // Pure. Each field of a line (decision_line.h) is an attribute of its record.
-// Source:  opentelemetry-proto v1.10.0 logs/v1, collector/logs/v1 in their JSON form: 64-bit
-//          integers are text.
+// Source:  opentelemetry-proto v1.10.0 logs/v1 and collector/logs/v1 in their JSON form, in which
+//          64-bit integers are text.
 #pragma once
 
 #include <string>

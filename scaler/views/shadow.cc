@@ -33,7 +33,7 @@ ShadowSide SideOf(const AutoscalerStatus& status) {
         condition.type, "=", ConditionStatusName(condition.status), " ", condition.reason));
   }
   std::sort(side.conditions.begin(), side.conditions.end());
-  // A scale that is not known comes first: "AbleToScale" before "ScalingActive".
+  // Conditions are sorted, so an unknown scale ("AbleToScale") comes before "ScalingActive".
   const auto failure = std::find_if(
       side.conditions.begin(), side.conditions.end(), [](const std::string& condition) {
         return absl::StartsWith(condition, "AbleToScale=False FailedGetScale") ||
@@ -53,8 +53,8 @@ std::string ShowAll(const std::vector<int64_t>& values) {
   return values.empty() ? "none" : absl::StrJoin(values, ",");
 }
 
-// The first reason that is true, with what differed. `ours` is what we decided nearest in time,
-// `lags` whether we had decided the same before.
+// The first reason that is true, with what differed. `ours` is our decision nearest in time;
+// `lags` says whether we had decided the same earlier.
 std::pair<ShadowReason, std::string> Compare(const ShadowSide& theirs,
                                              const std::optional<ShadowSide>& ours, bool lags) {
   if (!ours.has_value()) return {ShadowReason::kUnknown, "nothing was decided here"};
@@ -96,7 +96,7 @@ void Shadow::CountEqual(Object& object) {
   object.open.reset();
 }
 
-// Why the open status is different.
+// Counts the open status as different and records the reason.
 void Shadow::Judge(Object& object) {
   const Open& open = *object.open;
   ShadowDifference difference{.time = open.time,
@@ -151,9 +151,10 @@ void Shadow::OnForeignStatus(const ManagedPtr& managed) {
   Open open{.time = clock_.WallNow(), .theirs = SideOf(managed->autoscaler.status)};
   absl::MutexLock lock(&mutex_);
   const auto found = objects_.find(managed->key);
-  if (found == objects_.end()) return;  // of another replica or mode, or not decided yet
+  if (found == objects_.end()) return;  // another replica's, in another mode, or not decided yet
   Object& object = found->second;
-  // One that is still open has had its time, or its controller writes faster than we decide.
+  // A comparison that is still open ends now: its time is over, or the controller writes faster
+  // than we decide.
   if (object.open.has_value()) Judge(object);
   object.open = std::move(open);
   if (Agrees(object, *object.open)) CountEqual(object);

@@ -1,22 +1,23 @@
-// Whether the stock controller decides what we decide: compares each status that it writes with our
-// decisions on the same HorizontalPodAutoscaler.
+// Finds out whether the stock controller decides what we decide: compares each status that it
+// writes with our decisions on the same HorizontalPodAutoscaler.
 //
-// The two look at different moments, up to a sync period apart. So a status counts as equal when
+// The two decide at different moments, up to a sync period apart. So a status counts as equal if
 // one of our decisions, from `period` + `slack` before it to as long after it, agrees in the
 // desired count, or holds for the same reason (neither side knows the scale, or the readings).
-// Until that time is over the comparison is open. If no decision agrees the status counts as
-// different. Its reason is then the first of these that is true of the decision nearest in time:
+// Until that time is over the comparison is open. If no decision agrees, the status counts as
+// different. Its reason is then the first of these that is true of our decision nearest in time:
 //   unknown     we did not know the readings or the scale, and held
 //   scale       the two saw different current counts
-//   lag         it is what we decided earlier than the window
+//   lag         the status is what we decided before the window began
 //   readings    the two read different values
-//   conditions  same readings, other conditions: held or limited by what only one remembers
+//   conditions  the readings are the same but the conditions differ: one side is held or limited by
+//               something that the other does not remember
 //   other       none of these
 //
 // Autoscalers that this replica never decided, or does not decide any more, are not compared here:
 // another replica does that.
 //
-// Thread-safe. Limits: 16 runs of equal decisions and 5 told differences for each object.
+// Thread-safe. Limits: 16 runs of equal decisions and the last 5 differences for each object.
 #pragma once
 
 #include <array>
@@ -45,10 +46,10 @@ inline constexpr size_t kShadowReasons = std::size(kShadowReasonNames);
 // What one side decided.
 struct ShadowSide {
   int32_t current = 0, desired = 0;
-  bool known = true;                    // ours alone: readings and scale were known
+  bool known = true;                    // set on our side only: readings and scale were known
   std::vector<int64_t> metrics;         // measured, thousandths or percent; in order of the spec
   std::vector<std::string> conditions;  // "ScalingLimited=True TooManyReplicas", sorted
-  std::string failure;  // the condition that says that nothing could be decided; "": none does
+  std::string failure;  // the condition that says why nothing could be decided; "": there is none
 };
 
 struct ShadowDifference {
@@ -73,7 +74,7 @@ struct ShadowObject {
 };
 
 struct ShadowReport {
-  ShadowCounts counts;                // of all, those that are gone too
+  ShadowCounts counts;                // of all objects, also those that are gone
   std::vector<ShadowObject> objects;  // by key
 };
 

@@ -1,5 +1,5 @@
-// Writes the status of an autoscaler as a merge patch of its status subresource, and reads what the
-// API server answers.
+// Writes the status of an autoscaler as a merge patch of its status subresource, and reads the API
+// server's answers.
 //
 // Pure.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace flyball::scaler {
 
-// What our own kind's status says beyond an HPA's.
+// What the status of an Autoscaler (CRD) says beyond an HPA's.
 struct OwnStatus {
   struct TriggerStatus {
     std::string type;
@@ -26,19 +26,18 @@ struct OwnStatus {
     std::optional<int64_t> value_milli;  // absent: unknown
     std::string error;
   };
-  // The decision that the status is of. It is written along with what else is news, never for its
-  // own sake.
+  // The decision that the status belongs to. A change of it alone is no reason to write the status.
   struct DecisionStatus {
     int32_t desired = 0;
     std::optional<int32_t> unbounded;  // absent: the metrics were not followed
     std::string reason;                // views/limiting_reason.h
-    std::string metric;                // that decided; "": none did
+    std::string metric;                // the one that decided; "": none did
   };
   std::optional<absl::Time> last_active;
   std::vector<TriggerStatus> triggers;
   std::optional<DecisionStatus> last_decision = std::nullopt;
-  // For the columns of kubectl: the mode of that decision, and targets_text.h. Neither is written
-  // for its own sake.
+  // For the columns of kubectl: the mode of that decision, and the text of targets_text.h. A change
+  // of these alone is no reason to write the status.
   std::string mode = "";
   std::string targets = "";
 };
@@ -58,12 +57,13 @@ std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresour
 std::string ResourceVersionOf(absl::string_view json);
 
 // A digest of what a person cares about in a status: replicas, desired count, the conditions'
-// status and reason, the time of the last change, the observed generation. The last is an argument
-// of its own because that of our own kind is put into the status only when it is written. Never 0.
+// status and reason, the time of the last change, the observed generation. The generation is a
+// separate argument because for our own kind it is put into the status only when that is written.
+// Never 0.
 uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation);
 
-// A digest of the conditions that say that the target can't be scaled, with their reasons:
-// AbleToScale and ScalingActive where they are False. 0: neither is.
+// A digest of the conditions that say that the target cannot be scaled, with their reasons:
+// AbleToScale and ScalingActive if they are False. 0: neither is.
 uint64_t FailureDigest(const AutoscalerStatus& status);
 
 }  // namespace flyball::scaler

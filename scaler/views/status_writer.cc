@@ -32,7 +32,7 @@ void StatusWriter::Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, Mo
   outbox->job_ = std::move(job);
   const bool promoted = urgent && outbox->queued_ && !outbox->urgent_;
   outbox->urgent_ = outbox->urgent_ || urgent;
-  // A promoted outbox stands in both queues; the second time it has no job any more.
+  // An outbox that became urgent is in both queues; when it is popped again it has no job any more.
   if (outbox->writing_ || (outbox->queued_ && !promoted)) return;
   Place(outbox, deps_.clock.MonotonicNow());
 }

@@ -1,10 +1,10 @@
-// Writes statuses in the background, within the budget of requests: urgent ones first, and of each
-// autoscaler only the newest.
+// Writes statuses in the background, within the budget of requests: urgent ones first, and only the
+// newest of each autoscaler.
 //
-// Thread-safe. Its threads write; none of them waits for the clock: a status that is not due yet is
-// let go by a call of Release. When a status was not written (because of a conflict or an error, or
-// because the autoscaler is no longer ours) Outbox::TakeFailed says so, and the next decision
-// offers it again.
+// Thread-safe. Its threads write, but do not wait for the clock: a status that is not due yet is
+// queued by a later call of Release. If a status was not written (because of a conflict or an
+// error, or because the autoscaler is no longer ours), Outbox::TakeFailed says so, and the next
+// decision offers it again.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct StatusJob {
 
 class StatusWriter {
  public:
-  // The place of one autoscaler's statuses in this writer, kept by whoever offers them.
+  // The place of one autoscaler's statuses in this writer, kept by the caller of Offer.
   class Outbox {
    public:
     // Whether the last status offered was not written; asking resets it.
@@ -45,9 +45,9 @@ class StatusWriter {
    private:
     friend class StatusWriter;
     std::atomic<bool> failed_ = false;
-    std::optional<StatusJob> job_;              // under the writer's lock, as all that follows
+    std::optional<StatusJob> job_;              // this and the next are under the writer's lock
     MonotonicTime due_ = absl::ZeroDuration();  // when the job may be written
-    bool waiting_ = false;                      // it is not due yet
+    bool waiting_ = false;                      // the job is not due yet
     bool queued_ = false;
     bool writing_ = false;
     bool urgent_ = false;
@@ -63,26 +63,26 @@ class StatusWriter {
     const Ownership& ownership;
   };
 
-  // `on_failure` is called of each error that is no conflict, from a writer's thread.
+  // `on_failure` is called for each error that is not a conflict, from a writing thread.
   StatusWriter(const Deps& deps, int threads, OnFailure on_failure);
   ~StatusWriter();  // drops what was not written yet
   StatusWriter(const StatusWriter&) = delete;
   StatusWriter& operator=(const StatusWriter&) = delete;
 
-  // Offers a status that may be written from `due` on. It takes the place of an earlier offer to
-  // the same outbox that was not written yet, and is due no later than that one was. `urgent`: it
-  // is written before those that are not.
+  // Offers a status that may be written from `due` on. It replaces an earlier one of the same
+  // outbox that was not written yet, and is due no later than that one was. Urgent statuses are
+  // written before others.
   void Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, MonotonicTime due);
   // Writes one status that is due, on the calling thread. False: there is none.
   bool WriteNext();
-  // Lets those be written that are due by `now`, and returns when the next one is; infinite: none
+  // Queues the statuses that are due by `now`. Returns when the next one is due; infinite: none
   // waits.
   MonotonicTime Release(MonotonicTime now);
-  // Lets all be written, and returns when they are, or after `at_most`.
+  // Queues all statuses, due or not, and returns when they are written, or after `at_most`.
   void Flush(absl::Duration at_most);
 
-  // Whether `managed` is older than our last write of its status, which is done or under way: then
-  // the watch is a little behind, and the status in `managed` is not what is stored.
+  // Whether our last write of the status, which is done or under way, is newer than `managed`. Then
+  // the watch is a little behind, and the status in `managed` is not the stored one.
   bool WroteAfter(const OutboxPtr& outbox, const Managed& managed) const;
 
   // Whether all that was offered is written.
@@ -90,7 +90,7 @@ class StatusWriter {
 
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }
-  size_t queued() const;  // without those that wait for their time
+  size_t queued() const;  // without those that are not due yet
 
  private:
   void Work();

@@ -1,6 +1,6 @@
-// What observers are told of steady autoscalers. An autoscaler is steady while it would be decided
-// the same again until one of its inputs changes (steady/steady_step.h). It is not decided then:
-// each round in which its inputs are found unchanged counts as one more decision like the last one.
+// What observers are told of steady autoscalers. An autoscaler is steady while its decision stays
+// the same until one of its inputs changes (steady/steady_step.h). It is not decided then: each
+// round in which its inputs are found unchanged counts as one more decision like the last one.
 //
 // Thread-safe: one writer at a time, any number of readers.
 #pragma once
@@ -24,12 +24,13 @@ namespace flyball::scaler {
 // The rounds of one autoscaler since it became steady.
 class Steadiness {
  public:
-  // `sampled`: when the oldest answer was sampled that it reads; InfinitePast: none says so.
+  // `sampled`: when the oldest of the answers that it reads was sampled; InfinitePast: unknown.
   void AddRound(absl::Time now, MonotonicTime at, absl::Time sampled) {
     last_.store(absl::ToUnixNanos(now), std::memory_order_relaxed);
     sampled_.store(absl::ToUnixNanos(sampled), std::memory_order_relaxed);
     last_at_.store(absl::ToInt64Nanoseconds(at), std::memory_order_relaxed);
-    // As there is one writer. To add in one step would wait for the memory of each autoscaler.
+    // There is only one writer, so no atomic addition is needed, which would wait for the memory of
+    // each autoscaler.
     rounds_.store(rounds_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   uint64_t rounds() const { return rounds_.load(std::memory_order_acquire); }
@@ -53,20 +54,20 @@ class Steadiness {
 };
 using SteadinessPtr = std::shared_ptr<const Steadiness>;
 
-// Autoscalers that the self-metrics count alike. All of them are in mode act.
+// A kind of autoscalers that have the same labels in the self-metrics. All are in mode act.
 struct SteadyKind {
   AutoscalerKind kind = AutoscalerKind::kHpa;
   std::vector<std::string> metric_types;  // as the specs write them
   friend bool operator==(const SteadyKind&, const SteadyKind&) = default;
 };
 
-// One round of autoscalers that read the same.
+// One round of a group of steady autoscalers.
 struct RoundRecord {
   struct Count {
     const SteadyKind* kind = nullptr;
     size_t autoscalers = 0;
   };
-  absl::Span<const AutoscalerKey* const> keys;  // of those that were found unchanged
+  absl::Span<const AutoscalerKey* const> keys;  // the autoscalers that were found unchanged
   absl::Span<const Count> kinds;                // of the same
   absl::Time time;
   std::optional<absl::Time> newest_sample;

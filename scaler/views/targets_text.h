@@ -1,7 +1,7 @@
-// What each metric is and what it ought to be, in one short line: "17/50, cpu: 82%/60%".
+// The value and the target of each metric in one short line: "17/50, cpu: 82%/60%".
 //
-// Pure. As kubectl writes the column TARGETS of a HorizontalPodAutoscaler: two metrics, then how
-// many more there are; <unknown> while a metric has no value.
+// Pure. The format is that of kubectl's column TARGETS of a HorizontalPodAutoscaler: two metrics,
+// then how many more there are; <unknown> while a metric has no value.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace flyball::scaler {
 
-// `current` as a status has it: in the order of the specs, and as many or fewer.
+// `current` is that of a status: in the order of `specs`, and possibly with fewer items.
 std::string TargetsText(const std::vector<MetricSpec>& specs,
                         const std::vector<MetricStatus>& current);
 

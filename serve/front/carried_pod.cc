@@ -24,7 +24,8 @@ std::string Text(const json& value) {
   return value.is_number_integer() ? absl::StrCat(value.get<int64_t>()) : "";
 }
 
-// Probes that a connection from here can't make: their answer would be another one.
+// The check that corresponds to the container's probe; nullopt if it cannot be made from here with
+// the same result.
 std::optional<ReadinessCheck> ReadCheck(const json& container) {
   if (At(container, "startupProbe").is_object()) return std::nullopt;
   const json& probe = At(container, "readinessProbe");
@@ -69,7 +70,8 @@ void ReadContainers(const json& containers, CarriedPod& pod) {
       pod.check = ReadCheck(container);
     }
   }
-  // All have to pass, and one is asked here: with several the kubelet's word is waited for.
+  // All containers have to pass, but only one is asked here: with several probes only the kubelet's
+  // result counts.
   if (probed > 1) pod.check.reset();
   if (probed == 0) pod.check = ReadinessCheck();
 }

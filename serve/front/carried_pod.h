@@ -1,4 +1,4 @@
-// A pod as whoever carries requests needs it: where it is reached and how its readiness is asked.
+// A pod as the front needs it: its address and how its readiness is probed.
 //
 // Pure values.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace flyball::serve {
 
-// How the readiness of a container is found out from outside; by a connection to its port, where it
+// How the readiness of a container is found out from outside; by a connection to its port, if it
 // has no probe of its own.
 struct ReadinessCheck {
   enum class Kind { kConnect, kHttpGet };

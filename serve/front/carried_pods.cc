@@ -106,7 +106,7 @@ class CarriedPods::Namespace : public kube::WatchHandler {
     }
     return views;
   }
-  // Not under the lock of the pods, as who is told may ask about one.
+  // The lock of the pods is not held, since the callback may ask about a pod.
   void TellTouched() {
     absl::MutexLock order(&telling_);
     std::vector<std::pair<std::string, std::vector<front::PodView>>> news;

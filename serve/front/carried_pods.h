@@ -1,7 +1,9 @@
-// The pods of the services that are carried, followed by a watch for each namespace that has one.
+// The pods of the services that the front carries, followed by one watch for each namespace that
+// has such a service.
 //
-// Thread-safe. A watch and its thread begin with the first service of a namespace and stay. Of a
-// namespace all pods are kept, as services come and go and selectors change: about 300 bytes each.
+// Thread-safe. A watch and its thread begin with the first service of a namespace and stay. All
+// pods of the namespace are kept, since services come and go and selectors change: about 300 bytes
+// each.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The metrics flyball_front_… of a process that carries requests, as they are now.
+// The present values of the metrics flyball_front_… of a process with a front.
 #pragma once
 
 #include <vector>

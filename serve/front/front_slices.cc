@@ -115,7 +115,7 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
   const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
   const absl::StatusOr<std::string> stored = client_.Get(path);
   if (absl::IsNotFound(stored.status())) {
-    // A family that no Envoy has needs no slice.
+    // An address family that no Envoy has needs no slice.
     if (wanted["endpoints"].empty() && family == "IPv6") return absl::OkStatus();
     const std::string collection = path.substr(0, path.rfind('/'));
     return client_.Create(collection, wanted.dump()).status();

@@ -1,10 +1,9 @@
-// The EndpointSlices of the Services that clients call: where the Envoys are that carry their
-// requests.
+// Writes the EndpointSlices of the Services that clients call, so that these lead to the Envoys.
 //
-// Not thread-safe; waits for the API server. Nothing that is another's is touched: a Service with a
+// Not thread-safe; waits for the API server. Objects of others are not changed: a Service with a
 // selector has endpoints already, and so has one whose slices somebody else writes. A slice holds
-// the Envoys that are ready and are not being deleted, on the port of the service; of each version
-// of IP there is one.
+// the Envoys that are ready and not being deleted, on the port of the service; there is one slice
+// for each version of IP.
 #pragma once
 
 #include <cstdint>

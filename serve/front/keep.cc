@@ -1,4 +1,4 @@
-// The keeper of serve_front.h: brings what is carried in step with what the cluster has.
+// The keeper of serve_front.h: keeps the front's services in step with the cluster.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using nlohmann::json;
 constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
-// Services that can't be carried do not keep the others waiting for ever. Counted from when all are
-// listed: a replica that stands by, and one without its API server, learn that late.
+// After this time services that cannot be carried do not delay the others any more. It counts from
+// when all services are listed, which is late in a standby replica or without an API server.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
 
 // `ns` "": of all namespaces, which only some may list.
@@ -92,8 +92,8 @@ absl::Duration ServeFront::Keep() {
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
 }
 
-// What another replica carries is not taken away from the Envoys: they are left, with all that they
-// have and hold.
+// If another replica owns the services now, this one leaves the Envoys without removing anything
+// from them: they keep their resources and the requests that they hold.
 void ServeFront::BeginAnewIfReleased() {
   std::shared_ptr<Session> old;
   std::vector<std::pair<std::string, std::string>> gone;  // with their namespaces
@@ -123,7 +123,7 @@ void ServeFront::BeginAnewIfReleased() {
   ports_ = PortBook(settings_.first_port, settings_.last_port);
 }
 
-// Envoys are listened for as soon as there is a service.
+// Begins to listen for Envoys as soon as there is a service.
 bool ServeFront::Listen() {
   const std::shared_ptr<Session> session = this->session();
   if (session->data_path.is_set()) return true;
@@ -145,7 +145,7 @@ bool ServeFront::Listen() {
   return true;
 }
 
-// Which services there are at the start, and which ports they have.
+// Lists the services at the start, with their ports.
 absl::Status ServeFront::ListServices() {
   if (listed_) return absl::OkStatus();
   for (const std::string& ns : settings_.namespaces) RETURN_IF_ERROR(ListServicesIn(ns));
@@ -173,7 +173,8 @@ absl::Status ServeFront::ListServicesIn(const std::string& ns) {
   return absl::OkStatus();
 }
 
-// It stands in the status before any Envoy listens on it, so that it is the same after a restart.
+// The port is written into the status before any Envoy listens on it, so that it is the same after
+// a restart.
 absl::Status ServeFront::TakePort(const std::string& name) {
   std::string ns, autoscaler;
   {
@@ -256,7 +257,7 @@ void ServeFront::AddOrChange(const std::string& name) {
     const auto found = records_.find(name);
     if (found == records_.end()) return;
     found->second.added = true;
-    pods = *found->second.pods;  // they may have changed since
+    pods = *found->second.pods;  // read again, since they may have changed
   }
   session()->front.SetPods(name, pods, Now());
   spdlog::info("front: {} is carried on port {}", name, http.port);

@@ -1,4 +1,4 @@
-// The part of the keeper that says whose a host is: several Autoscalers may ask for the same one.
+// The part of the keeper that assigns hosts: several Autoscalers may ask for the same one.
 #include <spdlog/spdlog.h>
 
 #include <utility>

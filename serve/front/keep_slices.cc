@@ -1,4 +1,4 @@
-// The part of the keeper that leads Services to the Envoys.
+// The part of the keeper that makes Services lead to the Envoys.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace flyball::serve {
 namespace {
 
-// How soon it is looked again whether a Service or its slices were changed by somebody.
+// How often it is checked whether somebody has changed a Service or its slices.
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
 
 }  // namespace
@@ -44,8 +44,8 @@ void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
   keeper_.Wake();
 }
 
-// A Service leads to one port of the Envoys: two Autoscalers that name it would take it from each
-// other. The one that has it keeps it.
+// A Service leads to one port of the Envoys, so two Autoscalers that name the same one would
+// overwrite each other. The one that has it keeps it.
 absl::Status ServeFront::CheckRivals(const std::string& name) const {
   const CarriedRecord& record = records_.at(name);
   if (record.led) return absl::OkStatus();

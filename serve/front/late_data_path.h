@@ -1,7 +1,7 @@
-// A data path that is made after those who use it, since it calls them in turn.
+// A data path that is made after its users, since it calls them in turn.
 //
-// Thread-safe. What is asked for before there is one is dropped: nothing is, as nothing is told to
-// any Envoy before the front begins to serve, and it begins after that.
+// Thread-safe. Calls before the data path is made are dropped. There are none, since the front
+// sends nothing to any Envoy before it begins to serve, which is later.
 #pragma once
 
 #include <memory>

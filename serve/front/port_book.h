@@ -1,7 +1,7 @@
-// Which port of the Envoys belongs to which service.
+// Assigns ports of the Envoys to services.
 //
-// Pure. Not thread-safe. A port is kept as long as its service exists, as clients' connections and
-// EndpointSlices lead to it, and is given to nobody else for an hour after that.
+// Pure. Not thread-safe. A port is kept as long as its service exists, since clients' connections
+// and EndpointSlices lead to it, and is given to no other service for an hour after that.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ socklen_t ParseAddress(absl::string_view text, sockaddr_storage& out) {
 
 }  // namespace
 
-// One look, which never blocks: whoever has it polls `fd` and calls Advance.
+// One probe, which never blocks: its owner polls `fd` and calls Advance.
 class Prober::Probe {
  public:
   Probe(const std::string& address, const ReadinessCheck& check, MonotonicTime deadline,
@@ -71,7 +71,7 @@ class Prober::Probe {
   MonotonicTime deadline() const { return deadline_; }
   void Tell(bool passed) { done_(passed); }
 
-  // nullopt: it goes on.
+  // The result; nullopt: the probe goes on.
   std::optional<bool> Advance(MonotonicTime now) {
     if (fd_ < 0) return false;
     if (!connected_) {

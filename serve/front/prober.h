@@ -1,7 +1,7 @@
 // Asks pods whether they are ready: by a connection, or a GET that is answered 2xx or 3xx.
 //
-// Thread-safe. One thread sleeps in poll(2) while probes are under way, so 256 of them need no more
-// than that. Whoever asks decides how many there are at a time.
+// Thread-safe. One thread waits in poll(2) for all probes under way, which is enough for 256 of
+// them. The caller limits how many there are at a time.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,8 @@ class Prober {
   void Stop();
 
   // Asks once. `address` is "10.0.0.7:8080" or "[fd00::7]:8080". `done` is called from the thread,
-  // with false also where nobody answers within the time-out; at once, if it is not running.
+  // with false also if there is no answer within the timeout; if the thread is not running, it is
+  // called at once.
   void Ask(const std::string& address, const ReadinessCheck& check, std::function<void(bool)> done);
 
  private:

@@ -23,8 +23,8 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
 
 std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
 
-// Whether the API server said no, which it will say again. All else passes by: it is away or busy,
-// or a decision was dropped that is made anew.
+// Whether the API server refused the write for good. Other errors are temporary: it is away or
+// busy, or the decision was dropped and is made anew.
 bool IsRefusal(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -39,8 +39,8 @@ bool IsRefusal(const absl::Status& status) {
   }
 }
 
-// Of a scale that was not read only the API server's words are kept: these it has for what is not
-// there.
+// Whether the target does not exist. Of a scale that could not be read only the API server's error
+// text is kept, so the text is compared.
 bool IsGone(const scaler::ScaleAnswer& scale) {
   return scale.failure != scaler::ScaleAnswer::Failure::kRead ||
          absl::StrContains(scale.error, "not found") ||
@@ -103,7 +103,7 @@ void ServeFront::Stop() {
   client_->Shutdown();
   keeper_.Stop();
   pods_.Stop();
-  session()->data_path.Set(nullptr);  // no Envoy tells anything any more
+  session()->data_path.Set(nullptr);  // from now on no Envoy reports anything
   time_.Stop();
   prober_.Stop();
   events_.reset();
@@ -162,7 +162,7 @@ scaler::RequestDemand ServeFront::DemandOf(const std::string& name) {
   return demand;
 }
 
-// The first of what keeps requests away, by how soon they would meet it.
+// The first thing that keeps requests from the pods, in the order in which a request would meet it.
 scaler::FrontReadiness ServeFront::ReadinessOf(const CarriedRecord& record,
                                                const std::string& not_ready) const {
   const std::string& problem =
@@ -198,7 +198,7 @@ bool ServeFront::MayEnterZero(const std::string& name) {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
     if (found == records_.end()) return true;
-    // It may be carried by Envoys of before, of which nobody can tell yet.
+    // Envoys from before a restart may carry it; that is not known yet.
     if (!found->second.added) return false;
   }
   return session()->front.MayEnterZero(name, Now());
@@ -269,7 +269,7 @@ void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
   keeper_.Wake();
 }
 
-// A wish that no write answers: the scale is high enough, or nobody may write.
+// Answers a WishScale that no write answers: the scale is high enough, or must not be written.
 void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
   int32_t wish = 0;
   {

@@ -2,11 +2,12 @@
 // the pods, the loop that writes scales, and the API server.
 //
 // A service is carried from the moment that its scale was read, its pods are listed and its port is
-// known; the Envoys are told of any only once that is true of all that the API server has, so that
-// a restart never takes away what they have. Its port stands in status.http.port of its Autoscaler.
+// known. The Envoys are sent nothing before that is true of all services in the API server, so that
+// a restart never removes what they have. A service's port is in status.http.port of its
+// Autoscaler.
 //
-// Threads: thread-safe, but for Start and Stop. Three of its own: one keeps what there is in step
-// with the cluster and may wait for the API server, one calls the front when time has come for it,
+// Threads: thread-safe, except for Start and Stop. Three of its own: the keeper keeps services in
+// step with the cluster and may wait for the API server, one calls the front when something is due,
 // one probes pods (prober.h); and a watch for each namespace with a service. No lock is held while
 // the front, the loop or the API server is called.
 #pragma once
@@ -45,13 +46,13 @@ struct FrontSettings {
   uint16_t hosts_port = 8080;  // of the listener for hosts
   front::HostLimits hosts = {};
   std::vector<std::string> namespaces = {};  // empty: all
-  // Whose pods the Envoys are: the endpoints of the Services that clients call. Without a selector
-  // nobody's endpoints are written.
+  // Selects the Envoys' pods, which become the endpoints of the Services that clients call. Without
+  // a selector no endpoints are written.
   std::string envoy_namespace = {};
   std::string envoy_selector = {};
 };
 
-// What a service looks like from outside.
+// The state of a service for debug pages.
 struct CarriedState {
   std::string service;  // "shop/web"
   uint16_t port = 0;
@@ -140,8 +141,8 @@ class ServeFront : public scaler::RequestFront,
     MonotonicTime next = absl::InfiniteDuration();  // when that will be true of another one
   };
 
-  // From the first Envoy until another replica owns the services: then all is begun anew, as
-  // Envoys have what the other one tells them.
+  // Exists from the first Envoy until another replica owns the services. Then everything begins
+  // anew, since the Envoys have what the other replica sends them.
   struct Session {
     explicit Session(ServeFront& owner);
     LateDataPath data_path;
@@ -219,7 +220,7 @@ class ServeFront : public scaler::RequestFront,
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
   Records records_ ABSL_GUARDED_BY(mutex_);
-  bool hosts_changed_ ABSL_GUARDED_BY(mutex_) = false;  // who asks for them, or since when
+  bool hosts_changed_ ABSL_GUARDED_BY(mutex_) = false;  // which services ask, or since when
   std::optional<std::vector<std::string>> envoys_ ABSL_GUARDED_BY(mutex_);  // IPs of those ready
   uint64_t claims_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "no Envoy carries its requests yet";

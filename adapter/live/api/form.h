@@ -1,4 +1,4 @@
-// The parameters of a request: of a form that was posted, and of the URL behind them.
+// The parameters of a request: those of a posted form, followed by those of the URL.
 //
 // Pure. Source: Go's net/http Request.ParseForm and FormValue, which Prometheus reads them by.
 // Limit: kMaxParameters.
@@ -27,8 +27,7 @@ class Form {
   std::string Value(absl::string_view name) const;
   std::vector<std::string> All(absl::string_view name) const;
 
-  // A time, or what is to stand for it where the parameter is absent or empty. Errors name the
-  // parameter.
+  // A time; `absent` if the parameter is absent or empty. Errors name the parameter.
   absl::StatusOr<int64_t> TimeMs(absl::string_view name, std::optional<int64_t> absent) const;
   // How many results are wanted; 0: all.
   absl::StatusOr<size_t> Limit() const;

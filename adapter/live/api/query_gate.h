@@ -1,6 +1,6 @@
-// How many queries run at once, and until when.
+// Limits how many queries run at the same time.
 //
-// Thread-safe. Whoever comes when all places are taken waits for one, as in Prometheus.
+// Thread-safe. A query that comes when all places are taken waits for one, as in Prometheus.
 #pragma once
 
 #include "absl/base/thread_annotations.h"
@@ -16,8 +16,8 @@ class QueryGate {
   QueryGate(int places, int max_waiting, Clock& clock)
       : places_(places), max_waiting_(max_waiting), clock_(clock) {}
 
-  // kDeadlineExceeded: no place until then, or too many wait already. Whoever gets a place gives
-  // it back by Leave.
+  // Takes a place, which Leave gives back. kDeadlineExceeded: no place became free in time, or too
+  // many wait already.
   absl::Status Enter(MonotonicTime deadline);
   void Leave();
 

@@ -63,7 +63,7 @@ http::HttpResponse NotAllowed(absl::string_view allowed) {
   return response;
 }
 
-// Around the data where they are, as they may be long.
+// Adds the envelope around the data in place, without copying them, since they may be long.
 std::string SuccessJson(std::string json, absl::string_view warning) {
   json.insert(0, "{\"status\":\"success\",\"data\":");
   if (!warning.empty()) {
@@ -85,7 +85,7 @@ absl::StatusOr<std::string> QueryTextOf(const Form& form, size_t max_bytes) {
   return Wrong("query", absl::StrCat("the query is longer than ", max_bytes, " bytes"));
 }
 
-// Grafana asks which Prometheus it talks to: one with the API of that version.
+// Grafana asks for the version of Prometheus: the answer is the version whose API is reproduced.
 std::string BuildInfo(promql::Dialect dialect) {
   return absl::StrCat("{\"version\":\"", dialect == promql::Dialect::k2 ? "2.42.0" : "3.15.0",
                       "\",\"revision\":\"\",\"branch\":\"flyball\",\"buildUser\":\"\","
@@ -104,7 +104,7 @@ std::string MetadataItem(absl::string_view name, const MetricMetadata& metadata)
   return absl::StrCat(json, "}]");
 }
 
-// Keeps the first `limit` results, if that is a limit; whether some were too many.
+// Keeps the first `limit` results; 0: all. Returns whether any were dropped.
 template <typename Results>
 bool Truncate(size_t limit, Results& results) {
   if (limit == 0 || results.size() <= limit) return false;
@@ -152,7 +152,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path
                                                           const Form& form) {
   if (absl::EndsWith(path, "/buildinfo")) return Answered{BuildInfo(options_.dialect), ""};
   if (absl::EndsWith(path, "/metadata")) return Metadata(form);
-  // All others read series.
+  // All other paths read series.
   ASSIGN_OR_RETURN(const MonotonicTime deadline, DeadlineOf(form));
   RETURN_IF_ERROR(gate_.Enter(deadline));
   const absl::Cleanup left = [this] { gate_.Leave(); };
@@ -273,7 +273,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path, co
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) const {
-  // Of each name there is one, which any limit_per_metric lets through.
+  // There is one item for each name, so limit_per_metric has no effect.
   int64_t limit = -1;
   if (const std::string text = form.Value("limit"); !text.empty()) {
     if (!absl::SimpleAtoi(text, &limit)) {

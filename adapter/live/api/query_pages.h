@@ -1,9 +1,9 @@
 // Prometheus's HTTP API over the live store, for Grafana, `promtool query` and people: query,
 // query_range, series, labels, label values, metadata and buildinfo below /api/v1.
 //
-// Thread-safe. Who asks has been authenticated and authorized before: whoever may ask sees every
-// series of the store. A query works on the thread that asks, which is why few run at once, and
-// within limits that Prometheus partly has not: their errors say which.
+// Thread-safe. The client has been authenticated and authorized before; a client that may ask sees
+// every series of the store. A query runs on the thread of its request, so only a few run at once.
+// Some of the limits do not exist in Prometheus: their errors say which limit it was.
 // Source: Prometheus 3.15.0 and 2.42.0 web/api/v1, whose answers these are (promql/engine/api.h).
 #pragma once
 
@@ -50,7 +50,7 @@ class QueryPages : public http::Pages {
   http::HttpResponse Answer(const http::HttpRequest& request) override;
 
  private:
-  // `data` of an answer, and what is wrong with it though it is given.
+  // `data` of an answer, and a warning about it.
   struct Answered {
     std::string data;
     std::string warning;

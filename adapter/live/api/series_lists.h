@@ -1,6 +1,6 @@
-// Which series, label names and values of labels there are, as JSON.
+// Lists series, label names and label values as JSON.
 //
-// Pure but for the store that is read. Source: Prometheus 3.15.0 web/api/v1 (series, labelNames,
+// Pure, except that the store is read. Source: Prometheus 3.15.0 web/api/v1 (series, labelNames,
 // labelValues).
 #pragma once
 
@@ -24,25 +24,25 @@ struct ListLimits {
   size_t max_match = 16;                        // selectors
   size_t max_selector_bytes = 64 << 10;         // of the text of each
   size_t max_answer_bytes = size_t{32} << 20;  // of all items
-  size_t limit = 0;  // of the items that are wanted, one more is given; 0: all are wanted
+  size_t limit = 0;  // at most one more item than this is returned; 0: no limit
   promql::Interrupted interrupted = {};
 };
 
 // kResourceExhausted.
 absl::Status AnswerTooLong(size_t max_bytes);
 
-// Those that any of the selectors matches, and that have a sample at those times.
+// The series that any of the selectors matches and that have a sample between these times.
 struct SeriesChoice {
   std::vector<promql::Selector> selectors;  // none: all series
   bool any_time = true;
   int64_t from_ms = 0, to_ms = 0;
 };
 
-// kInvalidArgument: a parameter that says nothing sensible, or too many or too long selectors.
+// kInvalidArgument: an invalid parameter, or too many or too long selectors.
 absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect,
                                             const ListLimits& limits);
 
-// Values of JSON, sorted by what they are of, none twice.
+// JSON values, sorted by the series, name or value that they stand for, without duplicates.
 using JsonItems = std::vector<std::string>;
 
 // All three, beyond the errors of `limits.interrupted`:

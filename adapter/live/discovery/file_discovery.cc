@@ -56,7 +56,7 @@ absl::Duration FileDiscovery::Look() {
   for (const std::string& file : files) {
     const auto known = stamps_.find(file);
     if (known == stamps_.end()) {
-      // Before it is read: a change right after that is seen.
+      // The stamps are taken before the file is read, so that a later change is noticed.
       stamps_.emplace(file, FileStamps({file}));
     } else if (!known->second.Refresh() && !all) {
       continue;

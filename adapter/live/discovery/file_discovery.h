@@ -1,8 +1,8 @@
-// Targets out of files: file_sd_configs of one job.
+// Discovers targets from files: file_sd_configs of one job.
 //
-// One thread looks at the files every half a second, and reads those anew that have changed; a file
-// that can't be read keeps its last targets, one that is gone has none. (Prometheus is told by the
-// kernel, and reads again each refresh_interval: that often the files are read here too.)
+// One thread checks the files every half a second and reads those that have changed. A file that
+// cannot be read keeps its last targets; one that is gone has none. (Prometheus is notified by the
+// kernel, and also reads all files at each refresh_interval, as this does.)
 #pragma once
 
 #include <map>
@@ -32,8 +32,8 @@ class FileDiscovery {
   const size_t job_;
   const scrape::FileDiscovery config_;
   const std::string name_;
-  // The thread's own after construction: the files that there are with what is known of them, and
-  // how many groups each has told.
+  // Used by the thread alone after construction: the stamps of each file, and how many groups it
+  // has.
   std::map<std::string, FileStamps> stamps_;
   std::map<std::string, size_t> groups_;
   MonotonicTime last_read_;

@@ -11,7 +11,7 @@ namespace flyball::discovery {
 
 using Role = scrape::KubernetesDiscovery::Role;
 
-// Of one watch.
+// The handler of one watch.
 class KubernetesDiscovery::Follower : public kube::WatchHandler {
  public:
   Follower(KubernetesDiscovery& discovery, Kind kind, std::string ns)
@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<KubernetesDiscovery>> KubernetesDiscovery::Make(
 
 std::vector<KubernetesDiscovery::Kind> KubernetesDiscovery::Kinds() const {
   std::vector<Kind> kinds;
-  // What is referred to comes first.
+  // Kinds that other objects refer to come first.
   if (config_.role == Role::kNode || config_.attach_node) kinds.push_back(Kind::kNodes);
   if (config_.role == Role::kEndpoints) kinds.push_back(Kind::kServices);
   if (config_.role != Role::kNode) kinds.push_back(Kind::kPods);
@@ -136,7 +136,7 @@ std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Fa
   if (!facts.ok()) return std::nullopt;
   const ObjectName name = facts->object;
   const auto found = kept.find(name);
-  // Most changes of nodes and pods are none to us.
+  // Most changes of nodes and pods do not change these facts.
   if (found != kept.end() && found->second == *facts) return name;
   kept[name] = *std::move(facts);
   Touch(kind, name);
@@ -266,7 +266,7 @@ scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
 }
 
 void KubernetesDiscovery::Emit() {
-  // Under the lock to the end: groups reach the board in the order of the changes.
+  // The lock is held to the end, so that groups reach the board in the order of the changes.
   absl::MutexLock lock(&mutex_);
   std::vector<scrape::TargetGroup> groups;
   for (const ObjectName& name : touched_) groups.push_back(GroupOf(name));

@@ -1,9 +1,9 @@
-// Targets out of a cluster: one of kubernetes_sd_configs of one job.
+// Discovers targets in a cluster: one of the kubernetes_sd_configs of one job.
 //
-// Watches the objects of its role and those that these refer to; one thread for each resource and
-// namespace (object_watch.h). What it keeps of an object is a few labels. While the API server is
-// away the last targets stay. The feed of pods that others share (pod_feed.h) tells names and
-// labels only; what is scraped stands in a pod's spec and status.
+// Watches the objects of its role and those that these refer to, with one thread for each resource
+// and namespace (object_watch.h). Only a few labels of each object are kept. While the API server
+// is away the last targets stay. The shared feed of pods (pod_feed.h) is not used, since it has
+// only names and labels, and targets come from a pod's spec and status.
 #pragma once
 
 #include <functional>
@@ -46,10 +46,10 @@ class KubernetesDiscovery {
   absl::Status Watch(Kind kind, const std::string& ns, Clock& clock,
                      const MakeTransport& make_transport);
 
-  // What the followers tell, each from its thread. The name of the object; nullopt: unreadable.
+  // Called by the followers, each from its thread. Returns the object's name; nullopt: unreadable.
   std::optional<ObjectName> Put(Kind kind, absl::string_view json);
   void Drop(Kind kind, const ObjectName& name);
-  // Those of the namespace ("": all) that were not listed are gone.
+  // Removes the objects of the namespace ("": all) that were not listed.
   void Retain(Kind kind, const std::string& ns, const std::set<ObjectName>& listed);
   void Emit();
 

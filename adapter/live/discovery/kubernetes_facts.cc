@@ -46,7 +46,7 @@ void AddAll(const std::string& prefix, const Json& map, LabelSet& labels) {
   }
 }
 
-// Of two labels whose names become one the last counts.
+// Sorts the labels. If two names became equal, the last one counts.
 void Finish(LabelSet& labels) {
   std::stable_sort(labels.begin(), labels.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

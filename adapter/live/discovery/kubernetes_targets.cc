@@ -61,7 +61,7 @@ void SetContainerOfPort(const PodFacts& pod, const ContainerPort& port, LabelMap
   }
 }
 
-// Ports of the pods behind endpoints that no endpoint has.
+// Adds targets for ports of the pods behind endpoints that are not among the endpoints' ports.
 void AddOtherPorts(const PodFacts& pod, const std::set<std::string>& seen, TargetGroup& group) {
   if (pod.ip.empty()) return;
   for (const PodContainer& container : pod.containers) {
@@ -87,7 +87,7 @@ TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known) {
   TargetGroup group;
   group.source = SourceOf(Role::kPod, pod.object);
   if (pod.ip.empty()) return group;
-  // A node that the selectors leave out leaves its pods out.
+  // If the selectors leave a node out, its pods are left out as well.
   if (known.node && known.node(pod.node) == nullptr) return group;
   LabelMap common;
   common.SetAll(pod.labels);

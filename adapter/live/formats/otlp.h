@@ -1,13 +1,14 @@
-// Metrics of OpenTelemetry's protocol, OTLP 1.x: the body of an export request to data points.
+// Reads metrics of OpenTelemetry's protocol, OTLP 1.x: turns the body of an export request into
+// data points.
 //
-// Pure; safe on any thread. Both encodings give the same, and what is unknown in them is ignored.
+// Pure; safe on any thread. Both encodings give the same result; unknown fields are ignored.
 // Times are int64 nanoseconds since the epoch, as they are sent.
 //
 // Source: opentelemetry/proto (collector/metrics/v1, metrics/v1, common/v1) of the protocol's Go
 // module 1.11.0. Protobuf is read field by field from the wire; JSON is made a tree first, of up to
 // 13 times the size of the text.
-// Limits: the constants below, which are looked at while a list is read: of what is beyond them no
-// memory is taken.
+// Limits: the constants below. They are checked while a list is read, so that no memory is taken
+// for items beyond them.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +25,20 @@ namespace flyball::formats {
 
 enum class OtlpEncoding { kProtobuf, kJson };
 
-// Which one the headers of a request name, in any case, as HTTP has them.
+// The encoding that a request's Content-Type names; the case does not matter.
 //   kUnimplemented  another media type: HTTP's 415
 absl::StatusOr<OtlpEncoding> OtlpEncodingOf(absl::string_view content_type);
 
 inline constexpr size_t kMaxBuckets = 1024;  // of a histogram, and quantiles of a summary
 // Counts on one side of an exponential histogram as it is sent, before finer ones are added up.
 inline constexpr size_t kMaxExponents = 16'384;
-// Of a resource or a point. Where there are more, one more than these is read.
+// Of a resource or a point. If there are more, only one more than this is read.
 inline constexpr size_t kMaxAttributes = 256;
 inline constexpr int kMaxAttributeNesting = 32;
 // In lists and maps of one attribute together. The text of so many is too long for a label.
 inline constexpr size_t kMaxAttributeItems = 2048;
 
-// The value as text: what is no string, as JSON.
+// An attribute with its value as text: a value that is no string is written as JSON.
 struct OtlpAttribute {
   std::string key;
   std::string value;
@@ -73,7 +74,7 @@ struct OtlpExponents {
   std::vector<uint64_t> counts;
 };
 
-// Which fields count follows from the kind of its metric.
+// A data point. The kind of its metric determines which fields are used.
 struct OtlpPoint {
   OtlpAttributes attributes;
   int64_t start_ns = 0;  // 0: unknown
@@ -94,8 +95,8 @@ struct OtlpPoint {
   OtlpExponents positive, negative;
 };
 
-// Takes what a reader finds. Whoever sent the metrics is told before them; each metric before its
-// points. References are valid during the call.
+// Receives what a reader finds: a resource before its metrics, and each metric before its points.
+// References are valid during the call.
 class OtlpSink {
  public:
   virtual ~OtlpSink() = default;
@@ -109,9 +110,10 @@ class OtlpSink {
 // kInvalidArgument: this is no such message; what came before has been handed over.
 absl::Status ReadOtlp(OtlpEncoding encoding, absl::string_view message, OtlpSink& sink);
 
-// Gives an exponential histogram the buckets of a classic one. A store without native histograms
-// has them so: eight bounds for each power of two at most (scale 3, which errs by 9 %), and what is
-// finer is added up, so that a sender that coarsens its scale changes no series until then.
+// Gives an exponential histogram the buckets of a classic one, since the store has no native
+// histograms. There are at most eight bounds for each power of two (scale 3, an error of 9 %);
+// finer buckets are added up. So a sender that reduces its scale causes no new series as long as it
+// stays at 3 or above.
 //   kInvalidArgument  coarser than scale -4, or more than kMaxExponents or kMaxBuckets
 absl::Status ExpandExponents(OtlpPoint& point);
 

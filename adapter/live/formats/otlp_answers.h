@@ -1,4 +1,4 @@
-// What a receiver of OTLP over HTTP answers, in the encoding of the request.
+// The answers of a receiver of OTLP over HTTP, in the encoding of the request.
 //
 // Pure. Source: opentelemetry-proto's collector/metrics/v1 and google/rpc/status.proto.
 #pragma once

@@ -19,7 +19,7 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-// The functions here return false where the text is no such message. null is as no field.
+// The functions here return false if the text is no such message. null counts as an absent field.
 
 absl::string_view ViewOf(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -29,7 +29,7 @@ bool IsNegativeZero(absl::string_view text, size_t at) {
          (at + 2 == text.size() || absl::StrContains(",]} \t\r\n", text[at + 2]));
 }
 
-// Whether it may be there; in a text that is quoted, perhaps.
+// Whether `-0` may occur as a number; true also if it occurs within a string.
 bool HasNegativeZero(absl::string_view json) {
   for (size_t at = json.find("-0"); at != absl::string_view::npos; at = json.find("-0", at + 1)) {
     if (IsNegativeZero(json, at)) return true;
@@ -37,7 +37,7 @@ bool HasNegativeZero(absl::string_view json) {
   return false;
 }
 
-// The parser makes the integer 0 of `-0`, without its sign. Of `-0.0` it does not.
+// Replaces `-0` by `-0.0`, since the parser reads `-0` as the integer 0, without its sign.
 std::string WithSignedZeros(absl::string_view json) {
   std::string written;
   written.reserve(json.size() + 64);
@@ -99,7 +99,7 @@ bool ReadText(const object& from, absl::string_view name, std::string& text) {
   return true;
 }
 
-// Numbers of 64 bits are texts, mostly.
+// Integers of 64 bits are usually written as strings.
 template <typename Int>
 bool IntOf(const element& field, Int& number) {
   std::string_view text;
@@ -222,7 +222,7 @@ bool ReadAttributes(const object& from, OtlpAttributes& attributes) {
   });
 }
 
-// One more than may be there is kept, so that it is seen.
+// Keeps one more than the limit, so that the excess is noticed.
 template <typename Number, typename Read>
 bool ReadNumbers(const object& from, absl::string_view name, size_t limit,
                  std::vector<Number>& numbers, Read read) {
@@ -268,7 +268,7 @@ bool ReadNumberValue(const object& from, OtlpPoint& point) {
 }
 
 bool ReadQuantiles(const object& from, OtlpPoint& point) {
-  point.sum = point.sum.value_or(0);  // a summary has one always
+  point.sum = point.sum.value_or(0);  // a summary always has a sum
   return ForEachObject(from, "quantileValues", [&](const object& item) {
     if (point.quantiles.size() == kMaxBuckets) {
       point.status = TooMany("quantiles", kMaxBuckets);

@@ -97,13 +97,13 @@ std::string Cleaned(absl::string_view text) {
   return out;
 }
 
-// What a unit adds to a name: of the whole, and of what it is counted by.
+// The suffixes that a unit adds to a name: for the unit itself, and for the part after `/`.
 struct UnitSuffixes {
   std::string main;
   std::string per;  // `per_second`
 };
 
-// A part in braces says what is counted, and is no unit.
+// The name for one part of a unit. A part in braces is an annotation and adds nothing.
 template <size_t kSize>
 absl::string_view PartName(const UnitName (&names)[kSize], absl::string_view part) {
   part = TrimSpace(part);

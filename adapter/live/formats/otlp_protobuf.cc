@@ -33,7 +33,7 @@ OtlpKind KindOfField(int field) {
                                                   : OtlpKind::kNone;
 }
 
-// What stands beside the points, and how many of them there are.
+// Reads the fields beside the points, and counts the points.
 bool ReadData(absl::string_view message, OtlpMetric& metric) {
   WireReader reader(message);
   metric.points = 0;
@@ -113,7 +113,7 @@ bool ReadResource(absl::string_view message, OtlpAttributes& attributes) {
   return reader.AtEnd();
 }
 
-// Twice over the message: the resource counts for all metrics, wherever it stands.
+// Reads the message twice, since the resource applies to all metrics, wherever it is.
 bool ReadResourceMetrics(absl::string_view message, OtlpSink& sink) {
   OtlpAttributes attributes;
   absl::string_view part;

@@ -45,7 +45,7 @@ bool ReadFlags(WireReader& reader, OtlpPoint& point) {
   return true;
 }
 
-// One more than may be there is kept, so that it is seen.
+// Keeps one more than the limit, so that the excess is noticed.
 void Keep(uint64_t number, size_t limit, std::vector<uint64_t>& numbers) {
   if (numbers.size() <= limit) numbers.push_back(number);
 }
@@ -197,7 +197,7 @@ bool ReadQuantile(WireReader& reader, OtlpPoint& point) {
 
 bool ReadSummaryPoint(absl::string_view message, OtlpPoint& point) {
   using namespace summary_point;
-  point.sum = 0;  // a summary has one always
+  point.sum = 0;  // a summary always has a sum
   WireReader reader(message);
   while (const int field = reader.Next()) {
     const bool good = field == kStart        ? ReadTime(reader, point.start_ns)

@@ -1,4 +1,4 @@
-// The series that OpenTelemetry's data points are of, and their samples.
+// Turns OpenTelemetry's data points into series and samples.
 //
 // Pure. Source: Prometheus 3.15.0 storage/remote/otlptranslator/prometheusremotewrite. Exponential
 // histograms are samples of classic ones here (ExpandExponents).
@@ -16,7 +16,7 @@
 
 namespace flyball::formats {
 
-// Labels of what one resource sent. Not thread-safe.
+// The labels of the series of one resource. Not thread-safe.
 class OtlpLabels {
  public:
   // The keys of attributes of resources that each series gets.
@@ -24,15 +24,15 @@ class OtlpLabels {
 
   void SetResource(const OtlpAttributes& attributes);
 
-  // Of a point's series, without `__name__`, `le` and `quantile`: its attributes, `job`
-  // (service.namespace/service.name), `instance` (service.instance.id) and what is promoted. Values
-  // of attributes whose names become one are joined by `;`.
+  // The labels of a point's series, without `__name__`, `le` and `quantile`: its attributes, `job`
+  // (service.namespace/service.name), `instance` (service.instance.id) and promoted attributes.
+  // If several attributes have the same label name, their values are joined by `;`.
   //   kInvalidArgument  an attribute without a name that a label could have, or not UTF-8
   //   kOutOfRange       more than kMaxAttributes, more than kMaxLabels, or one that is too long
   absl::StatusOr<promql::LabelSet> OfPoint(const OtlpAttributes& attributes) const;
 
-  // Of target_info: what else the resource says. Empty where it says nothing else, or neither job
-  // nor instance. Errors as above.
+  // The labels of target_info: the resource's other attributes. Empty if there are none, or neither
+  // job nor instance. Errors as above.
   absl::StatusOr<promql::LabelSet> OfTarget() const;
 
  private:
@@ -50,7 +50,7 @@ class OtlpLabels {
 using OnOtlpSample = absl::FunctionRef<void(const std::vector<LabelView>& labels, double value)>;
 
 // Calls on_sample for each sample of a point of that kind; labels are in no order and may have
-// empty values. Where the point has no value, staleness markers.
+// empty values. If the point has no value, the samples are staleness markers.
 void ForEachOtlpSample(absl::string_view name, OtlpKind kind, const promql::LabelSet& labels,
                        const OtlpPoint& point, OnOtlpSample on_sample);
 

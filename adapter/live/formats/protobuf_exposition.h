@@ -1,4 +1,4 @@
-// The page that is scraped as protobuf: MetricFamily messages, each with its length in front.
+// Reads a page that is scraped as protobuf: MetricFamily messages, each with its length in front.
 //
 // Pure; safe on any thread. Source: prometheus/client_model 0.6.3 metrics.proto, and Prometheus
 // 3.15.0 model/textparse/protobufparse.go as it reads it without native histograms: summaries and
@@ -19,8 +19,8 @@ namespace flyball::formats {
 inline constexpr size_t kMaxTextRatio = 64;
 inline constexpr size_t kMinTextBytes = 4 << 20;
 
-// What fails is kInvalidArgument and says at which byte the family begins, or kResourceExhausted by
-// the last of the limits; the sink then has what came before.
+// Errors are kInvalidArgument, with the byte at which the family begins, or kResourceExhausted for
+// the last of the limits; the sink then has everything that came before.
 absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink);
 
 }  // namespace flyball::formats

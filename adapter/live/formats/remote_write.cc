@@ -197,7 +197,7 @@ class SeriesReader {
     return true;
   }
 
-  // One more than may be there is kept, so that it is seen.
+  // Keeps one more than the limit, so that the excess is noticed.
   void TakeNumber(uint64_t number) {
     if (numbers_.size() <= 2 * kMaxSentLabels) numbers_.push_back(number);
   }
@@ -370,7 +370,7 @@ absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limi
     return absl::ResourceExhaustedError(
         absl::StrCat("the request has ", size, " bytes, the limit is ", limit));
   }
-  // What is said to be large takes no memory before it is seen to be valid.
+  // No memory is taken for the stated size before the data are known to be valid.
   if (!snappy::IsValidCompressedBuffer(body.data(), body.size())) {
     return absl::InvalidArgumentError("the body is not compressed with snappy");
   }
@@ -401,7 +401,8 @@ absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels) {
 
 namespace {
 
-// Takes what it is told to from the front of a key; false where something else stands there.
+// Takes expected parts from the front of a key; its functions return false if something else is
+// there.
 class KeyTaker {
  public:
   explicit KeyTaker(absl::string_view key) : left_(key) {}
@@ -449,7 +450,7 @@ absl::Status NormalizeLabels(std::vector<LabelView>& labels) {
   labels.erase(std::remove_if(labels.begin(), labels.end(),
                               [](const LabelView& label) { return label.value.empty(); }),
                labels.end());
-  // First of all: a text of megabytes may be in each series of a request.
+  // This check comes first, since each series of a request may have a text of megabytes.
   if (labels.size() > kMaxLabels) return TooManyLabels(kMaxLabels);
   for (const auto& [name, value] : labels) {
     if (name.size() > kMaxLabelNameBytes || value.size() > kMaxLabelValueBytes) {

@@ -1,13 +1,14 @@
-// Prometheus remote write, 1.0 and 2.0: the body of a request to series with their samples.
+// Reads Prometheus remote write, 1.0 and 2.0: turns the body of a request into series with their
+// samples.
 //
-// Pure; safe on any thread. Every view is valid during the call that hands it over, and no longer.
+// Pure; safe on any thread. A view is valid only during the call that passes it.
 // Times are int64 milliseconds since the epoch.
 //
 // Source: prompb/remote.proto, prompb/types.proto and prompb/io/prometheus/write/v2/types.proto of
 // Prometheus 3.15.0, read field by field from the wire: no message tree is made.
 // Limits: the decoded size; kMaxSymbols; kMaxSeriesSamples; kMaxSentLabels; labels of a series as
 // NormalizeLabels says.
-// What is asked for beyond them is refused, so that memory stays a small multiple of the request.
+// Anything beyond the limits is refused, so that memory stays a small multiple of the request.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +49,8 @@ struct WrittenSample {
 
 // One series of a request.
 struct WrittenSeries {
-  // Bytes that name the series in this and in any other request: equal bytes, equal labels, which
-  // ReadKey tells. Empty where there are none, as in version 2.0, which numbers its texts anew in
-  // each request.
+  // Bytes that identify the series in this and any other request: equal bytes mean equal labels,
+  // which ReadKey reads. Empty in version 2.0, which numbers its texts anew in each request.
   absl::string_view key;
   // In the order in which they were sent, where there is no key.
   absl::Span<const LabelView> labels;
@@ -62,9 +62,9 @@ struct WrittenSeries {
   absl::Status status;  // not ok: why the series must be refused
 };
 
-// Told of each series, in their order.
+// Called with each series, in their order.
 using OnWrittenSeries = absl::FunctionRef<void(const WrittenSeries&)>;
-// Told of each family that version 1.0 describes.
+// Called with each family that version 1.0 describes.
 using OnFamily = absl::FunctionRef<void(const FamilyMetadata&)>;
 
 // kInvalidArgument: this is no such message; what came before has been handed over.
@@ -75,8 +75,8 @@ absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
 //   kOutOfRange  there are more than kMaxSentLabels
 absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
 
-// Whether the key has just these labels, in their order, as nearly every sender writes them. False
-// where ReadKey must be asked.
+// Whether the key has exactly these labels in this order, as it is with nearly every sender. False:
+// ReadKey must be used to find out.
 bool IsKeyOf(absl::string_view key, const promql::Labels& labels);
 
 // Makes labels those of a series: sorted by name, none empty.

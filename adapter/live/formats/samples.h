@@ -1,6 +1,6 @@
-// What the exposition formats are read into: samples of series, and what is told of a family.
+// What the exposition formats are read into: samples of series, and metadata of families.
 //
-// Pure values. Every view is valid during the call that hands it over, and no longer.
+// Pure values. A view is valid only during the call that passes it.
 // Times are int64 milliseconds since the epoch.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace flyball::formats {
 
-// No store takes more of a series. Who reads looks at these before any other work on a text, which
-// one request may use for each of its series.
+// No store accepts a series beyond these. Readers check them before any other work on a text, since
+// one request may use the same text for each of its series.
 inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxLabelNameBytes = 256;
 inline constexpr size_t kMaxLabelValueBytes = 4096;
@@ -42,13 +42,13 @@ struct LabelView {
 
 // One sample of a scraped page.
 struct ScrapedSample {
-  // The bytes that name the series, `name{label="value",…}`, valid as they stand. Who has seen
-  // them before knows the series by them; otherwise SeriesLabels takes them apart.
+  // The bytes that name the series, `name{label="value",…}`, with valid syntax. A reader that has
+  // seen them before recognises the series by them; otherwise SeriesLabels parses them.
   absl::string_view series;
-  // Of the last family before this sample, as Prometheus has it: SeriesLabels asks for it.
+  // The type of the last family before this sample, as in Prometheus; SeriesLabels needs it.
   MetricType type = MetricType::kUnknown;
   std::optional<int64_t> time_ms;  // nullopt: the page gives no stamp
-  double value = 0;                // the one NaN or the staleness marker where it is a NaN
+  double value = 0;                // a NaN is either NormalNan or the staleness marker
 };
 
 // What one line or message says of a family: only the fields that it has.
@@ -59,8 +59,8 @@ struct FamilyMetadata {
   std::optional<absl::string_view> unit;
 };
 
-// Takes what a parser finds, in the order of the page. A page that fails later has handed over
-// what came before: who wants all or nothing keeps the samples until the parser is done.
+// Receives what a parser finds, in the order of the page. If a page fails, what came before has
+// been passed: a caller that wants all or nothing keeps the samples until the parser is done.
 class ScrapeSink {
  public:
   virtual ~ScrapeSink() = default;

@@ -63,8 +63,8 @@ absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool 
   labels_.clear();
   scratch_.clear();
   const absl::string_view bound_label = canonical_bounds ? BoundLabel(type) : "";
-  // What is unescaped is shorter than what was escaped, and each bound takes some bytes of `series`
-  // for its name, `="` and `"`: the text never grows beyond this, and views into it stay valid.
+  // Unescaped text is shorter than escaped text, and each bound takes some bytes of `series` for
+  // its name, `="` and `"`. So the text never grows beyond this size, and views into it stay valid.
   const size_t bounds = bound_label.empty() ? 0 : series.size() / (bound_label.size() + 3);
   scratch_.reserve(series.size() + bounds * kBoundBytes);
   TextScanner scanner(series);

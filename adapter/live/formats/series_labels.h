@@ -1,4 +1,4 @@
-// The bytes that name a scraped series, taken apart.
+// Parses the bytes that name a scraped series.
 //
 // Pure. Source: Prometheus 3.15.0 model/textparse (Labels, normalizeFloatsInLabelValues).
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace flyball::formats {
 
-// Labels sorted by name, `__name__` among them, with the text that they point into where it is not
-// that of the series. Kept by who reads many series, so that memory is taken once.
+// Labels sorted by name, including `__name__`, with the text that they point into if that is not
+// the text of the series. A reader of many series reuses one object, so that memory is taken once.
 class SeriesLabels {
  public:
   // `series` as ScrapedSample gives it; it must outlive the labels. Labels with an empty value are

@@ -37,7 +37,7 @@ class TextParser {
   }
 
  private:
-  // `# HELP` and `# TYPE`; anything else behind `#` is no concern of ours.
+  // Reads `# HELP` and `# TYPE`; any other comment is ignored.
   bool TakeComment() {
     scanner_.Skip('#');
     if (scanner_.Peek() == ' ' || scanner_.Peek() == '\t') {
@@ -60,7 +60,7 @@ class TextParser {
   bool TakeMetadata(bool is_type) {
     FamilyMetadata metadata;
     if (!scanner_.TakeFamilyName(metadata.name)) return false;
-    // One byte parts the name from the text, whatever it is.
+    // Exactly one byte, of any kind, separates the name from the text.
     if (!scanner_.AtEnd() && scanner_.Peek() != '\n') scanner_.Skip(scanner_.Peek());
     const char* const text_start = scanner_.position();
     const absl::string_view text = scanner_.TakeLine();

@@ -6,8 +6,8 @@
 // error, not the end of the page.
 // Limits: none of its own; work and memory are those of the page.
 //
-// What fails is kInvalidArgument and says line, column and what stands there; the sink then has
-// what came before.
+// Errors are kInvalidArgument, with line, column and the text there; the sink then has everything
+// that came before.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,5 +1,5 @@
-// What the text format and OpenMetrics have in common: names, label blocks, and where a text went
-// wrong.
+// What the parsers of the text format and of OpenMetrics share: names, label blocks, and the place
+// of an error.
 //
 // Pure; not thread-safe. Source: Prometheus 3.15.0 model/textparse (promlex.l, openmetricslex.l),
 // whose lexers disagree in the three points of LabelBlockSyntax.
@@ -34,8 +34,8 @@ class LabelVisitor {
   void OnLabel(absl::string_view, absl::string_view) {}
 };
 
-// A position that moves through a text. The functions that return bool say on false that the text
-// is wrong, and error() what and where; the position is of no use then.
+// A position that moves through a text. If a function returns false the text is wrong, error() says
+// what and where, and the position must not be used any more.
 class TextScanner {
  public:
   explicit TextScanner(absl::string_view text)

@@ -68,7 +68,8 @@ std::optional<double> ParseDecimal(absl::string_view text) {
   if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) {
     return value;
   }
-  // from_chars says "out of range" of what is too small too, where Go gives the nearest number.
+  // from_chars also reports "out of range" for numbers that are too small, where Go gives the
+  // nearest number.
   value = std::strtod(std::string(text).c_str(), nullptr);
   if (std::isinf(value)) return std::nullopt;
   return value;

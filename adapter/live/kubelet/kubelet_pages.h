@@ -1,13 +1,13 @@
-// What the kubelets' pages say, taken while they are scraped.
+// Takes usage from the kubelets' pages while they are scraped.
 //
-// Thread-safe; fetchers that it made do not outlive it. Nodes are scraped as targets of a job like
-// any other, found by discovery, each at its own ticks. This stands between the job and HTTP, takes
-// each page on its way, and hands on an empty one: the samples do not go into the store, where
-// millions of them would be looked at that no rule reads. Who wants them there has a job for them.
+// Thread-safe; the fetchers that it makes do not outlive it. Nodes are scraped as targets of a job
+// like any other, found by discovery, each at its own ticks. This class wraps the job's fetcher: it
+// reads each page and passes on an empty one. So the samples do not go into the store, where there
+// would be millions of them that no rule reads; to have them there, configure another job.
 //
-// A node whose kubelet fails keeps what its last page said for kForgetAfter intervals. Then it is
-// unknown, as metrics-server has it after one (longer) interval. A node that is gone is forgotten
-// with its target.
+// A node whose kubelet fails keeps what its last page said for kForgetAfter intervals, and is
+// unknown after that; in metrics-server it is unknown after one (longer) interval. A node that is
+// gone is forgotten together with its target.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ namespace flyball::kubelet {
 
 inline constexpr char kKubeletJob[] = "kubelets";
 
-// The job that scrapes /metrics/resource of each node's kubelet, as whom `http` says.
+// The job that scrapes /metrics/resource of each node's kubelet, with the credentials in `http`.
 scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http);
 
 class KubeletPages {
@@ -39,10 +39,10 @@ class KubeletPages {
   // `interval` is how often pages come; the clock outlives it.
   KubeletPages(Clock& clock, absl::Duration interval);
 
-  // Makes fetchers as `inner` does; what those of kKubeletJob get is taken from them.
+  // Makes fetchers as `inner` does, and takes the pages that those of kKubeletJob get.
   scrape::MakeFetcher Reading(scrape::MakeFetcher inner);
 
-  // As KubeletUsage has them.
+  // The next two return what those of KubeletUsage do.
   std::optional<TimedUsage> Node(const std::string& node) const;
   std::optional<PodUsage> Pod(const PodId& pod) const;
   // OK, or why nothing is known: no kubelet has been scraped.
@@ -50,7 +50,7 @@ class KubeletPages {
 
  private:
   class Fetcher;
-  // Who takes the pages of a node now: of two targets of one name the one that was made last.
+  // The target whose pages count for a node: of two targets with the same name, the newer one.
   struct Taker {
     uint64_t id = 0;
     MonotonicTime taken = absl::ZeroDuration();  // the last good page

@@ -19,7 +19,7 @@ using adapter::ResourceMetricList;
 constexpr uint64_t kNanoInMilli = 1'000'000;
 
 adapter::Usage Shown(const Usage& usage) {
-  // No machine has as much; a page may say anything.
+  // No machine has that much, but a page may contain any number.
   const uint64_t most = uint64_t{std::numeric_limits<int64_t>::max()} / 1000;
   return {.cpu_milli = static_cast<int64_t>(usage.cpu_nanocores / kNanoInMilli +
                                             (usage.cpu_nanocores % kNanoInMilli != 0 ? 1 : 0)),

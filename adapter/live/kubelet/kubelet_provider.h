@@ -1,12 +1,12 @@
-// metrics.k8s.io out of the kubelets' own pages: what metrics-server serves, without it.
+// Serves metrics.k8s.io from the kubelets' own pages, in place of metrics-server.
 //
-// Thread-safe. CPU and memory of the running pods and of the nodes that the directory knows. An
-// answer costs no query and waits for nobody: it is what the last pages said, each amount with the
-// stamp and the window of its own. CPU is rounded up to thousandths of a core, as every reader of
-// the API rounds it that counts in them.
+// Thread-safe. It answers CPU and memory of the running pods and of the nodes that the directory
+// knows. An answer needs no query and no waiting: it comes from the last pages, each amount with
+// its own stamp and window. CPU is rounded up to thousandths of a core, as clients of the API that
+// use thousandths round it.
 //
-// An object that no page had twice yet, and a pod of which a container is not known, is left out.
-// While no kubelet could be scraped at all, lists are degraded and say why.
+// An object is left out until two pages had it, and so is a pod with a container that is not known.
+// As long as no kubelet could be scraped at all, lists are degraded and say why.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 namespace flyball::kubelet {
 namespace {
 
-// A container that is younger says too little about itself.
+// For a container that is younger than this, its start does not serve as the earlier point.
 constexpr int64_t kYoungestMs = 10'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ KubeletUsage::PointPair KubeletUsage::Advance(const UsagePoint& now, const Point
     return points;
   }
   if (before == nullptr) return points;
-  // It has started anew since.
+  // The container was restarted since.
   if (container && now.start_ms >= before->last.stamp_ms) return points;
   if (now.stamp_ms > before->last.stamp_ms) {
     points.previous = before->last;
@@ -87,7 +87,7 @@ std::optional<PodUsage> KubeletUsage::Pod(const PodId& pod) const {
   if (node == node_of_.end()) return std::nullopt;
   PodUsage usage;
   for (const auto& [name, points] : nodes_.at(node->second).pods.at(pod)) {
-    // A pod of which a part is not known is not known.
+    // If one container is not known, the pod is not known.
     if (!points.previous) return std::nullopt;
     const auto of_container = UsageOf(points);
     if (!of_container) continue;

@@ -1,5 +1,5 @@
-// CPU and memory of containers, pods and nodes, out of the kubelets' /metrics/resource: what
-// metrics-server computes for metrics.k8s.io.
+// Computes CPU and memory of containers, pods and nodes from the kubelets' /metrics/resource, as
+// metrics-server does for metrics.k8s.io.
 //
 // Pure; not thread-safe. Source: metrics-server main (August 2026), pkg/scraper/client/resource
 // and pkg/storage. Different: nodes are scraped each at its own ticks, so that a page replaces what
@@ -42,7 +42,7 @@ struct NodePoints {
   std::map<PodId, std::map<std::string, UsagePoint>> pods;  // by container
 };
 
-// A node, and a pod with a container, that has no CPU or no memory is left out.
+// A node without CPU or memory is left out, and so is a pod with such a container.
 // kInvalidArgument: the page can't be read.
 absl::StatusOr<NodePoints> ReadNodePoints(absl::string_view page);
 
@@ -63,7 +63,8 @@ struct PodUsage {
 
 class KubeletUsage {
  public:
-  // How often pages come: a container that is younger has its start as its earlier point.
+  // `resolution_ms` is how often pages come: for a container that is younger, its start is the
+  // earlier of the two points.
   explicit KubeletUsage(int64_t resolution_ms) : resolution_ms_(resolution_ms) {}
 
   void Replace(const std::string& node, NodePoints points);

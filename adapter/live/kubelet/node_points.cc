@@ -9,7 +9,7 @@
 namespace flyball::kubelet {
 namespace {
 
-// NaN, negative values and what no uint64 holds are 0: as if not told.
+// NaN, negative values and values that do not fit a uint64 become 0, which counts as absent.
 uint64_t WholeOf(double value) {
   return value > 0 && value < 18446744073709549568.0 ? static_cast<uint64_t>(value) : 0;
 }

@@ -13,10 +13,10 @@ namespace {
 using formats::OtlpBucket;
 using formats::OtlpPoint;
 
-// What a series takes beside its key and its buckets, about.
+// About how many bytes a series takes beside its key and its buckets.
 constexpr size_t kSeriesBytes = 256;
 
-// Both lists rise.
+// The sum of two lists of buckets, both with rising bounds.
 std::vector<OtlpBucket> SumOf(const std::vector<OtlpBucket>& a, const std::vector<OtlpBucket>& b) {
   std::vector<OtlpBucket> sum;
   sum.reserve(a.size());
@@ -36,7 +36,7 @@ std::vector<OtlpBucket> SumOf(const std::vector<OtlpBucket>& a, const std::vecto
   return sum;
 }
 
-// What is not finite, or falls, would spoil the total for good.
+// Refuses values that are negative or not finite, since they would spoil the total for good.
 absl::Status CheckNumbers(const OtlpPoint& point) {
   if (point.value >= 0 && std::isfinite(point.value) && std::isfinite(point.sum.value_or(0))) {
     return absl::OkStatus();
@@ -44,7 +44,7 @@ absl::Status CheckNumbers(const OtlpPoint& point) {
   return absl::InvalidArgumentError("a delta is negative or not finite");
 }
 
-// A start of 0 is not known.
+// A start of 0 means that it is not known.
 absl::Status CheckTime(const OtlpPoint& point, int64_t last_ns) {
   const bool overlaps = point.start_ns != 0 && point.start_ns < last_ns;
   if (point.time_ns > last_ns && !overlaps) return absl::OkStatus();

@@ -1,8 +1,7 @@
-// Totals of series whose senders tell differences: OTLP's delta sums and histograms, made
-// cumulative.
+// Makes delta series cumulative: keeps the totals of OTLP's delta sums and histograms.
 //
-// Thread-safe. The time is an argument. Limits: the bytes of what is kept; a series that is not
-// told about for the retention is forgotten, and begins at zero then, as a counter that was reset.
+// Thread-safe. The time is an argument. Limits: the bytes of the totals; a series without a point
+// for the retention is forgotten, and then begins at zero like a counter that was reset.
 #pragma once
 
 #include <cstddef>
@@ -26,9 +25,9 @@ class DeltaTotals {
   explicit DeltaTotals(int64_t retention_ms, size_t max_bytes = kMaxBytes)
       : retention_ms_(retention_ms), max_bytes_per_stripe_(max_bytes / kStripes) {}
 
-  // Puts the totals of the series that `key` names in the place of the point's differences, and
-  // calls `store` with them; they count once that has succeeded. Bounds that were not there before
-  // join those that were.
+  // Replaces the point's differences by the totals of the series that `key` names, and calls
+  // `store`; the new totals are kept only if that succeeds. Bounds that are new are added to those
+  // that the series has.
   //   kInvalidArgument    the point begins before the last one ended, falls, is not finite, or has
   //                       too many bounds
   //   kResourceExhausted  a new series, and there is no room

@@ -43,7 +43,7 @@ void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
   if (handle.kept() && formats::IsKeyOf(key, handle.labels())) {
     if (known->by_hash.size() >= known_per_stripe_) known->by_hash.clear();
     known->by_hash[hash] = handle;
-    known->by_bytes.Erase(key);  // of a time when nobody used it
+    known->by_bytes.Erase(key);  // kept from a time when nothing used the series
     return;
   }
   if (key.size() > kMaxKnownBytes) return;
@@ -149,8 +149,8 @@ class Ingest::PageTaker : public formats::ScrapeSink {
 };
 
 absl::StatusOr<Received> Ingest::Push(bool open_metrics, absl::string_view page, int64_t now_ms) {
-  // A first look, so that a page with a fault at its end changes nothing. Keeping its samples
-  // instead would take many times the memory of the page.
+  // The page is parsed once without effect, so that a page with an error at its end changes
+  // nothing. Keeping its samples instead would take many times the memory of the page.
   Nobody nobody;
   RETURN_IF_ERROR(ParsePage(open_metrics, page, nobody));
   Received received;

@@ -1,7 +1,7 @@
-// Samples that others push, on their way into the store.
+// Puts pushed samples into the store.
 //
-// Thread-safe: requests are taken side by side. What can be taken of a request is taken, whatever
-// else is wrong with it. The time is an argument.
+// Thread-safe: requests are handled in parallel. All valid samples of a request are taken, even if
+// others are invalid. The time is an argument.
 // Limits: series that are known by the bytes that name them. Of one whose labels the store keeps a
 // hash of the bytes is enough to find it, and the labels say whether it is the one; once there are
 // too many, all are looked up anew. Of others the bytes are kept, the least recently used ones
@@ -27,10 +27,10 @@
 
 namespace flyball::live {
 
-// What became of the samples of one request.
+// The outcome for the samples of one request.
 struct Received {
-  size_t taken = 0;    // those too that the store has already, and those that nobody uses
-  size_t refused = 0;  // for good: to send them again is of no use
+  size_t taken = 0;    // including those that the store has already or that nothing uses
+  size_t refused = 0;  // for good: it is of no use to send them again
   size_t no_room = 0;  // of new series, for which the store has no room now
   std::string reason;  // of the first that was refused, or had no room
   size_t histograms = 0, exemplars = 0;  // which are not read
@@ -52,15 +52,15 @@ class Ingest {
   absl::StatusOr<Received> Write(formats::WriteVersion version, absl::string_view message,
                                  int64_t now_ms);
 
-  // A page of text: Prometheus's format 0.0.4, or OpenMetrics. A sample without a stamp is of now.
-  // kInvalidArgument: it is no such page; nothing of it has been taken.
+  // A page of text: Prometheus's format 0.0.4, or OpenMetrics. A sample without a stamp gets the
+  // present time. kInvalidArgument: it is no such page; nothing of it has been taken.
   absl::StatusOr<Received> Push(bool open_metrics, absl::string_view page, int64_t now_ms);
 
-  // One sample of a request, of labels in any order that have names of their own; what becomes of
-  // it is added to `received`. Errors as Store::Append has them.
+  // Appends one sample of a request; the labels are in any order and have different names. The
+  // outcome is added to `received`. Errors as those of Store::Append.
   absl::Status Append(const std::vector<formats::LabelView>& labels, Point sample, int64_t now_ms,
                       Received& received);
-  // A request whose samples were taken one by one is over.
+  // To be called at the end of a request whose samples were appended one by one.
   void Count(const Received& received);
 
   struct Totals {

@@ -20,8 +20,8 @@ using formats::OtlpMetric;
 using formats::OtlpPoint;
 using formats::OtlpTemporality;
 
-// target_info is repeated so often between the first and the last sample of a request, that it is
-// found at each: half of how far back a query looks.
+// The interval at which target_info is repeated between the first and the last sample of a request,
+// so that a query at any of these times finds it: half of a query's lookback.
 constexpr int64_t kTargetInfoMs = 150'000;
 
 int64_t MillisecondsOf(int64_t time_ns) { return time_ns / 1'000'000; }
@@ -128,7 +128,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     if (!labels.ok() || labels->empty()) return;
     OtlpPoint info;
     info.value = 1;
-    // No round for a time that the store takes no sample of.
+    // Times for which the store accepts no sample are skipped.
     const StoreOptions& limits = receiver_.ingest_.store_options();
     const int64_t first_ms = std::max(earliest_ms_, Earlier(now_ms_, limits.retention_ms));
     const int64_t last_ms = std::min(latest_ms_, now_ms_ + limits.max_ahead_ms);

@@ -1,8 +1,8 @@
-// Metrics of OpenTelemetry's protocol on their way into the store.
+// Puts metrics of OpenTelemetry's protocol into the store.
 //
-// Thread-safe. The time is an argument. What can be taken of a request is taken. Deltas of
+// Thread-safe. The time is an argument. All valid points of a request are taken. Deltas of
 // monotonic sums and of histograms become totals (delta_totals.h); those of other sums are refused,
-// for nobody could say from what they count.
+// since their starting value is not known.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace flyball::live {
 struct OtlpOptions {
   // The keys of attributes of resources that each series gets as labels.
   std::vector<std::string> promote_resource_attributes{};
-  // Deltas of a series that is silent for so long begin anew.
+  // The totals of a series without points for this long begin anew.
   int64_t retention_ms = 10 * 60'000;
 };
 

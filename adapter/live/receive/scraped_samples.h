@@ -1,4 +1,4 @@
-// Where scraped samples go: into the store, and what pages say of metrics to what pushes say.
+// Puts scraped samples into the store, and the pages' metadata into the table that pushes use, too.
 //
 // Thread-safe.
 #pragma once

@@ -1,7 +1,7 @@
-// A label set that is being changed, step by step.
+// A label set that is changed step by step.
 //
-// Pure; not thread-safe. Source: Prometheus 3.15.0 model/labels (Builder), order included: where
-// two labels are mapped to one name, the order in which they are told decides.
+// Pure; not thread-safe. Source: Prometheus 3.15.0 model/labels (Builder), including the order,
+// which decides where two labels are mapped to one name.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class LabelEditor {
   LabelEditor() = default;
   explicit LabelEditor(promql::LabelSet base) : base_(std::move(base)) {}
 
-  // Another label set takes the place of what was there.
+  // Starts again with another label set.
   void Reset(promql::LabelSet base);
 
   // "" where it is absent. Valid until the next change.

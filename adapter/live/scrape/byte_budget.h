@@ -1,7 +1,7 @@
-// Memory that many holders take together, up to a limit.
+// A limit on the memory that many holders take together.
 //
-// A budget is thread-safe; a share is used by one thread at a time. Bytes are counted, not
-// allocated: who holds memory says so before it takes it.
+// A budget is thread-safe; a share is used by one thread at a time. Bytes are only counted: a
+// holder asks the budget before it allocates.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class ByteBudget {
 
   // False: there is no room for so many, and none was taken.
   bool Take(size_t bytes) {
-    // What is above the limit for a moment may cost another taker its room, never give it any.
+    // While this exceeds the limit for a moment another call may fail, but none succeeds wrongly.
     if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
     Give(bytes);
     return false;
@@ -33,9 +33,9 @@ class ByteBudget {
   std::atomic<size_t> taken_ = 0;
 };
 
-// What one holder has of a budget; it is given back at the end. The first `free` bytes of each are
-// not counted, so that holders of much leave room for those of little. Without a budget there is no
-// limit.
+// What one holder has taken of a budget; the destructor gives it back. The first `free` bytes of
+// each holder are not counted, so that small holders get memory even if large ones use up the
+// budget. Without a budget there is no limit.
 class ByteShare {
  public:
   ByteShare() = default;

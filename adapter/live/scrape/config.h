@@ -1,9 +1,9 @@
 // What is scraped, as a file says it: a subset of Prometheus's scrape_configs by the same names.
 //
-// Pure. Source: Prometheus 3.15.0 config. A whole prometheus.yml is taken: of it `global` and
-// `scrape_configs` count, the sections that have nothing to do with scraping are warned of. A field
-// that is unknown, or known to Prometheus and not to this program, is an error with its place:
-// nothing is silently not done. Intervals may be as short as kMinInterval.
+// Pure. Source: Prometheus 3.15.0 config. A whole prometheus.yml is accepted: `global` and
+// `scrape_configs` count, and sections that have nothing to do with scraping cause a warning. A
+// field that is unknown, or that only Prometheus knows, is an error with its place, so that nothing
+// is ignored silently. Intervals may be as short as kMinInterval.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct TlsConfig {
   bool insecure_skip_verify = false;
 };
 
-// How a server is spoken to.
+// How to connect to a server.
 struct HttpConfig {
   TlsConfig tls;
   std::string username, password, password_file;             // basic_auth
@@ -40,7 +40,7 @@ struct HttpConfig {
 
 // Targets that have labels in common.
 struct TargetGroup {
-  std::string source;                     // tells it from others of the same job; "" in a file
+  std::string source;                     // identifies it within its job; "" in a file
   std::vector<promql::LabelSet> targets;  // each with __address__
   promql::LabelSet labels;
 };
@@ -82,8 +82,8 @@ struct Job {
   std::vector<FileDiscovery> file_discoveries;
   std::vector<KubernetesDiscovery> kubernetes_discoveries;
   std::vector<relabel::Rule> relabel_rules, metric_relabel_rules;
-  // Who runs a pod has made a target of it: no redirect leads elsewhere, and the memory that all
-  // such targets take is counted apart from that of others.
+  // The targets were chosen by the owners of pods, not by the operator. So redirects to other hosts
+  // are not followed, and the memory of all such targets has a limit of its own.
   bool asked_for_by_pods = false;
 };
 
@@ -91,16 +91,16 @@ struct Config {
   std::vector<Job> jobs;  // in file order; each name once
 };
 
-// Of no use if there are errors among the findings.
+// Must not be used if there are errors among the findings.
 Config ReadScrapeConfig(absl::string_view text, rules::Findings& findings);
 
-// A file of file_sd_configs, YAML or JSON: its groups, which have `__meta_filepath`. Of no use if
-// there are errors among the findings.
+// The groups in a file of file_sd_configs, YAML or JSON, with `__meta_filepath`. Must not be used
+// if there are errors among the findings.
 std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
                                         rules::Findings& findings);
 
-// The job that the annotations prometheus.io/scrape, port, path and scheme of pods ask for. It has
-// limits: nobody has looked at what these pods show.
+// The job for pods with the annotations prometheus.io/scrape, port, path and scheme. It has limits,
+// since no operator has checked what these pods serve.
 Job AnnotatedPods(absl::Duration interval);
 
 }  // namespace flyball::scrape

@@ -1,4 +1,4 @@
-// Fields of plain types, and those that say how a server is spoken to.
+// Fields of plain types, and those about the connection to a server.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ ConfigReader::ReadField ConfigReader::NameScheme(bool& legacy) {
   };
 }
 
-// What is asked for then happens anyway, or asks for nothing.
+// For fields whose effect is given anyway, or which have no effect.
 ConfigReader::ReadField ConfigReader::Ignored() {
   return [](const YamlNode&, const std::string&) {};
 }

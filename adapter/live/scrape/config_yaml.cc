@@ -28,7 +28,7 @@ void ConfigReader::ReadFile(const YamlNode& node, Config& out) {
   }
   ReadMap(node, "", keys);
   if (node.kind != YamlNode::Kind::kMap) return;
-  // `global` may stand behind the jobs that it is for.
+  // `global` may come after the jobs, so these are read in a second pass.
   for (size_t i = 0; i + 1 < node.items.size(); i += 2) {
     if (Follow(*node.items[i]).text != "scrape_configs") continue;
     ReadItems(Follow(*node.items[i + 1]), "scrape_configs",
@@ -52,7 +52,7 @@ void ConfigReader::ReadGlobal(const YamlNode& node, const std::string& path) {
   }
   AddNativeHistograms(keys);
   ReadMap(node, path, keys);
-  // Zero stands for the default, as if it was not said.
+  // Zero means the default, as if the field were absent.
   const Job defaults;
   if (global_.interval == absl::ZeroDuration()) global_.interval = defaults.interval;
   CheckTimeout(node, path, global_);
@@ -123,7 +123,7 @@ void ConfigReader::FinishJob(const YamlNode& node, const std::string& path, Job&
   inherit(job.limits.label_name_bytes, global_.limits.label_name_bytes);
   inherit(job.limits.label_value_bytes, global_.limits.label_value_bytes);
   inherit(job.limits.body_bytes, global_.limits.body_bytes);
-  // The scheme of names may stand behind the rules that it is for.
+  // The rules are compiled last, since the field with the naming scheme may come after them.
   Compile(relabel_rules_, job.legacy_names, job.relabel_rules);
   Compile(metric_relabel_rules_, job.legacy_names, job.metric_relabel_rules);
 }

@@ -16,8 +16,8 @@ namespace {
 // Where the job sets no limit.
 constexpr size_t kMaxBodyBytes = 256 << 20;
 
-// The default list of Prometheus 3.15, and behind it protobuf for servers that have nothing else:
-// of text the bytes that name a series are known again as they stand, which is faster here.
+// The default list of Prometheus 3.15, with protobuf last, for servers that have nothing else: in
+// text a series is recognised by the bytes that name it, which is faster here.
 constexpr char kAccept[] =
     "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.7,"
     "application/openmetrics-text;version=0.0.1;q=0.6,"

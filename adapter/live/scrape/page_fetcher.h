@@ -1,6 +1,6 @@
-// How the page of a target is got.
+// Fetches the page of a target.
 //
-// A fetcher is used by one thread at a time, but for Shutdown.
+// A fetcher is used by one thread at a time, except for Shutdown.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ enum class PageFormat { kText, kOpenMetrics, kProtobuf };
 struct Page {
   std::string body;  // gzip undone
   PageFormat format = PageFormat::kText;
-  ByteShare memory{};  // that the body takes
+  ByteShare memory{};  // accounts for the body
 };
 
 class PageFetcher {
@@ -30,17 +30,17 @@ class PageFetcher {
   virtual ~PageFetcher() = default;
   // Within the target's timeout.
   //   kResourceExhausted  the page is larger than body_size_limit
-  //   kUnavailable        there is no page, or no memory for it among those that are there
+  //   kUnavailable        there is no page, or all pages together would take too much memory
   virtual absl::StatusOr<Page> Fetch() = 0;
-  // Ends the fetch under way, and those to come. From any thread.
+  // Ends the fetch under way, and makes later ones fail. May be called from any thread.
   virtual void Shutdown() = 0;
 };
 
 using MakeFetcher =
     std::function<absl::StatusOr<std::unique_ptr<PageFetcher>>(const Job&, const Target&)>;
 
-// What all pages take that are there at once, but for the first kFreePageBytes of each: those of
-// jobs that pods have asked for, and those of all others.
+// The most memory that all pages may take at the same time, not counting the first kFreePageBytes
+// of each: for jobs that pods have asked for, and for all others.
 struct PageMemory {
   size_t asked_for_by_pods = 64 << 20;
   size_t others = 256 << 20;
@@ -50,8 +50,8 @@ inline constexpr size_t kFreePageBytes = 256 << 10;
 // Over HTTP, with a connection that is kept. The clock outlives what it makes.
 MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory = {});
 
-// The format that the value of a Content-Type header names; of one that no parser is for, text, as
-// most servers that are careless about it send.
+// The format that the value of a Content-Type header names. For an unknown one it is text, which is
+// what most servers with a wrong header send.
 PageFormat FormatOf(absl::string_view content_type);
 
 absl::Status ParsePage(const Page& page, formats::ScrapeSink& sink);

@@ -1,4 +1,4 @@
-// The labels that the samples of one target get, out of those that its page gives them.
+// Computes the labels of one target's samples from those on its page.
 //
 // Pure; one thread at a time. Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
 // resolveConflictingExposedLabels, verifyLabelLimits).
@@ -22,8 +22,8 @@ class SampleLabels {
   SampleLabels(std::shared_ptr<const Job> job, promql::LabelSet target)
       : job_(std::move(job)), target_(std::move(target)) {}
 
-  // `series` as formats::ScrapedSample gives it. Without a label: the rules drop the series.
-  //   kInvalidArgument, kResourceExhausted  the whole scrape fails for it
+  // `series` as in formats::ScrapedSample. An empty result: the rules drop the series.
+  //   kInvalidArgument, kResourceExhausted  the whole scrape fails because of it
   absl::StatusOr<promql::LabelSet> Of(absl::string_view series, formats::MetricType type);
 
   const promql::LabelSet& target() const { return target_; }

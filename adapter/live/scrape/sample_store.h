@@ -1,4 +1,4 @@
-// Where scraped samples go: what this floor needs of a store.
+// The interface of the store that scraped samples go into.
 //
 // Times are int64 milliseconds since the epoch. Implementations are thread-safe; one open series is
 // used by one thread at a time.
@@ -26,8 +26,8 @@ class OpenSeries {
 class SampleStore {
  public:
   virtual ~SampleStore() = default;
-  // Labels sorted, none of them empty. Never null: a series that nobody wants takes samples and
-  // keeps none. kResourceExhausted: there is no room for another one.
+  // Labels are sorted, none of them empty. Never null: a series that nothing uses accepts samples
+  // and drops them. kResourceExhausted: there is no room for another series.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels) = 0;
   // What a page says of a metric.
   virtual void Note(const formats::FamilyMetadata& /*family*/) {}

@@ -78,7 +78,7 @@ void Scheduler::ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
   const absl::Duration window = std::min(target.interval, std::max(options_.first_within, for_all));
   const absl::Time now = clock_.WallNow();
   absl::Duration wait = FirstWait(now, target.interval, target.hash, options_.seed);
-  // Whose first tick is near needs no earlier scrape.
+  // A target whose first tick is near needs no earlier scrape.
   scheduled->early = wait > window;
   if (scheduled->early) wait = FirstWait(now, window, target.hash, options_.seed);
   scheduled->due = clock_.MonotonicNow() + wait;
@@ -188,7 +188,7 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
        place != targets_.end() && place->first.first == job->name;) {
     const auto current = place++;
     if (kept.contains(current->first)) {
-      // Another scraper of the same target takes its place: the series go on.
+      // If another scraper of the same target replaces it, its series go on.
       if (kept[current->first] != current->second) Forget(*current->second);
       targets_.erase(current);
     } else if (current->second->life == Scheduled::Life::kActive) {

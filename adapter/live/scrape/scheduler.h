@@ -1,14 +1,14 @@
 // Scrapes thousands of targets, each at its own ticks.
 //
-// Thread-safe. Threads: one that begins what is due, and two pools that fetch. A target that took
-// long, or did not answer, is fetched by the second pool until it is quick again: so many hanging
-// targets delay each other, and no quick one. A target has one scrape at a time; of the
-// ticks that come meanwhile the last one is made up for.
+// Thread-safe. Threads: one that begins the scrapes that are due, and two pools that fetch. A
+// target that took long, or did not answer, is fetched by the second pool until it is quick again,
+// so that hanging targets delay only each other. A target has one scrape at a time; of the ticks
+// that it misses meanwhile, only the last one is made up for.
 //
-// A new target is scraped within a second (later where very many are new), then at the ticks that
-// Prometheus would scrape it at: its hash says where in the interval they are, so that the targets
+// A new target is scraped within a second (later if very many are new), then at the ticks at which
+// Prometheus would scrape it: its hash determines where in the interval these are, so that targets
 // are spread. Prometheus itself waits for the first tick. A target that is gone gets its staleness
-// markers when its samples would be late, stamped with the tick that did not come.
+// markers when its next samples would be late, stamped with the tick that it missed.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +31,13 @@ namespace flyball::scrape {
 struct SchedulerOptions {
   int quick_threads = 96;
   int slow_threads = 64;
-  absl::Duration slow = absl::Seconds(1);          // who takes longer goes to the second pool
+  absl::Duration slow = absl::Seconds(1);          // slower targets go to the second pool
   absl::Duration first_within = absl::Seconds(1);  // of a new target
   int new_targets_per_second = 500;                // more wait longer, up to their interval
   uint64_t seed = 0;  // of this server: others scrape the same targets at other times
-  // What the names and labels of all series take: of jobs that pods have asked for, and the same
-  // again of all others. The samples of pages that are being read: an eighth of it, and half.
+  // The limit on the bytes of all series' names and labels, once for the jobs that pods have asked
+  // for and once for all others. For samples of pages that are being read the limit is an eighth of
+  // it for the former and half of it for the latter.
   size_t max_bytes = size_t{1} << 30;
 };
 
@@ -56,10 +57,10 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // The targets of the job of that name are these from now on. Those that it had already go on as
-  // they are unless `job` is another object: then they begin anew.
+  // Sets the targets of the job with that name. Targets that it had already go on unchanged, unless
+  // `job` is another object: then they begin anew.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
-  // There is no such job any more.
+  // Removes the job and its targets.
   void Remove(const std::string& job_name);
 
   // Of all scrapes since it was made.

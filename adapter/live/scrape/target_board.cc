@@ -30,7 +30,7 @@ void TargetBoard::Put(size_t job, const std::string& discovery,
                       const std::vector<TargetGroup>& groups) {
   for (const TargetGroup& group : groups) {
     Targets targets = MakeTargets(*jobs_[job], {&group, 1});
-    targets.refused.clear();  // they are many, and told where they are asked for
+    targets.refused.clear();  // there may be many, and they are not needed here
     targets.refused.shrink_to_fit();
     if (targets.active.empty()) {
       groups_[job].erase({discovery, group.source});

@@ -1,7 +1,7 @@
-// The groups of targets of all jobs, as discoveries tell them, on their way to the scheduler.
+// Collects the groups of targets of all jobs from the discoveries and passes them to the scheduler.
 //
 // Thread-safe. A change reaches the scheduler within kGather, together with those that came
-// meanwhile: a rollout tells many. Each group is relabelled once for each time that it is told.
+// meanwhile, since a rollout causes many. Each group is relabelled once for each change of it.
 #pragma once
 
 #include <map>
@@ -27,10 +27,10 @@ class TargetBoard {
 
   const std::vector<std::shared_ptr<const Job>>& jobs() const { return jobs_; }
 
-  // The groups of these sources are these from now on, one without targets being gone. `job` is an
-  // index of jobs(), `discovery` tells the job's discoveries apart.
+  // Replaces the groups with the same sources; a group without targets is removed. `job` is an
+  // index of jobs(), `discovery` identifies one of the job's discoveries.
   void Change(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
-  // The same, and groups of other sources of the discovery are gone.
+  // The same, and removes all groups with other sources of that discovery.
   void Replace(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
 
  private:

@@ -11,17 +11,17 @@
 namespace flyball::scrape {
 namespace {
 
-// A full store is asked about the same series again after so long.
+// After this time a full store is asked for the same series again.
 constexpr int64_t kNoRoomMs = 30'000;
 
-// What a series takes beside its text, and a sample until its page is read, about.
+// About how many bytes a series takes beside its text, and a sample until its page is read.
 constexpr size_t kSeriesBytes = 200;
 constexpr size_t kSampleBytes = 64;
 
 // Escapes included, no store takes a longer one.
 constexpr size_t kMaxSeriesText = 1 << 20;
 
-// Of each target not counted: what most pages take.
+// The bytes of each target that are not counted: as much as most pages take.
 constexpr size_t kFreeBytes = 64 << 10;
 
 }  // namespace
@@ -71,8 +71,8 @@ class TargetSamples::Sink : public formats::ScrapeSink {
   ScrapeResult result;
 
  private:
-  // Counts a sample that the rules leave; false: there are more than may be on a page. These are
-  // only counted from then on, for they take memory that the limit is to save.
+  // Counts a sample that the rules do not drop; false: there are more than a page may have. From
+  // then on samples are only counted, since the limit is to save their memory.
   bool Keep() {
     ++result.kept;
     const uint64_t limit = target_.job_->limits.samples;
@@ -101,7 +101,7 @@ TargetSamples::~TargetSamples() = default;
 TargetSamples::SeriesByText::value_type* TargetSamples::Find(size_t at,
                                                              const formats::ScrapedSample& sample,
                                                              absl::Status& status) {
-  // Pages keep their order, mostly.
+  // The order of a page is mostly that of the last one.
   if (at < order_.size() && order_[at] != nullptr && order_[at]->first == sample.series) {
     return order_[at];
   }
@@ -186,7 +186,7 @@ ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t 
 
 void TargetSamples::Mark(ScrapedSeries& series, int64_t stamp_ms, int64_t now_ms) {
   if (series.open == nullptr || !series.needs_marker) return;
-  // Refused if it has a sample of this time, or the store has dropped the series: well so.
+  // It is refused if the series has a sample at this time or was dropped; both are fine.
   series.open->Append(stamp_ms, promql::StaleMarker(), now_ms).IgnoreError();
   series.needs_marker = false;
 }
@@ -205,7 +205,7 @@ void TargetSamples::TakeFailure(int64_t stamp_ms, int64_t now_ms) {
   for (auto place = series_.begin(); place != series_.end();) {
     const auto current = place++;
     Mark(current->second, stamp_ms, now_ms);
-    // What only a refused page had would pile up.
+    // Otherwise series that only refused pages had would accumulate.
     if (current->second.open == nullptr) Forget(current);
   }
 }

@@ -1,12 +1,12 @@
-// The samples of one target on their way from its pages into the store, with staleness markers and
-// the series that report on the scrapes.
+// Puts the samples on one target's pages into the store, with staleness markers and the series that
+// report on the scrapes.
 //
-// Pure but for the store; one thread at a time. A page counts whole or not at all: what it says
-// goes into the store once all of it has been read. A series is known by the bytes that name it on
-// the page, so that a page like the last one costs no look at labels. Memory: those bytes and about
-// 200 more for each series, and 64 for each sample while a page is read; budgets that targets share
-// are asked first. Without room new series are not taken, as by a full store, and a page with so
-// many samples is refused.
+// Pure except for the store; one thread at a time. A page counts as a whole or not at all: its
+// samples go into the store once all of it has been read. A series is recognised by the bytes that
+// name it on the page, so that a page like the last one needs no parsing of labels. Memory: those
+// bytes and about 200 more for each series, and 64 for each sample while a page is read; all of it
+// is taken from budgets that targets share. If there is no room, new series are not taken, as with
+// a full store, and a page with too many samples is refused.
 // Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
 #pragma once
 
@@ -27,7 +27,7 @@
 
 namespace flyball::scrape {
 
-// What one scrape came to.
+// The outcome of one scrape.
 struct ScrapeResult {
   absl::Status status;        // not OK: nothing of the page counts
   uint64_t scraped = 0;       // samples on the page
@@ -40,7 +40,7 @@ struct ScrapeResult {
   int64_t body_bytes = 0;  // -1: over the limit
 };
 
-// What targets share. Null: there is no limit.
+// Budgets that targets share. Null: there is no limit.
 struct TargetBudgets {
   std::shared_ptr<ByteBudget> series;   // their names and labels, which are remembered
   std::shared_ptr<ByteBudget> samples;  // of the pages that are being read
@@ -55,11 +55,11 @@ class TargetSamples {
                 TargetBudgets budgets = {});
   ~TargetSamples();
 
-  // Takes what `parse` hands over. `stamp_ms` is for samples without a stamp of their own.
+  // Takes the samples of a page. `stamp_ms` is for samples without a stamp of their own.
   ScrapeResult TakePage(ParsePage parse, int64_t stamp_ms, int64_t now_ms);
-  // There is no page: all that the last one had is over.
+  // There is no page: all series of the last one get staleness markers.
   void TakeFailure(int64_t stamp_ms, int64_t now_ms);
-  // up and the others.
+  // Appends `up` and the other series about the scrape.
   void Report(const ScrapeResult& result, absl::Duration timeout, int64_t stamp_ms, int64_t now_ms);
   // The target is gone.
   void End(int64_t stamp_ms, int64_t now_ms);
@@ -87,12 +87,12 @@ class TargetSamples {
   // or the page is refused for it, see `status`.
   SeriesByText::value_type* Find(size_t at, const formats::ScrapedSample& sample,
                                  absl::Status& status);
-  // Whether the rules leave the series of the sample something.
+  // Whether the rules do not drop the series of the sample.
   bool IsKept(const formats::ScrapedSample& sample);
   void Forget(SeriesByText::iterator series);
   absl::Status Open(SeriesByText::value_type& series);
   void Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result);
-  // Markers for the series that the page has not, which are forgotten.
+  // Appends markers for the series that are not on the page, and forgets them.
   void Sweep(int64_t stamp_ms, int64_t now_ms);
   void Mark(ScrapedSeries& series, int64_t stamp_ms, int64_t now_ms);
   void ReportOne(size_t index, absl::string_view name, double value, int64_t stamp_ms,

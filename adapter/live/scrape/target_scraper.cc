@@ -48,7 +48,7 @@ ScrapeResult TargetScraper::Scrape(absl::Time tick, const absl::Status& refusal)
     result.body_bytes = static_cast<int64_t>(page->body.size());
   } else {
     result.status = page.status();
-    // What a stop has cut off says nothing of the target.
+    // A scrape that Shutdown has interrupted says nothing about the target.
     if (absl::IsCancelled(result.status)) return result;
     samples_.TakeFailure(stamp_ms, stamp_ms);
     if (refusal.ok() && absl::IsResourceExhausted(result.status)) result.body_bytes = -1;

@@ -1,4 +1,4 @@
-// What is scraped of a job, out of what was discovered.
+// Computes the targets of a job from what was discovered.
 //
 // Pure. Source: Prometheus 3.15.0 scrape/target.go.
 #pragma once
@@ -21,7 +21,7 @@ struct Target {
   std::string origin;              // "http://10.0.0.1:8080"
   std::string path;                // with the query: "/metrics?format=prometheus"
   absl::Duration interval, timeout;
-  uint64_t hash = 0;  // of labels and URL: tells it from others, and spreads the scrapes
+  uint64_t hash = 0;  // of labels and URL: identifies the target and spreads the scrapes
 };
 
 struct RefusedTarget {

@@ -10,8 +10,8 @@
 
 namespace flyball::scrape {
 
-// How long to wait for the first scrape: the target's place within the interval is the same for
-// ever on this server, and spread evenly over the targets.
+// How long to wait for the first scrape: a target's place within the interval never changes on this
+// server, and targets are spread evenly.
 inline absl::Duration FirstWait(absl::Time now, absl::Duration interval, uint64_t target_hash,
                                 uint64_t seed) {
   const int64_t interval_ns = absl::ToInt64Nanoseconds(interval);
@@ -29,8 +29,7 @@ inline absl::Time TickOf(absl::Time previous_tick, absl::Time now, absl::Duratio
   return since < interval ? previous_tick : previous_tick + absl::Floor(since, interval);
 }
 
-// Samples have the ideal tick as their stamp unless the scrape began so late that it would be a
-// lie.
+// Samples have the ideal tick as their stamp, unless the scrape began too long after it.
 inline absl::Time StampOf(absl::Time tick, absl::Time now, absl::Duration interval) {
   const absl::Duration tolerance = std::min(absl::Milliseconds(2), interval / 100);
   return now - tick <= tolerance && now >= tick ? tick : now;

@@ -1,7 +1,7 @@
-// Up to 16 samples of one series as bytes.
+// Encodes up to 16 samples of one series.
 //
-// Pure; safe on any thread. Values come back with the very bits that went in. A block is read with
-// the sample before it at hand:
+// Pure; safe on any thread. Values are restored bit by bit. To read a block, the sample before it
+// is needed:
 //
 //   times    0x7f            each step is the one before the block
 //            packed_numbers  else: the steps, from the one before the block
@@ -41,8 +41,8 @@ struct Predecessor {
 // becomes what the next block is written after.
 uint8_t* EncodeBlock(absl::Span<const Point> samples, Predecessor& before, uint8_t* at);
 
-// Reads `count` samples (1 to kBlockSamples). nullptr: these bytes are no block. Whether times rise
-// is not looked at.
+// Reads `count` samples (1 to kBlockSamples). nullptr: these bytes are no block. It does not check
+// that times rise.
 const uint8_t* DecodeBlock(const uint8_t* at, const uint8_t* end, size_t count, Predecessor& before,
                            Point* samples);
 

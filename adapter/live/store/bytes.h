@@ -1,7 +1,7 @@
 // Numbers as bytes: varints of 7 bits a byte (the lowest first), and 64 bits at any address.
 //
-// Pure. Whoever writes sees to the room; readers are told where the bytes end and answer nullptr
-// where they end too soon. Little-endian, as every machine is that this is built for.
+// Pure. The caller of a writer provides the room; readers are given the end of the bytes and return
+// nullptr if they end too soon. Little-endian, like all machines that this is built for.
 #pragma once
 
 #include <bit>

@@ -15,7 +15,8 @@ uint32_t FirstStep(absl::Span<const Point> samples) {
   return static_cast<uint32_t>(std::min<uint64_t>(step, std::numeric_limits<uint32_t>::max()));
 }
 
-// As if a sample of the same value had come one step before the first one.
+// The predecessor of the first block: a made-up sample of the same value, one step before the
+// first.
 Predecessor BeforeChunk(const ChunkHead& head) {
   return {
       .time_ms = static_cast<int64_t>(static_cast<uint64_t>(head.first_ms) - head.first_step_ms),

@@ -1,7 +1,7 @@
-// Samples of one series in rising time as bytes that need nothing else to be read: a head, then
+// Samples of one series in rising time, as bytes that can be read by themselves: a head, then
 // blocks of 16 samples, of which the last one may have fewer.
 //
-// Not thread-safe for writing. The bytes are exactly as many as are used: a store has many chunks.
+// Not thread-safe for writing. No bytes are allocated in reserve, since a store has many chunks.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct ChunkHead {
 };
 static_assert(sizeof(ChunkHead) == 32);
 
-// More than this a chunk must not hold: its bytes would not fit into the head.
+// A chunk must not hold more samples: the number of its bytes would not fit into the head.
 inline constexpr size_t kMaxChunkSamples = 1024;
 
 // Of bytes that are a chunk.

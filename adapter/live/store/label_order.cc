@@ -14,7 +14,7 @@ namespace {
 // A run this short is sorted by comparing.
 constexpr size_t kFew = 8;
 
-// A series with its labels beside it: of many series each look at one waits for memory.
+// A series with its labels beside it, since with many series each access to one waits for memory.
 struct Labelled {
   absl::string_view encoded;
   uint64_t key = 0;

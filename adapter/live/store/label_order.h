@@ -1,8 +1,8 @@
-// Puts many series in the order of their labels.
+// Sorts many series by their labels.
 //
 // Pure. The labels of one metric's series begin alike and differ in a few bytes, so they are not
-// compared one by one: what all of a run have in common is skipped, the next eight bytes put them
-// in order as numbers, and those that are still equal are runs of their own.
+// compared pair by pair: the common prefix of a run is skipped, the next eight bytes are compared
+// as one number, and series that are still equal form runs of their own.
 #pragma once
 
 #include "promql/engine/series.h"

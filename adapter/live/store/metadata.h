@@ -1,7 +1,7 @@
-// What senders say of metrics: type, help text and unit, by the name of the family.
+// Metadata of metrics as senders give it: type, help text and unit, by the name of the family.
 //
-// Thread-safe. What is said last counts. Limits: kMaxFamilies, of which the one that was told about
-// least recently goes first, and kMaxTextBytes of a text.
+// Thread-safe. The newest metadata count. Limits: kMaxFamilies, of which the least recently updated
+// one is dropped first, and kMaxTextBytes of a text.
 #pragma once
 
 #include <cstddef>

@@ -83,7 +83,7 @@ void SeriesIndex::NarrowByEqual(const Matcher& matcher, Place& best) const {
   if (here.count < best.count) best = std::move(here);
 }
 
-// Only where that takes fewer steps than to test the candidates that there are.
+// Narrows only if that takes fewer steps than testing the present candidates.
 void SeriesIndex::NarrowByValues(const Matcher& matcher, size_t& steps, Place& best) const {
   Place here{.all = false, .matcher = &matcher};
   const auto label = ids_.find(matcher.label());

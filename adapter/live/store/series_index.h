@@ -1,9 +1,9 @@
-// Which series there are, found by their labels.
+// Finds series by their labels.
 //
-// Not thread-safe for writing. For each label and value it has the numbers of the series that have
-// it. A selector looks at those of its most selective matcher only, so that its cost is what that
-// one finds, not what the store holds; its others are tested without the index, as series never
-// change their labels.
+// Not thread-safe for writing. For each label and value it has the numbers of the series with that
+// label. A selector uses only its most selective matcher here, so that its cost depends on what
+// that matcher finds and not on the size of the store. The other matchers are tested without the
+// index (and its lock), since series never change their labels.
 #pragma once
 
 #include <cstddef>
@@ -35,17 +35,17 @@ class SeriesIndex {
   // There is none with these labels.
   void Add(SeriesPtr series);
 
-  // Those that are not there (any more) are left out. Costs as much as there are series with a
-  // label in common with one of them: better many at once.
+  // Series that are not in the index are ignored. The cost is that of all series that share a label
+  // with one of them, so it is better to remove many at once.
   void Remove(const std::vector<SeriesPtr>& gone);
 
-  // Series in no order, all that match and others.
+  // Series in no order: all that match, and possibly others.
   struct Candidates {
     std::vector<SeriesPtr> series;
     const promql::Matcher* matched = nullptr;  // of the selector: what each of them matches
   };
-  // No matcher: all series. What this costs beyond copying what it gives is bounded, as the index
-  // may be locked meanwhile.
+  // No matcher: all series. The work beyond copying the result is bounded, since the index may be
+  // locked meanwhile.
   Candidates FindCandidates(const Selector& selector) const;
 
  private:

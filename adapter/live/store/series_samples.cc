@@ -28,7 +28,7 @@ Outcome InsertSorted(Point sample, std::vector<Point>& points) {
   return Outcome::kAdded;
 }
 
-// Of samples that end `points` from `begin` on, those outside of the times go.
+// Removes the samples of `points` from `begin` on that are outside the times.
 void KeepBetween(size_t begin, int64_t from_ms, int64_t to_ms, std::vector<Point>& points) {
   while (points.size() > begin && points.back().time_ms > to_ms) points.pop_back();
   const auto first = points.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -66,7 +66,7 @@ void SeriesSamples::MoveNewestToChunks() {
     open_ = last.head().samples < kChunkSamples;
     return;
   }
-  // Written again once the other half is there: what is known before it stays.
+  // The half block is written again together with the other half, so `before_` stays as it is.
   Predecessor behind;
   size_t bytes_before = sizeof(ChunkHead);
   if (open_) {

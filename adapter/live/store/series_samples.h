@@ -1,11 +1,12 @@
-// The samples of one series: what is old in chunks, and the newest few as they are.
+// The samples of one series: older ones encoded in chunks, and the newest few not encoded.
 //
-// Not thread-safe: whoever holds it has a lock. Times are int64 milliseconds since the epoch. The
-// newest samples (1 to kNewestSamples of them, once there is any) become half a block of the last
-// chunk when the next one comes and there is no room; the next half is written anew together with
-// it, as a whole block. So half as many samples lie there as they are, for the price of writing
-// each block one and a half times. A chunk is full at kChunkSamples. It goes when its newest sample
-// is older than the retention, so that what is held may be older than that by a chunk and a block.
+// Not thread-safe: its owner has a lock. Times are int64 milliseconds since the epoch. The newest
+// samples (1 to kNewestSamples of them, once there is any) become half a block of the last chunk
+// when the next one comes and there is no room; with the next half the block is written again, as a
+// whole. So only half a block of samples is kept without encoding, for the price of writing each
+// block one and a half times. A chunk is full at kChunkSamples. It is dropped when its newest
+// sample is older than the retention, so that samples may be older than that by a chunk and a
+// block.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@ class SeriesSamples {
     kTooOld,     // older than the newest one by more than the window
   };
 
-  // A sample that is older than the newest one is put in its place within `window_ms`.
-  // `retention_ms` before the newest sample lies what may be forgotten.
+  // A sample that is older than the newest one, by at most `window_ms`, is inserted at its place.
+  // Samples more than `retention_ms` older than the newest one may be forgotten.
   Outcome Add(Point sample, int64_t window_ms, int64_t retention_ms);
 
   // Appends the samples with from_ms <= time <= to_ms, in rising time.

@@ -110,7 +110,7 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
 }
 
 absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
-  // Of series that are not kept too: who was told that a sample is fine relies on its time.
+  // Times are checked for series that are not kept as well, so that a sender gets the same errors.
   if (Earlier(sample.time_ms, options_.max_ahead_ms) > now_ms) {
     return absl::OutOfRangeError(absl::StrCat("out of bounds: ", sample.time_ms - now_ms,
                                               " ms ahead of now, for ", NameOf(handle)));

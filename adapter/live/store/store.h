@@ -1,9 +1,9 @@
 // Samples in memory, series by series: what the live source evaluates PromQL over.
 //
-// Thread-safe. A sample for a handle takes the lock of its series and nothing else; a new series, a
-// series that goes, and who changes what is kept take the index for a moment; a query takes it
-// shared until it knows which series to look at, and then the lock of one series after the other.
-// No clock and no thread: the time is an argument, and somebody calls Prune every few seconds.
+// Thread-safe. Appending with a handle takes only the lock of its series. Adding or dropping
+// series, and changing what is kept, take the lock of the index for a moment. A query takes that
+// lock shared until it knows its series, and then the lock of one series after the other. There is
+// no clock and no thread: the time is an argument, and the owner calls Prune every few seconds.
 //
 // Times are int64 milliseconds since the epoch. Source of the rules for samples: Prometheus 2.42.0
 // tsdb. NaNs other than the staleness marker become 0x7ff8000000000001, as there.
@@ -31,15 +31,16 @@
 
 namespace flyball::live {
 
-// Where samples of one series go; cheap to copy and to keep. Of the store that gave it.
+// A handle for the samples of one series; cheap to copy and to keep. Valid for the store that
+// returned it.
 class SeriesHandle {
  public:
-  // False: nothing uses the series, so that its samples go nowhere.
+  // False: nothing uses the series, so its samples are dropped.
   bool kept() const { return series_ != nullptr; }
   const promql::Labels& labels() const { return series_->labels(); }  // of one that is kept
 
-  // Fetches what Append is going to touch into the processor's cache. Of many series each sample
-  // waits for memory: whoever has a list of samples asks for those a few places ahead.
+  // Fetches what Append is going to use into the processor's cache. With many series each sample
+  // waits for memory, so a caller with a list of samples calls this for those a few places ahead.
   void Prefetch() const {
     if (kept()) series_->Prefetch();
   }
@@ -47,7 +48,7 @@ class SeriesHandle {
  private:
   friend class Store;
   std::shared_ptr<StoredSeries> series_;
-  uint64_t keep_version_ = 0;  // of what told that the series is not kept
+  uint64_t keep_version_ = 0;  // if it is not kept: the version of the selectors that said so
 };
 
 class Store final : public promql::SeriesReader {
@@ -80,26 +81,26 @@ class Store final : public promql::SeriesReader {
   // Drops the series that have had no sample for the retention.
   void Prune(int64_t now_ms);
 
-  // Drops the series that have a sample later than `time_ms`, as all have once the clock was set
-  // back: they would take no sample before that time comes again.
+  // Drops the series that have a sample later than `time_ms`, as all have after the clock was set
+  // back: they would accept no sample until that time comes again.
   void DropLaterThan(int64_t time_ms);
 
   // From now on only series that one of the selectors matches are kept; others are dropped.
   // nullopt, as at the start: all are kept.
   void Keep(std::optional<std::vector<Selector>> selectors);
 
-  // Between the two, samples of the series that it asks about mark the watch, those of series that
-  // are made meanwhile too.
+  // Between the two calls, samples of the series that the watch selects mark it, including series
+  // that are made meanwhile.
   void StartWatch(const std::shared_ptr<Watch>& watch);
   void StopWatch(const std::shared_ptr<Watch>& watch);
 
-  // Gives a series that has no samples these; where nothing uses it, they are dropped. Errors as
-  // Open, and kAlreadyExists if it has samples.
+  // Gives these samples to a series that has none; if nothing uses the series they are dropped.
+  // Errors as Open, and kAlreadyExists if it has samples.
   absl::Status Restore(const promql::Labels& labels, SeriesSamples samples);
 
-  // Puts samples of before, in rising time, in front of those that the series has, which is made if
-  // there is none; where nothing uses it, they are dropped, and so are those that are not older
-  // than what it has. Errors as Open.
+  // Puts past samples, in rising time, before those of the series, which is made if it does not
+  // exist. Samples that are not older than those of the series are dropped, and all of them are if
+  // nothing uses the series. Errors as Open.
   absl::Status AddPast(const promql::LabelSet& labels, std::vector<Point> past);
 
   // In no order.
@@ -122,7 +123,7 @@ class Store final : public promql::SeriesReader {
   std::vector<SeriesPtr> Find(const Selector& selector) const {
     return *FindUnless(promql::Interrupted(), selector);
   }
-  // Those of the series that `drop` drops go: it says how many bytes they had, or nullopt.
+  // Removes those of the series that `drop` drops; it returns how many bytes they had, or nullopt.
   void Remove(const std::vector<SeriesPtr>& series,
               const std::function<std::optional<size_t>(StoredSeries&)>& drop);
 
@@ -134,7 +135,7 @@ class Store final : public promql::SeriesReader {
 
   mutable absl::Mutex mutex_;
   SeriesIndex index_ ABSL_GUARDED_BY(mutex_);
-  // The values say nothing. nullptr: all series are kept.
+  // The bool values have no meaning. nullptr: all series are kept.
   std::shared_ptr<const SelectorTable<bool>> kept_ ABSL_GUARDED_BY(mutex_);
   SelectorTable<std::shared_ptr<Watch>> watched_ ABSL_GUARDED_BY(mutex_);
 };

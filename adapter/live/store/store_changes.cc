@@ -1,7 +1,7 @@
-// Which series the store has and who watches them: what changes for many of them at once.
+// The changes of the store that concern many series at once: which are kept, and which are watched.
 //
-// Series are looked through without the index's lock, so that queries and new series wait for the
-// change itself only.
+// Series are examined without the index's lock, so that queries and new series wait only for the
+// change itself.
 #include <utility>
 
 #include "adapter/live/store/store.h"
@@ -41,7 +41,7 @@ void Store::Prune(int64_t now_ms) {
   const int64_t oldest_ms = Earlier(now_ms, options_.retention_ms);
   std::vector<SeriesPtr> old = Find({});
   std::erase_if(old, [=](const SeriesPtr& series) { return !series->IsOlderThan(oldest_ms); });
-  // A sample may have come since.
+  // Checked again under the lock, since a sample may have arrived.
   Remove(old, [=](StoredSeries& series) { return series.DropIfOlderThan(oldest_ms); });
 }
 

@@ -1,8 +1,8 @@
-// The whole store in a file, so that a restart goes on with what was known.
+// Writes the whole store into a file, and reads it, so that samples survive a restart.
 //
-// Blocking I/O. The file is written beside its place and renamed into it, so that there is the old
-// one or the new one. Series are written and read one after the other: neither takes more memory
-// than a block of them.
+// Blocking I/O. The file is written under another name and renamed, so that there is always the old
+// one or the new one. Series are written and read one after the other, with no more memory than a
+// block of them takes.
 //
 //   "flyball samples 1\n"                 then blocks, each
 //   bytes, crc32                          two uint32, of
@@ -24,7 +24,7 @@
 
 namespace flyball::live {
 
-// Samples that come while it is written may be in it or not. Returns the number of series.
+// Writes the file. Samples that arrive meanwhile may be in it or not. Returns the number of series.
 //   kUnavailable  the file can't be written; the message says why. What was there stays.
 absl::StatusOr<size_t> WriteStoreFile(const Store& store, const std::string& path);
 

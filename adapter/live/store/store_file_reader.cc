@@ -17,7 +17,7 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Takes a block apart. Every length is held against what is left.
+// Parses a block. Every length is checked against the bytes that are left.
 class BlockReader {
  public:
   explicit BlockReader(absl::Span<const uint8_t> block)
@@ -91,7 +91,7 @@ class StoreFileReader {
     const size_t at = at_;
     at_ += sizeof frame + frame.bytes;
     if (frame.bytes == 0) {
-      // What was damaged has been told.
+      // If there was damage, it has been reported already.
       if (loaded_.damage.ok() && frame.check != read_) Damaged("lacks series that it had", at);
       return false;
     }

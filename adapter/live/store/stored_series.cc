@@ -24,8 +24,8 @@ std::optional<Point> StoredSeries::Newest(int64_t from_ms, int64_t to_ms) const 
 
 int64_t StoredSeries::OldestRead() const { return Earlier(samples_.last_ms(), retention_ms_); }
 
-// The lock costs little where Abseil does not look for deadlocks. Debian's does unless it is told
-// not to, as main does first of all: else a microsecond a lock and half a kilobyte a series.
+// The lock costs little if Abseil does not detect deadlocks. Debian's does unless main switches
+// that off; otherwise each lock would cost a microsecond and each series half a kilobyte.
 StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, Watches& to_tell) {
   absl::MutexLock lock(&mutex_);
   if (dropped_) return {};

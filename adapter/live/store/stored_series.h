@@ -1,7 +1,7 @@
-// One series of the store: its labels, its samples, and who watches it.
+// One series of the store: its labels, its samples, and the watches on it.
 //
-// Thread-safe: one lock a series, held for as long as it takes to add a sample or to decode those
-// that are read. A series that the store has dropped has no samples, and takes none.
+// Thread-safe: one lock for each series, held for as long as it takes to add a sample or to decode
+// those that are read. A series that the store has dropped has no samples and accepts none.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class StoredSeries final : public promql::Series {
     std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
     size_t grown_by = 0;                            // bytes; wraps when it shrank
   };
-  // `to_tell` gets the watches that it marked and nobody had marked yet.
+  // `to_tell` gets the watches that this call has marked and that were not marked before.
   Added Add(Point sample, int64_t window_ms, Watches& to_tell);
 
-  // Puts samples, which are in rising time, before those that it has; only those count that are
-  // older. Otherwise as Add.
+  // Puts samples, in rising time, before those that it has; those that are not older are ignored.
+  // Otherwise as Add.
   Added AddPast(absl::Span<const Point> past, Watches& to_tell);
 
   // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.

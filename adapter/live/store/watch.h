@@ -1,7 +1,7 @@
-// Watch: one who wants to know whether a sample came for what it asked about.
+// Watch: tells whether a sample has arrived for any of its selectors.
 //
-// Thread-safe. Its number moves on with the first sample of a series that matches since it was
-// taken (base/sample_version.h); until it is taken again samples cost a look.
+// Thread-safe. Its number changes with the first sample of a matching series since it was last
+// taken (base/sample_version.h); until it is taken again, further samples cost only a check.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace flyball::live {
 
 class Watch final : public SampleVersion {
  public:
-  // It asks about the series that any of the selectors matches. `on_move` is called by the thread
-  // that appends, without a lock of the store.
+  // It watches the series that any of the selectors matches. `on_move` is called by the thread that
+  // appends, without a lock of the store.
   Watch(std::vector<Selector> selectors, std::function<void()> on_move)
       : SampleVersion(std::move(on_move)), selectors_(std::move(selectors)) {}
 

@@ -11,12 +11,12 @@
 
 namespace flyball::front {
 
-// It goes on; to this pod ("10.0.0.7:8080") where one is named.
+// Lets the request go on, to this pod ("10.0.0.7:8080") if one is given.
 envoy::ProcessingResponse ReleaseMessage(const std::optional<std::string>& pod);
 envoy::ProcessingResponse RefusalMessage(const Refusal& refusal);
 
-// What lets any other part of a request or response go on as it is; none where the message has no
-// part that we know.
+// The answer that lets any other part of a request or response pass unchanged; nullopt if the
+// message has no part that we know.
 std::optional<envoy::ProcessingResponse> PassMessage(const envoy::ProcessingRequest& request);
 
 }  // namespace flyball::front

@@ -10,10 +10,10 @@ namespace {
 constexpr int kEds = 3;
 constexpr int kLeastRequest = 1;
 constexpr absl::Duration kConnectTimeout = absl::Seconds(1);
-// Envoy's own limits would be met by held requests: what is too many is decided by us.
+// Held requests would reach Envoy's own limits, so these are off: the front limits them.
 constexpr uint32_t kNoLimit = 100'000;
 constexpr uint32_t kNoRetryLimit = 1'000'000;
-// Without it 10,000 requests released at once open as many connections, and pods refuse them.
+// Without this limit 10,000 requests released at once open as many connections, which pods refuse.
 constexpr uint32_t kConnectionsOfPod = 256;
 
 void SetLimits(envoy::CircuitBreakers& breakers, const ClusterResource& cluster) {
@@ -27,7 +27,7 @@ void SetLimits(envoy::CircuitBreakers& breakers, const ClusterResource& cluster)
   }
 }
 
-// The pod that our answer names, or any where it names none.
+// Sends a request to the pod that our answer names, or to any if it names none.
 void SetPodOfAnswer(envoy::LoadBalancingPolicy& policy) {
   envoy::OverrideHost chosen;
   envoy::MetadataKey& key = *chosen.add_override_host_sources()->mutable_metadata();

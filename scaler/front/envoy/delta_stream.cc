@@ -11,12 +11,12 @@
 namespace flyball::front {
 namespace {
 
-// Envoy asks for all of these, and for the others by name.
+// Whether Envoy asks for all resources of this kind at once. It asks for the others by name.
 bool AskedForAsAWhole(ResourceKind kind) {
   return kind == ResourceKind::kCluster || kind == ResourceKind::kListener;
 }
 
-// The places of the order, first to last, and which kind each is about.
+// The places in the order, first to last.
 enum Place {
   kListenersGone,
   kGatesOn,
@@ -32,7 +32,7 @@ constexpr ResourceKind kKindAt[kPlaces] = {ResourceKind::kListener, ResourceKind
                                            ResourceKind::kRoute,    ResourceKind::kListener,
                                            ResourceKind::kCluster};
 
-// Null: the resource is gone.
+// `found` null: the resource is gone.
 Place PlaceOf(ResourceKind kind, const VersionedResource* found) {
   switch (kind) {
     case ResourceKind::kCluster:
@@ -87,7 +87,7 @@ void DeltaStream::Begin(ResourceKind kind, const envoy::DeltaDiscoveryRequest& r
   Subscribe(kind, request);
   for (const auto& [name, had] : request.initial_resource_versions()) {
     if (!subscription.Wants(name)) continue;
-    uint64_t version = 0;  // of no resource of ours
+    uint64_t version = 0;  // 0 is the version of no resource of ours
     if (!absl::SimpleAtoi(had, &version)) version = 0;
     subscription.versions[name] = version;
     const VersionedResource* ours = table_.Find(kind, name);
@@ -112,7 +112,7 @@ void DeltaStream::Subscribe(ResourceKind kind, const envoy::DeltaDiscoveryReques
       continue;
     }
     subscription.names.insert(name);
-    // Who subscribes once more wants it once more.
+    // An Envoy that subscribes again wants the resource again.
     subscription.versions.erase(name);
     if (table_.Find(kind, name) != nullptr) subscription.due.insert(name);
   }
@@ -136,7 +136,7 @@ void DeltaStream::OnAnswer(Subscription& subscription, const envoy::DeltaDiscove
     return;
   }
   if (resources.size() > 1) {
-    // Which of them it refuses stands in words only: each is sent again, alone.
+    // Only the error text says which of them it refuses, so each is sent again, alone.
     for (const auto& [service, version] : resources) {
       if (!subscription.Wants(service)) continue;
       subscription.alone.insert(service);
@@ -158,7 +158,7 @@ void DeltaStream::OnChange(ResourceKind kind, const std::string& service) {
     return;
   }
   subscription.due.erase(service);
-  // Routes and endpoints go with the listener and the cluster that use them.
+  // Envoy drops routes and endpoints with the listener or cluster that uses them.
   if (AskedForAsAWhole(kind) && subscription.versions.contains(service)) {
     subscription.due.insert(service);
   } else {
@@ -189,7 +189,7 @@ bool DeltaStream::OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Ver
   verdict.kind = ResourceKind::kHostRoute;
   std::vector<std::pair<std::string, uint64_t>>& resources = answered.mapped().resources;
   if (!request.has_error_detail()) {
-    // Of a long table mostly one route has changed.
+    // Mostly only one route of a long table has changed; only what differs is reported.
     std::map<std::string, uint64_t> had = std::exchange(accepted_hosts_, {});
     for (auto& [service, version] : resources) {
       const auto before = had.find(service);
@@ -278,7 +278,8 @@ envoy::DeltaDiscoveryResponse DeltaStream::Message(ResourceKind kind,
     *resource.mutable_resource() = ResourceMessage(found->resource, node_);
     subscription.versions[service] = found->version;
     sent.resources.emplace_back(service, found->version);
-    // A cluster that changes is used once its endpoints have come again; they are not asked for.
+    // A changed cluster is used only after its endpoints have come again, which Envoy does not ask
+    // for.
     if (kind == ResourceKind::kCluster && endpoints.Wants(service) &&
         table_.Find(ResourceKind::kEndpoints, service) != nullptr) {
       endpoints.due.insert(service);

@@ -3,15 +3,16 @@
 //
 // Pure. Not thread-safe: its owner locks, together with the table.
 //
-// Order: what an Envoy is behind with is sent in the order in which no request is lost, whatever
-// the order in which it came: gates that close before pods leave, pods before gates that open.
+// Order: what an Envoy has not been sent yet is sent in an order in which no request is lost,
+// whatever the order of the changes: gates that close before pods that leave, and pods before gates
+// that open.
 //   1. listeners that are gone     2. routes with the gate on   3. clusters   4. endpoints
 //   5. routes with the gate off    6. listeners                 7. clusters that are gone
 // Routes of hosts are one resource beside the services' own, sent at 2 and at 5 (hosts_stream.h).
-// Where a gate that closes has to wait for answers, all that comes after it waits too.
-// A resource that changes while it waits is sent once, as it is when its turn comes. So an Envoy
-// that is slow costs the names of what it is behind with, and the answers that it owes (at most
-// kMaxUnanswered of each kind; then it gets nothing more of that kind).
+// If a gate that closes has to wait for answers, all that comes after it waits too.
+// A resource that changes while it waits is sent once, as it is when its turn comes. So a slow
+// Envoy costs only the names of what it has not been sent and the messages that it has not answered
+// (at most kMaxUnanswered of each kind; then it is sent nothing more of that kind).
 #pragma once
 
 #include <array>
@@ -36,28 +37,28 @@ class DeltaStream {
   static constexpr int kMaxUnanswered = 64;
   static constexpr int kMaxResources = 256;  // in one message
 
-  // What a message of the Envoy says about resources that it was sent, or has from before.
+  // What a message of the Envoy says about resources that it was sent or had before.
   struct Verdict {
     ResourceKind kind = ResourceKind::kCluster;
     std::vector<std::pair<std::string, uint64_t>> accepted;  // service, version
     std::vector<std::string> refused;                        // services
-    std::string why_refused;                                 // in Envoy's words
+    std::string why_refused;                                 // the Envoy's error text
   };
 
   explicit DeltaStream(const ResourceTable& table) : table_(table), hosts_(table) {}
 
-  // The stream's first message has to name the node. Messages of kinds that we don't serve say
-  // nothing.
+  // Handles a message. The stream's first one has to name the node. Messages of kinds that we do
+  // not serve are ignored.
   Verdict OnRequest(const envoy::DeltaDiscoveryRequest& request);
 
-  // The table has another version of the resource, or none any more.
+  // To be called when the table has another version of the resource, or does not have it any more.
   void OnChange(ResourceKind kind, const std::string& service);
 
-  // The next message for the Envoy; none when it has all, or owes too many answers.
+  // The next message for the Envoy; nullopt if it has everything, or owes too many answers.
   std::optional<envoy::DeltaDiscoveryResponse> Next();
 
   const std::string& node() const { return node_; }
-  // It had resources when the stream began.
+  // Whether the Envoy had resources when the stream began.
   bool returning() const { return returning_; }
 
  private:
@@ -69,8 +70,8 @@ class DeltaStream {
     bool all = false;
     absl::flat_hash_set<std::string> names;
     absl::flat_hash_map<std::string, uint64_t> versions;  // sent, or had from before
-    std::set<std::string> due;                            // to be sent, or to be taken away
-    std::set<std::string> alone;  // due in a message of its own, as it was refused with others
+    std::set<std::string> due;                            // to be sent, or to be removed there
+    std::set<std::string> alone;  // to be sent alone, since a message with others was refused
     std::map<std::string, SentMessage> unanswered;  // by nonce
 
     bool Wants(const std::string& service) const { return all || names.contains(service); }
@@ -82,14 +83,14 @@ class DeltaStream {
   void SubscribeToAll(ResourceKind kind);
   void OnAnswer(Subscription& subscription, const envoy::DeltaDiscoveryRequest& request,
                 Verdict& verdict);
-  // Whether the Envoy was sent the newest cluster and endpoints of the service.
+  // Whether the Envoy has not been sent the newest cluster or endpoints of the service.
   bool Lacks(const std::string& service);
   bool HostsAreDueAt(int place);
   envoy::DeltaDiscoveryResponse HostsTable();
   bool OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Verdict& verdict);
-  // Gates close that were not sent, since too many answers are owed.
+  // Whether gates that close were not sent yet because the Envoy owes too many answers.
   bool GatesWait();
-  // Those of `kind` that are due and belong to this place of the order.
+  // The resources of `kind` that are due and belong to this place in the order.
   std::vector<std::string> DueAt(int place, ResourceKind kind);
   envoy::DeltaDiscoveryResponse Message(ResourceKind kind, const std::vector<std::string>& due);
 
@@ -101,7 +102,7 @@ class DeltaStream {
   HostsStream hosts_;
   uint64_t last_hosts_version_ = 0;
   std::map<std::string, SentMessage> unanswered_hosts_;  // by nonce
-  std::map<std::string, uint64_t> accepted_hosts_;       // of the last table that was
+  std::map<std::string, uint64_t> accepted_hosts_;       // versions in the last accepted table
 };
 
 }  // namespace flyball::front

@@ -22,7 +22,7 @@ size_t HeadersWithValue(const HostRouteResource& route) {
                     [](const HeaderNeed& need) { return need.value.has_value(); }));
 }
 
-// Whether `a` is looked at first, of two routes of one host.
+// Whether `a` comes before `b`, of two routes of one host.
 bool IsMoreParticular(const PlacedRoute& a, const PlacedRoute& b) {
   const auto rank = [](const PlacedRoute& each) {
     return std::make_tuple(each.place->path == "/" ? 0 : each.place->path.size(),
@@ -63,7 +63,7 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
 
   envoy::RouteConfiguration message;
   message.set_name(kHostsListener);
-  message.mutable_validate_clusters();  // present and false: a cluster may come later
+  message.mutable_validate_clusters();  // present and false, since a cluster may come later
   message.set_ignore_port_in_host_matching(true);
   for (const auto& [host, placed] : hosts) {
     envoy::VirtualHost& to = *message.add_virtual_hosts();
@@ -83,7 +83,7 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
       }
     };
     add(placed);
-    // Envoy looks at one host alone; what that one does not take goes on to the wildcards.
+    // Envoy uses the routes of one host entry only, so those of the wildcards are repeated in it.
     ForEachWildcardAbove(host, [&](const std::string& wildcard) {
       if (const auto found = hosts.find(wildcard); found != hosts.end()) add(found->second);
     });

@@ -26,7 +26,7 @@ bool HostsStream::MustBeSent() const {
 
 bool HostsStream::MayBeSent(Lacks lacks) const {
   if (!due_.empty()) return true;
-  // Once for all of them, as each time costs a whole table.
+  // The second step comes once for all services, since each costs a whole table.
   return !still_gated_.empty() &&
          std::none_of(still_gated_.begin(), still_gated_.end(),
                       [&](const std::string& service) { return lacks(service); });

@@ -1,12 +1,12 @@
-// What one Envoy has been sent of the table of the listener for hosts.
+// What one Envoy has been sent of the route table of the listener for hosts.
 //
 // Pure. Not thread-safe: its owner locks, together with the table.
 //
 // The table is one resource, so a change of one route sends all of them (about 400 bytes each).
-// One message can hold gates that close, which must arrive before pods leave, beside gates that
-// open, which must arrive after the pods did. So a table is sent in two steps where it must be:
-// first with the gates still on of all services whose pods this Envoy is not sent yet, then as it
-// is. A gate that is on too long costs time, one that is off too early costs requests.
+// One message can hold gates that close, which must arrive before pods leave, and gates that open,
+// which must arrive after the pods. So a table is sent in two steps if needed: first with the gates
+// still on for all services whose pods this Envoy was not sent yet, then as it is. A gate that is
+// on too long costs time, one that is off too early costs requests.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +28,19 @@ class HostsStream {
 
   explicit HostsStream(const ResourceTable& table) : table_(table) {}
 
-  // The Envoy has the listener and wants its routes; all of them come.
+  // The Envoy has the listener and wants its routes: all of them become due.
   void Begin() { begun_ = all_due_ = true; }
   void End();
   void OnChange(const std::string& service);
 
-  // Gates that close, and routes that are gone: to be sent before endpoints are.
+  // Whether gates that close or routes that are gone are due, which are sent before endpoints.
   bool MustBeSent() const;
-  // Others: after the endpoints.
+  // Whether other changes are due, which are sent after endpoints.
   bool MayBeSent(Lacks lacks) const;
-  // No more is sent before an answer.
+  // Whether nothing more is sent before the Envoy has answered.
   bool IsFull() const { return unanswered_ >= kMaxUnanswered; }
 
-  // The table, and which services' versions are in it.
+  // The table to send, and the services and versions that it contains.
   envoy::RouteConfiguration Take(Lacks lacks, absl::string_view node,
                                  std::vector<std::pair<std::string, uint64_t>>& versions);
   void Answered() { --unanswered_; }
@@ -53,7 +53,7 @@ class HostsStream {
   bool all_due_ = false;
   int unanswered_ = 0;
   std::set<std::string> due_;
-  std::set<std::string> still_gated_;  // in the table that was sent last
+  std::set<std::string> still_gated_;  // services with the gate still on in the last table sent
 };
 
 }  // namespace flyball::front

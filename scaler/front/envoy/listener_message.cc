@@ -1,4 +1,4 @@
-// Where an Envoy listens for a service: HTTP/1 and 2 as transparent as can be, with the gate before
+// Makes the listener of a service: HTTP/1 and 2, as transparent as possible, with the gate before
 // the router.
 #include <algorithm>
 
@@ -9,13 +9,13 @@
 namespace flyball::front {
 namespace {
 
-constexpr int kPassThrough = 2;  // the pod's Server header
+constexpr int kPassThrough = 2;  // keeps the pod's Server header
 constexpr uint32_t kBufferBytes = 65536;
 constexpr uint32_t kStreams = 100'000;  // of an HTTP/2 connection; they may all be held
-constexpr absl::Duration kLongestTimeout = absl::Hours(1);  // that Envoy takes for a message
+constexpr absl::Duration kLongestTimeout = absl::Hours(1);  // the longest that Envoy accepts
 
-// Held requests outlive us by the retries: an Envoy that lost us asks again, every half second in
-// the end, for five minutes.
+// Through retries, held requests survive a restart of this process: an Envoy that lost the
+// connection asks again for five minutes, in the end every half second.
 void SetRetries(envoy::RetryPolicy& policy) {
   policy.set_retry_on("unavailable,reset,connect-failure");
   policy.mutable_num_retries()->set_value(600);
@@ -31,13 +31,14 @@ envoy::ExternalProcessor Gate(const ListenerResource& listener) {
   service.mutable_envoy_grpc()->set_cluster_name("flyball-owner");
   service.mutable_timeout();
   SetRetries(*service.mutable_retry_policy());
-  // Requests that are at pods go on when we are gone, as do those that nobody can ask us about.
+  // Requests at pods go on when this process is gone, and so do those about which it cannot be
+  // asked.
   gate.set_failure_mode_allow(true);
   gate.mutable_status_on_error()->set_code(503);
   *gate.mutable_message_timeout() =
       DurationMessage(std::min(listener.message_timeout, kLongestTimeout));
   SetProcessingMode(*gate.mutable_processing_mode(), false);
-  // One header of the request at most, since none is read.
+  // No more than one header of the request is sent, since none is read.
   gate.mutable_forward_rules()->mutable_allowed_headers()->add_patterns()->set_exact(":authority");
   gate.mutable_metadata_options()->mutable_receiving_namespaces()->add_untyped(kMetadataNamespace);
   return gate;

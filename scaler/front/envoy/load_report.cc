@@ -11,7 +11,7 @@ namespace {
 
 struct Statistic {
   absl::string_view name;
-  absl::string_view label;  // whose value names the service
+  absl::string_view label;  // the label whose value names the service
   double ServiceLoad::*value;
 };
 
@@ -47,7 +47,7 @@ std::vector<ServiceLoad> LoadOf(const envoy::StreamMetricsMessage& report) {
   }
   std::vector<ServiceLoad> loads;
   for (auto& [service, load] : services) {
-    // The Envoy's own listeners and clusters are no "<namespace>/<autoscaler>".
+    // The names of the Envoy's own listeners and clusters have no slash.
     if (service.find('/') == service.npos) continue;
     load.service = service;
     loads.push_back(std::move(load));

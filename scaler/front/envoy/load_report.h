@@ -1,4 +1,4 @@
-// What an Envoy's metrics sink says of each service.
+// Reads what an Envoy's metrics sink reports of each service.
 //
 // Pure.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace flyball::front {
 
-// One report; each service once, sorted by name. Values that are no finite numbers, and negative
-// ones, count as none.
+// The loads in one report, each service once, sorted by name. Values that are negative or not
+// finite count as absent.
 std::vector<ServiceLoad> LoadOf(const envoy::StreamMetricsMessage& report);
 
 }  // namespace flyball::front

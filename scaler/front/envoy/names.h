@@ -1,4 +1,4 @@
-// How Envoy names what we give it: type URLs, and the names of services in its statistics.
+// Names that Envoy uses: type URLs of resources, and the names of services in its statistics.
 //
 // Pure.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace flyball::front {
 
-// Host routes have the type of routes, as they are one.
+// Host routes have the type of routes, since all of them together are one route resource.
 absl::string_view TypeUrlOf(ResourceKind kind);
 std::optional<ResourceKind> KindOfTypeUrl(absl::string_view type_url);
 
@@ -20,14 +20,14 @@ std::optional<ResourceKind> KindOfTypeUrl(absl::string_view type_url);
 std::string StatNameOf(absl::string_view service);
 std::string ServiceOfStatName(absl::string_view name);
 
-// The filter that asks us about requests, as listeners and routes name it, and the namespace and
-// key of the metadata by which an answer names a pod.
+// The name, in listeners and routes, of the filter that asks the front about requests, and the
+// namespace and key of the metadata in which an answer names a pod.
 inline constexpr char kGateFilter[] = "flyball.gate";
 inline constexpr char kMetadataNamespace[] = "flyball";
 inline constexpr char kMetadataPod[] = "pod";
 
-// With these headers an Envoy begins its call for a gated request: they come from the route that we
-// gave to that Envoy, never from a client.
+// An Envoy begins its call for a gated request with these headers: they come from the route that it
+// was sent, never from a client.
 inline constexpr char kServiceHeader[] = "x-flyball-service";
 inline constexpr char kNodeHeader[] = "x-flyball-node";
 

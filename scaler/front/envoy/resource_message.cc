@@ -36,7 +36,7 @@ void SetProcessingMode(envoy::ProcessingMode& mode, bool until_end) {
   mode.set_request_header_mode(kSend);
   mode.set_response_header_mode(kSkip);
   mode.set_request_trailer_mode(kSkip);
-  // Without it Envoy ends the call right after our answer, and nobody learns when the request ends.
+  // Without it Envoy ends the call right after our answer, and the end of the request is not seen.
   mode.set_response_trailer_mode(until_end ? kSend : kSkip);
 }
 

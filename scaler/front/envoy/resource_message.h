@@ -1,7 +1,7 @@
-// The bytes of a resource, as Envoy reads them.
+// Encodes resources as Envoy reads them.
 //
-// Pure. Which options are set, and why, stands in the files that set them: listener_message.cc,
-// route_message.cc and cluster_message.cc. What is measured was measured on Envoy 1.40.
+// Pure. The files that set the options say which and why: listener_message.cc, route_message.cc and
+// cluster_message.cc. Measurements were made with Envoy 1.40.
 #pragma once
 
 #include <set>
@@ -15,28 +15,28 @@
 
 namespace flyball::front {
 
-// Of an Envoy by this name: the route tells it to say its name with each gated request.
+// `node` is the Envoy's name: the route tells it to send that name with each gated request.
 envoy::Any ResourceMessage(const Resource& resource, absl::string_view node);
 
 envoy::Cluster ClusterMessage(const ClusterResource& cluster);
 envoy::ClusterLoadAssignment EndpointsMessage(const EndpointsResource& endpoints);
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node);
-// The table of all host routes. Those of services in `still_gated` have the gate on whatever they
-// say.
+// The table of all host routes. Those of services in `still_gated` have the gate on, whatever the
+// route says.
 envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const> routes,
                                        const std::set<std::string>& still_gated,
                                        absl::string_view node);
 envoy::Listener ListenerMessage(const ListenerResource& listener);
 
 // Shared by the messages.
-// The route's way to the pods of its service, and whether each request is asked about before.
+// Sets the route to the pods of its service, and whether the front is asked about each request.
 void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node);
 envoy::Duration DurationMessage(absl::Duration duration);
 envoy::Any Packed(absl::string_view type, const google::protobuf::MessageLite& message);
-// Over the stream that all resources come by, and waited for without an end.
+// The resource comes over the stream of all resources, and is waited for without a time limit.
 void SetFromAds(envoy::ConfigSource& source);
-// What is sent of each request that is asked about: its beginning, and, where `until_end`, its
-// trailers.
+// Which parts of a request are sent when the front is asked about it: the headers and, with
+// `until_end`, the trailers of the response.
 void SetProcessingMode(envoy::ProcessingMode& mode, bool until_end);
 
 }  // namespace flyball::front

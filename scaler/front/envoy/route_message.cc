@@ -5,7 +5,7 @@
 namespace flyball::front {
 namespace {
 
-constexpr int kTries = 8;  // to find another pod by chance, before the same one is tried again
+constexpr int kTries = 8;  // random choices of another pod, before the same one is tried again
 
 void Add(envoy::ExtProcOverrides& overrides, absl::string_view header, absl::string_view value) {
   envoy::HeaderValue& added = *overrides.add_grpc_initial_metadata();
@@ -27,8 +27,9 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
   return gate;
 }
 
-// In these cases nothing of the request has reached a pod, so that any method may be repeated. Not
-// at the same pod: one that refuses has the fewest requests, and would be chosen again and again.
+// In these cases nothing of the request has reached a pod, so any method may be retried. The retry
+// goes to another pod: one that refuses has the fewest requests, and would be chosen again and
+// again.
 void SetRetries(envoy::RouteRetryPolicy& policy) {
   policy.set_retry_on("connect-failure,refused-stream,reset-before-request");
   policy.mutable_num_retries()->set_value(3);
@@ -42,7 +43,7 @@ void SetRetries(envoy::RouteRetryPolicy& policy) {
 }  // namespace
 
 void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node) {
-  to.add_response_headers_to_remove("x-flyball");  // which is ours alone to say
+  to.add_response_headers_to_remove("x-flyball");  // only the front may set it
   envoy::RouteAction& action = *to.mutable_route();
   action.set_cluster(route.service);
   *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
@@ -55,7 +56,7 @@ void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view no
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node) {
   envoy::RouteConfiguration message;
   message.set_name(route.service);
-  message.mutable_validate_clusters();  // present and false: a cluster may come later
+  message.mutable_validate_clusters();  // present and false, since a cluster may come later
   envoy::VirtualHost& host = *message.add_virtual_hosts();
   host.set_name(route.service);
   host.add_domains("*");

@@ -10,7 +10,7 @@
 namespace flyball::front {
 namespace {
 
-constexpr size_t kMostNamed = 5;  // of the refused places of one service
+constexpr size_t kMostNamed = 5;  // how many refused places of one service a message names
 
 bool IsWildcard(absl::string_view host) { return host.front() == '*'; }
 
@@ -22,7 +22,7 @@ class Granting {
  public:
   explicit Granting(const HostLimits& limits) : limits_(limits) {}
 
-  // Of the claims from the oldest to the youngest.
+  // First step, for each claim from the oldest to the youngest: grants the places that are free.
   void Claim(const HostClaim& claim) {
     HostGrant& grant = grants_[claim.service];
     for (const HostPlace& place : claim.routes.places) {
@@ -39,14 +39,15 @@ class Granting {
     if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
   }
 
-  // Once all have claimed.
+  // Second step, after all claims: counts the hosts below each wildcard.
   void CountHostsBelow() {
     for (const auto& [host, first] : first_of_host_) {
       ForEachWildcardAbove(host, [&](const std::string& wildcard) { ++below_[wildcard]; });
     }
   }
 
-  // Then, in the same order: refuses the wildcards that would be repeated too often.
+  // Third step, for each claim in the same order: refuses wildcards that would be repeated too
+  // often.
   void LimitWildcards(const HostClaim& claim) {
     HostRoutes& routes = grants_[claim.service].routes;
     std::erase_if(routes.places, [&](const HostPlace& place) {
@@ -114,7 +115,7 @@ class Granting {
 }  // namespace
 
 size_t RouteBytes(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
-  // The service's name stands in it as a cluster, and the gate's settings.
+  // 400 bytes are for the service's name, which is that of the cluster, and the gate's settings.
   size_t bytes = 400 + place.host.size() + place.path.size();
   for (const HeaderNeed& need : headers) {
     bytes += 24 + need.name.size() + need.value.value_or("").size();

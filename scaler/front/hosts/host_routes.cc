@@ -79,7 +79,7 @@ absl::StatusOr<HeaderNeed> ReadHeader(absl::string_view text) {
   const bool value_ok = need.value->size() <= kLongestValue &&
                         std::all_of(need.value->begin(), need.value->end(),
                                     [](unsigned char c) { return absl::ascii_isprint(c); });
-  // An empty exact value is no match to Envoy, but the absence of one.
+  // Envoy takes an empty exact value as "no value given", so it cannot be matched.
   if (!value_ok || need.value->empty()) return Wrong("headers", text, "has no value to compare");
   return need;
 }

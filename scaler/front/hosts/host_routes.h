@@ -1,10 +1,10 @@
-// Which requests of the listener for hosts are a service's: by host, path prefix and headers.
+// Which requests at the listener for hosts belong to a service: by host, path prefix and headers.
 //
-// Pure. As KEDA's http-add-on reads them: a port in the Host header does not matter, nor the case
-// of hosts and header names; a prefix matches whole segments of a path, so that "/api" is not
-// "/apis". Of several services the most particular counts: a host in full before wildcards, longer
+// Pure. As in KEDA's http-add-on, a port in the Host header does not matter, nor the case of hosts
+// and header names; a prefix matches whole segments of a path, so "/api" does not match "/apis". If
+// several services match, the most specific one counts: a full host before wildcards, longer
 // wildcards before shorter ones, then longer paths, then more headers.
-// Differs: where the longest path's headers do not match, shorter paths are looked at; the add-on
+// Difference: if the headers of the longest path do not match, shorter paths are tried; the add-on
 // goes on with the next wildcard.
 #pragma once
 
@@ -27,7 +27,7 @@ struct HostPlace {
 
 struct HeaderNeed {
   std::string name;                  // in lower case
-  std::optional<std::string> value;  // absent: it has to be there
+  std::optional<std::string> value;  // absent: any value will do
   auto operator<=>(const HeaderNeed&) const = default;
 };
 
@@ -38,8 +38,8 @@ struct HostRoutes {
   bool operator==(const HostRoutes&) const = default;
 };
 
-// The texts of a trigger's metadata, which are lists with commas: hosts as "HOST" or "HOST/PREFIX",
-// the prefixes of those hosts that say none, and headers as "NAME" or "NAME=VALUE".
+// Reads the texts of a trigger's metadata, which are comma-separated lists: hosts as "HOST" or
+// "HOST/PREFIX", prefixes for the hosts that have none, and headers as "NAME" or "NAME=VALUE".
 //   kInvalidArgument  `KEY: what`, by the name of the metadata
 absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_view path_prefixes,
                                           absl::string_view headers);
@@ -47,9 +47,8 @@ absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_
 // "shop.example.com/api with x-tenant=acme", for messages.
 std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers);
 
-// Calls `visit` with each wildcard whose requests hold all those of `host`, longer ones first, and
-// not with `host` itself: "*.b.example.com", "*.example.com", "*.com" and "*" for
-// "a.b.example.com".
+// Calls `visit` with each wildcard that covers all of `host`, longer ones first, but not with
+// `host` itself: "*.b.example.com", "*.example.com", "*.com" and "*" for "a.b.example.com".
 void ForEachWildcardAbove(absl::string_view host,
                           absl::FunctionRef<void(const std::string&)> visit);
 

@@ -1,11 +1,12 @@
-// The server that Envoys are connected to: their resources (incremental xDS over one stream), the
-// requests they ask about (ext_proc), and their statistics (metrics service), over gRPC.
+// The gRPC server that Envoys connect to: for their resources (incremental xDS over one stream),
+// the requests they ask about (ext_proc), and their statistics (metrics service).
 //
-// Thread-safe. The calls of DataPath never wait, but for a lock that is held for as long as it
+// Thread-safe. The calls of DataPath wait for nothing but a lock, which is held for as long as it
 // takes to make the messages of the resources that have changed. Events come from gRPC's threads,
 // from before Make returns until the destructor does; a stream or request that waits holds no
-// thread. The destructor ends all streams: Envoys ask again elsewhere, and hold what they held.
-// No type of gRPC stands here: a module that is loaded when the first server is made speaks it.
+// thread. The destructor ends all streams: Envoys ask again elsewhere, and go on holding requests.
+// This header uses no type of gRPC: that is in a module, which is loaded when the first server is
+// made.
 //
 // Limits: a message of 16 MiB.
 #pragma once
@@ -24,21 +25,21 @@ namespace flyball::front {
 struct DataPathServerOptions {
   std::string listen;  // "0.0.0.0:18000"; port 0: any that is free
 
-  // PEM files of TLS both ways; looked at every 3 s, so that what is renewed counts for new
-  // connections. All empty: no TLS, and whoever reaches the port is believed.
+  // PEM files for mutual TLS, checked every 3 s, so that renewed ones count for new connections.
+  // All empty: no TLS, and every peer that reaches the port is trusted.
   std::string cert_file;
   std::string key_file;
-  std::string ca_file;  // who must have signed the Envoys' certificates
+  std::string ca_file;  // of the CA that must have signed the Envoys' certificates
 
-  // The name that their certificates must have: a subject alternative name, or the common name
-  // where there is none. Empty: any certificate of that CA. A peer without it gets
+  // The name that their certificates must have: a subject alternative name, or the common name if
+  // there is none. Empty: any certificate of that CA. A peer without that name gets
   // PERMISSION_DENIED.
   std::string peer_name;
 };
 
 class DataPathServer : public DataPath {
  public:
-  // The one that was taken, where any was asked for.
+  // The port that is listened on, also if `listen` has port 0.
   virtual uint16_t port() const = 0;
 };
 
@@ -55,9 +56,9 @@ struct FrontModule {
 };
 
 // Loads the module if it isn't yet, and listens. `clock` and `events` outlive the server.
-//   kNotFound, kFailedPrecondition  the module can't be loaded (module_library.h)
-//   kInvalidArgument                a file of TLS is missing, unreadable or names no other two
-//   kUnavailable                    the address can't be listened on
+//   kNotFound, kFailedPrecondition  the module cannot be loaded (module_library.h)
+//   kInvalidArgument                a TLS file is missing or unreadable, or not all three are given
+//   kUnavailable                    the address cannot be listened on
 absl::StatusOr<std::unique_ptr<DataPathServer>> MakeDataPathServer(
     const DataPathServerOptions& options, const Clock& clock, DataPathEvents& events);
 

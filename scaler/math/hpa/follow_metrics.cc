@@ -11,7 +11,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Why autoscalers that share a pod are refused; all of them are known.
+// The error for autoscalers that share a pod; `rivals` are all of them.
 std::string RivalsError(const std::string& selector, std::vector<std::string> rivals,
                         RivalsText text) {
   if (text == RivalsText::kMultiple) {
@@ -23,8 +23,8 @@ std::string RivalsError(const std::string& selector, std::vector<std::string> ri
                       absl::StrJoin(rivals, " "), "])");
 }
 
-// "" when the pods behind the selector are known and this autoscaler's alone; else the error, with
-// its condition and event set.
+// "" if the pods behind the selector are known and no other autoscaler selects them; else the
+// error, with its condition and event set.
 std::string CheckSelector(const DecisionInput& input, Decision& decision) {
   const auto refuse = [&](absl::string_view reason, absl::string_view event,
                           absl::string_view message) {
@@ -145,7 +145,7 @@ Combination Combine(const std::vector<Proposal>& proposals, int32_t current) {
   return out;
 }
 
-// All proposals; each invalid one says so in an event.
+// Computes all proposals and adds an event for each invalid one.
 void ComputeProposals(const DecisionInput& input, const DecideOptions& options,
                       Workspace& workspace, Decision& decision) {
   const std::vector<MetricSpec>& metrics = input.autoscaler->metrics;
@@ -178,7 +178,7 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
   decision.stabilization = behavior.has_value()
                                ? StabilizeBothWays(recommended, *behavior, window, decision.state)
                                : StabilizeDown(recommended, window, decision.state);
-  // Nor may a recommendation of before the pods were waited for grow the target again.
+  // An earlier recommendation, from before growth had to wait, must not grow the target either.
   if (decision.pending.has_value()) {
     decision.stabilization->after = std::min(decision.stabilization->after, decision.current);
   }
@@ -204,7 +204,7 @@ void StabilizeAndLimit(const DecisionInput& input, Decision& decision) {
                           .message = {words.message}});
 }
 
-// Growth that waits for pods is a limit like the others to whoever reads the status.
+// The status shows growth that waits for pods like the other limits.
 void TellPending(const PendingHold& pending, Decision& decision) {
   SetCondition(decision,
                {.type = kScalingLimited,
@@ -250,9 +250,9 @@ std::string FollowMetrics(const DecisionInput& input, const DecideOptions& optio
     decision.pending = GrowthWaitsFor(input, decision.recommendation, decision.state);
     if (decision.pending.has_value()) decision.recommendation = decision.pending->after;
   }
-  // Fixed before windows and limits: they may turn the direction round.
+  // The reason is set before windows and limits are applied, which may reverse the direction.
   if (decision.recommendation > decision.current) {
-    // As upstream: no metric is named where the target had less than nothing.
+    // As upstream: no metric is named if the largest proposal is not above zero.
     absl::StrAppend(&decision.rescale_reason, combination.replicas > 0 ? winner : "",
                     " above target");
   } else if (decision.recommendation < decision.current) {

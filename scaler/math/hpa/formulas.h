@@ -1,8 +1,8 @@
-// The formulas by which samples or totals become a count of replicas, and the groups of pods by
-// which samples count.
+// The formulas that turn samples or totals into a count of replicas, and the groups of pods that
+// decide how samples count.
 //
 // Pure. Each formula fills the numbers, formula, verdict and replicas of a proposal whose tolerance
-// and target the caller has set. Sums and divisions wrap and cut as Go's do on amd64
+// and target the caller has set. Sums and divisions wrap and truncate as Go's do on amd64
 // (base/go/arithmetic.h); an absurd reading may therefore propose INT32_MIN. The guard of the loop
 // keeps such readings out.
 //
@@ -72,8 +72,9 @@ struct TotalQuery {
 // Target Value: the total against the target, for each ready pod.
 absl::Status ProposeFromTotal(const TotalQuery& query, Proposal& proposal);
 
-// Target AverageValue: the total divided by the target. `current` is status.replicas. External
-// totals take a negative partial sum for an overflow, and are capped; Object totals are neither.
+// Target AverageValue: the total divided by the target. `current` is status.replicas. For External
+// metrics a negative partial sum counts as an overflow and the total is capped; not so for Object
+// metrics.
 void ProposeFromTotalPerReplica(absl::Span<const int64_t> amounts_milli, bool external,
                                 int32_t current, Proposal& proposal);
 

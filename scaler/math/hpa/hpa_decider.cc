@@ -94,7 +94,7 @@ void DecideByBounds(const DecisionInput& input, Decision& decision) {
   }
 }
 
-// Whether the controller entered zero itself, as the status says.
+// Whether the status says that the controller itself scaled the target to zero.
 bool IsAsleep(const DecisionInput& input) {
   return input.config->scaled_to_zero_condition &&
          ConditionIsTrue(StoredStatus(input), kScaledToZero);
@@ -107,8 +107,8 @@ bool MayLeaveZero(const DecisionInput& input) {
   return IsAsleep(input) && (min != 0 || SeesLoadAtZero(*input.autoscaler));
 }
 
-// A target that the controller put to sleep wakes to no less than a minimum that was raised
-// meanwhile, whatever rules and windows allow.
+// A target that the controller scaled to zero gets at least minReplicas when it is woken, if that
+// was raised meanwhile, even if rules and windows allow less.
 void RaiseToMinimum(const DecisionInput& input, Decision& decision) {
   if (decision.current != 0 || decision.min_replicas == 0 || !input.config->wakes_by_condition ||
       decision.desired >= decision.min_replicas) {
@@ -138,7 +138,7 @@ class ReplicaMath : public Decider {
     } else {
       DecideWithScale(input, options, workspace, decision);
     }
-    // What an earlier decision left in the kept buffers.
+    // Clears what an earlier decision left in the buffers.
     if (!decision.metrics_computed) {
       decision.proposals.clear();
       decision.monitor.metrics.clear();

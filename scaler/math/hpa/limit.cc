@@ -18,7 +18,7 @@ constexpr double kDefaultGrowthMinimum = 4.0;
 
 enum class Direction { kUp, kDown };
 
-// Empties what the last decision left, but for its buffers.
+// Clears what the last decision left but keeps its buffers.
 Limiting& Reset(Decision& decision) {
   Limiting fresh;
   if (decision.limiting.has_value()) fresh.policies = std::move(decision.limiting->policies);
@@ -43,7 +43,7 @@ int32_t Allowed(const ScalingPolicy& policy, Direction direction, int32_t start,
       return direction == Direction::kUp ? WrapAdd32(start, policy.value)
                                          : WrapSub32(start, policy.value);
     case PolicyType::kPercent:
-      // Growth is rounded up so that it can start at all.
+      // Growth is rounded up, so that a small count can grow at all.
       return direction == Direction::kUp
                  ? GoInt32(std::ceil(static_cast<double>(start) * (1 + share)))
                  : GoInt32(static_cast<double>(start) * (1 - share));

@@ -16,7 +16,7 @@ struct ReadinessClock {
   absl::Time oldest_initializing = absl::InfiniteFuture();
 };
 
-// Whether a cpu sample of a running pod must not be used: the pod is starting, or never was ready.
+// Whether a cpu sample of a running pod must not be used: the pod is starting, or was never ready.
 bool IsUnready(const PodTable::Row& row, const PodSample& sample, ReadinessClock& clock) {
   if (!row.has_ready || !row.has_start_time) return true;
   if (row.start_time > clock.initializing_since) {

@@ -31,7 +31,7 @@ void Compute(double ratio, int64_t pods, Proposal& proposal) {
   proposal.replicas = GoInt32(std::ceil(ratio * proposal.multiplier));
 }
 
-// True when nothing has to be filled in; then the proposal is made.
+// Makes the proposal if no gaps have to be filled in, and returns whether it did.
 bool ProposeDirectly(const UsableSamples& usable, int32_t current, Proposal& proposal) {
   proposal.unready_as_zero = usable.counts.unready > 0 && proposal.ratio > 1.0;
   if (proposal.unready_as_zero || usable.counts.missing > 0) return false;
@@ -43,7 +43,8 @@ bool ProposeDirectly(const UsableSamples& usable, int32_t current, Proposal& pro
   return true;
 }
 
-// The last steps, after gaps are filled: `pods` counts every sample, strangers and filled ones too.
+// The last steps, after gaps were filled: `pods` counts all samples, also strangers and filled
+// ones.
 void ProposeRefilled(int64_t pods, int32_t current, Proposal& proposal) {
   const double before = proposal.ratio;
   const double after = proposal.refilled_ratio;
@@ -79,8 +80,8 @@ absl::Status MeasureUtilization(const Sums& sums, int32_t target, int32_t& perce
   return absl::OkStatus();
 }
 
-// Adds to `sums` what the gaps count as: missing pods `percent` of their request (nullopt: not at
-// all), unready ones nothing; the requests of both count.
+// Adds to `sums` what pods without usable samples count as: missing pods as missing_percent of
+// their request (nullopt: not at all), unready ones as no usage; the requests of both are added.
 void FillUtilizationGaps(const GroupQuery& query, const std::vector<PodGroup>& groups,
                          const Proposal& proposal, Sums& sums) {
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -94,7 +95,7 @@ void FillUtilizationGaps(const GroupQuery& query, const std::vector<PodGroup>& g
   }
 }
 
-// The samples that a proposal from `current` replicas is made of; an error if there are none.
+// The samples from which a proposal is made at `current` replicas; an error if there are none.
 absl::StatusOr<UsableSamples> SamplesOf(const GroupQuery& query, int32_t current,
                                         Workspace& workspace, Proposal& proposal) {
   proposal.base_replicas = current;

@@ -24,14 +24,14 @@ void Reset(Proposal& proposal) {
   proposal = std::move(fresh);
 }
 
-// Why a metric proposes nothing; with an empty error it does propose.
+// Why a metric proposes nothing; an empty error means that it does propose.
 struct Failure {
   absl::string_view reason;  // of condition and event
   std::string error;         // as condition and event show it
-  std::string wrap;          // what the aggregate error and the log say before it
+  std::string wrap;          // what the aggregate error and the log put before it
 };
 
-// Everything the metric kinds need; one exists for each call of Propose.
+// Everything that the kinds of metrics need; made for each call of Propose.
 struct Context {
   const DecisionInput& input;
   const MetricSpec& metric;
@@ -50,7 +50,7 @@ GroupQuery MakeGroupQuery(const Context& context, const RequestColumn* requests)
           .now = context.input.now};
 }
 
-// "" or why the metric's selector does not compile, in the dialect's words.
+// "", or why the metric's selector does not compile, in the words of the controller's version.
 std::string SelectorError(const Context& context) {
   const MetricIdentifier& id = context.metric.metric;
   if (id.selector_error.empty() || !id.selector.has_value()) return id.selector_error;
@@ -137,7 +137,7 @@ Failure ProposePods(const Context& context, Proposal& proposal) {
 
 // ---- Object, External ---------------------------------------------------------------------------
 
-// The calculation behind both; the caller has checked selector and reading.
+// The calculation for Object and External metrics; the caller has checked selector and reading.
 absl::Status ProposeTotal(const Context& context, bool average, Proposal& proposal) {
   const bool external = context.metric.type == MetricType::kExternal;
   if (average) {
@@ -158,12 +158,14 @@ absl::Status ProposeTotal(const Context& context, bool average, Proposal& propos
       absl::StrCat("unable to calculate ready pods: ", status.message()));
 }
 
-// How conditions and events call a metric with an AverageValue target, and all External ones.
+// Sets the name, in conditions and events, of a metric with an AverageValue target and of all
+// External metrics.
 void NameAsExternal(const MetricIdentifier& id, Proposal& proposal) {
   absl::StrAppend(&proposal.name, "external metric ", id.name, "(", id.selector_go, ")");
 }
 
-// Why an object's metric is not known. Up to 1.36 upstream's arguments are shifted by one.
+// Why an object's metric is not known. Up to 1.36 the arguments in upstream's text are shifted by
+// one.
 std::string UnknownObjectText(const Context& context) {
   const MetricSpec& metric = context.metric;
   const bool named = context.input.config->names_described_object;
@@ -257,7 +259,7 @@ Failure ProposeByType(const Context& context, Proposal& proposal) {
           absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text)), ""};
 }
 
-// Of no HorizontalPodAutoscaler: only our own kind says what counts while a metric is unknown.
+// Proposes the fallback of an unknown metric. Only an Autoscaler (CRD) has fallbacks.
 void ProposeInstead(const Context& context, Proposal& proposal) {
   const MetricSpec& metric = context.metric;
   proposal.valid = true;

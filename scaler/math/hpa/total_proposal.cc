@@ -14,7 +14,7 @@ constexpr int32_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 // How upstream adds series.
 enum class Summing {
   kWraps,
-  kSaturates,       // at the first amount that is too much; the rest is not looked at
+  kSaturates,       // at the first amount that is too much; the rest is ignored
   kNegativeIsMost,  // the first negative partial sum is read as an overflow
 };
 

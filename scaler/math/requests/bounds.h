@@ -1,5 +1,4 @@
-// What surrounds a wanted count: the least and most that may be applied, and who stands before the
-// pods.
+// The bounds of a wanted count, and the number of activators in front of the pods.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/reconciler/autoscaling/kpa (scaler.go, kpa.go).
 #pragma once
@@ -20,7 +19,7 @@ inline int32_t WithinBounds(int32_t min, int32_t max, int32_t count) {
 
 inline constexpr int32_t kFewestActivators = 2;
 
-// How many activators it takes to carry what the ready pods take and the burst.
+// How many activators are needed to carry the capacity of the ready pods plus the burst.
 inline int32_t ActivatorCount(const RequestSettings& settings, int32_t ready) {
   const double burst = settings.target_burst_capacity;
   if (burst == 0) return kFewestActivators;

@@ -6,7 +6,7 @@
 namespace flyball::scaler {
 namespace {
 
-// For longer windows.
+// The weight for windows longer than the table below.
 constexpr double kSlowest = 0.2;
 
 // 1 - 0.0001^(1/n) for n from 1 on, as Go computes it.
@@ -61,7 +61,8 @@ double DecayOf(int64_t seconds) {
   return seconds <= std::ssize(kDecays) ? kDecays[seconds - 1] : kSlowest;
 }
 
-// By squares, with the exponent apart, so that nothing is lost before the end.
+// By repeated squaring, with mantissa and exponent kept separately so that no precision is lost
+// before the end.
 double PowerOf(double base, int64_t times) {
   if (times == 0 || base == 1) return 1;
   if (times == 1 || base == 0) return base;

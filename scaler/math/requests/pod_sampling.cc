@@ -6,7 +6,7 @@
 namespace flyball::scaler {
 namespace {
 
-// 1.96 squared, times the variance, by the margin squared.
+// 1.96 squared, times the variance, divided by the margin squared.
 constexpr double kUnboundedSample = 1.96 * 1.96 * 100 / (5.0 * 5.0);
 
 }  // namespace

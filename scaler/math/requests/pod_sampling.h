@@ -1,4 +1,5 @@
-// How many pods are asked, and what all of them carry by their answers.
+// How many pods are asked for their traffic, and the traffic of all pods that follows from the
+// answers.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/autoscaler/metrics (sample_size.go, stats_scraper.go).
 #pragma once
@@ -13,19 +14,19 @@
 namespace flyball::scaler {
 
 // How many of a population are asked so that the mean is within 5 at 95 % confidence, if the
-// variance is 100: all of three, never more than 16.
+// variance is 100: all if there are three or fewer, and never more than 16.
 int64_t SampleSize(int64_t population);
 
-// A pod that could be asked. What a pod of less than a stable window says is of its start.
+// A pod that can be asked. A pod that is younger than a stable window reports its start-up.
 struct ScrapedPod {
   absl::Duration age;
   std::optional<TrafficSample> answer;  // nullopt: it does not answer
 };
 
-// The traffic of all pods, from the answers of SampleSize() of them: of those that are at least
-// `window` old as far as they reach, and of younger ones in place of those that fail. nullopt when
-// too few answer, which must not be taken for no traffic. Pods of one age are taken in their order:
-// whoever wants chance shuffles them.
+// The traffic of all pods, extrapolated from the answers of SampleSize() of them. Pods that are at
+// least `window` old are preferred; younger ones replace those that are missing or fail. nullopt if
+// too few answer, which must not be taken as no traffic. Pods of the same age are taken in the
+// given order: a caller that wants a random sample shuffles them.
 std::optional<TrafficSample> TrafficOfAll(const std::vector<ScrapedPod>& pods,
                                           absl::Duration window);
 

@@ -1,10 +1,10 @@
-// The largest of the counts of the last ticks: what delays scaling down.
+// The largest of the counts of the last ticks, which delays scaling down.
 //
-// Pure. Not thread-safe. A slot is one tick of Unix time, whatever the evaluations' real distance;
-// several evaluations in one slot keep the largest.
+// Pure. Not thread-safe. A slot is one tick of Unix time, however far apart the evaluations are; of
+// several evaluations in one slot the largest count is kept.
 //
-// Source: Knative Serving v0.51.0 pkg/autoscaler/aggregation/max. Memory: only counts that a later
-// one has not outgrown are kept, at most one a slot.
+// Source: Knative Serving v0.51.0 pkg/autoscaler/aggregation/max. Memory: a count is kept only
+// until a later one is as large; at most one for each slot.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class RecentMaximum {
  public:
   RecentMaximum(absl::Duration length, absl::Duration tick);
 
-  // Records the count and answers the largest one of the window that ends now.
+  // Records the count and returns the largest one of the window that ends now.
   int32_t Record(absl::Time now, int32_t count);
 
  private:

@@ -8,7 +8,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Before there was an evaluation: what the initial scale could take.
+// The excess burst before the first evaluation, from the initial scale.
 int32_t InitialExcessBurst(const RequestSettings& settings) {
   const double reserved = settings.target_burst_capacity;
   if (reserved == -1 || reserved == 0) return GoInt32(reserved);
@@ -37,7 +37,7 @@ RequestDecider::Demand RequestDecider::DemandOf(double average, double ready) co
   Demand demand;
   demand.pods = std::ceil(average / settings_.target);
   demand.count = GoInt32(GoMin(GoMax(demand.pods, down), up));
-  // Above the rates: what is woken at all is woken to this.
+  // The activation scale overrides the rate limits: a target that is woken gets at least that many.
   if (settings_.activation_scale > 1 && demand.pods > 0) {
     demand.count = std::max(demand.count, settings_.activation_scale);
   }

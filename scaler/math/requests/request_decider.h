@@ -1,11 +1,11 @@
-// How many pods the requests of one target need, and whether they could take a burst.
+// How many pods the requests of one target need, and whether these pods could take a burst.
 //
-// Pure: time, pods and averages are arguments. Not thread-safe; an object for each target. This is
-// a second kind of math beside the replica math (hpa/hpa_decider.h), but no Decider: it is
-// evaluated by tick and by poke and remembers between evaluations, where a Decider is a function of
-// one DecisionInput, whose readings, scale and status it does not have. What it wants becomes a
-// proposal like any other: bounds and the way to zero are applied to it afterwards
-// (revision.h).
+// Pure: time, pods and averages are arguments. Not thread-safe; one object for each target. This is
+// a second kind of math beside the replica math (hpa/hpa_decider.h), but not a Decider: it is
+// evaluated at each tick and poke and remembers things between evaluations, where a Decider is a
+// function of one DecisionInput, whose readings, scale and status do not exist here. The count that
+// it wants becomes a proposal like any other: bounds and scaling to zero are applied to it
+// afterwards (revision.h).
 //
 // Units:   counts are int32 pods; averages, target and total are in the metric's unit.
 // Source:  Knative Serving v0.51.0 pkg/autoscaler/scaling (autoscaler.go, multiscaler.go). With the
@@ -25,41 +25,41 @@ namespace flyball::scaler {
 
 struct PodsSeen {
   std::optional<int32_t> ready;  // nullopt: they cannot be counted
-  int32_t pending = 0;           // on their way; for options only
+  int32_t pending = 0;           // not ready yet; used by RequestOptions::count_pending only
 };
 
 struct RequestDecision {
   bool valid = false;  // false: pods or averages are unknown, nothing changed and the rest is 0
   int32_t wanted = 0;
   int32_t excess_burst = 0;  // requests in flight beyond the reserved burst that pods could take
-  bool told = false;         // wanted changed, or excess_burst its sign
+  bool told = false;         // `wanted` has changed, or the sign of excess_burst
 };
 
 class RequestDecider {
  public:
-  // A target that has more than one pod starts in panic, so that the history that is not there yet
-  // cannot shrink it for a stable window.
+  // A target that has more than one pod starts in panic, so that it is not shrunk for a stable
+  // window because of history that does not exist yet.
   RequestDecider(const RequestSettings& settings, const RequestOptions& options, PodsSeen pods,
                  absl::Time now);
 
-  // Other settings from now on. Whether and how long scaling down is delayed stays as it is.
+  // Uses other settings from now on, except that the delay of scaling down stays as it is.
   void Configure(const RequestSettings& settings) { settings_ = settings; }
 
   RequestDecision Evaluate(absl::Time now, PodsSeen pods, const TrafficAverages& averages);
 
-  // Whether a report of so many requests in flight is worth an evaluation at once.
+  // Whether a report of that many requests in flight is a reason for an evaluation at once.
   bool Pokes(double concurrency) const { return wanted_ == 0 && concurrency != 0; }
 
-  int32_t wanted() const { return wanted_; }  // -1 until there was an evaluation
+  int32_t wanted() const { return wanted_; }  // -1 before the first evaluation
   int32_t excess_burst() const { return excess_burst_; }
   bool panicking() const { return panic_since_.has_value(); }
   int32_t panic_maximum() const { return panic_maximum_; }
 
  private:
-  // What one average asks for, within the rates.
+  // The pods that one average asks for.
   struct Demand {
-    double pods = 0;  // before the rates
-    int32_t count = 0;
+    double pods = 0;    // before the limits on the rate of change
+    int32_t count = 0;  // after them
   };
   Demand DemandOf(double average, double ready) const;
   void FollowPanic(absl::Time now, bool over_threshold);

@@ -15,13 +15,13 @@ constexpr char kQueued[] = "Queued";
 constexpr char kNoTraffic[] = "NoTraffic";
 constexpr char kTimedOut[] = "TimedOut";
 
-// A count, and whether the target is told it.
+// A count, and whether it is applied to the target.
 struct ScaleOutcome {
   int32_t count = 0;
   bool apply = false;
 };
 
-// One step under way.
+// The state of one step while it is taken.
 class Step {
  public:
   Step(const RequestSettings& settings, const RevisionInput& input,
@@ -52,7 +52,7 @@ class Step {
  private:
   void LookAgain(absl::Duration after) { actions_.look_again.push_back(after); }
 
-  // For how long active has been what it is; not at all if that is not known.
+  // For how long `active` has had its value; zero if that is not known.
   absl::Duration Since() const {
     return status_.changed.has_value() ? input_.now - *status_.changed : absl::ZeroDuration();
   }
@@ -85,20 +85,21 @@ class Step {
     return {kUnknownScale, false};
   }
 
-  // It becomes inactive first, which lets the activators in; one pod stays until then.
+  // The revision becomes inactive first, which puts the activators into the path; one pod stays
+  // until then.
   ScaleOutcome Deactivate() {
     const absl::Duration rest = settings_.stable_window - Since();
     if (rest > absl::ZeroDuration()) {
       LookAgain(rest);
       return {1, true};
     }
-    // The mode does not change then, so that nothing else would call for the next step.
+    // If the mode does not change, nothing else would cause the next step.
     if (front_.mode == ServeMode::kProxy) LookAgain(kStepIsOver);
     return {0, false};
   }
 
   ScaleOutcome RemoveLastPods() {
-    // Without a limit on the burst the activators are always in the path.
+    // With an unlimited burst capacity (-1) the activators are always in the path.
     if (settings_.target_burst_capacity != -1) {
       ++actions_.probes;
       if (!activator_answers_()) {
@@ -121,7 +122,7 @@ class Step {
     return {0, false};
   }
 
-  // So many ready pods make it active.
+  // The number of ready pods that makes it active.
   int32_t FewestReady() const {
     return std::max(settings_.min_scale, status_.initialized ? 1 : settings_.initial_scale);
   }

@@ -13,8 +13,8 @@ using Places = std::map<uint64_t, std::string>;  // by angle; a member leaves wh
 
 uint64_t Angle(absl::string_view text) { return StableHash(text) % kSubsetUniverse; }
 
-// Each member at the hash of its name and the target; where somebody is already, the full hash is
-// appended and hashed again.
+// Places each member at the hash of its name and the target. If that place is taken, the full hash
+// is appended and hashed again.
 Places PlaceMembers(const std::vector<std::string>& members, absl::string_view target) {
   Places places;
   for (const std::string& member : members) {

@@ -38,7 +38,7 @@ void TrafficWindows::Add(int64_t second, double concurrency, double requests) {
 
 void TrafficWindows::AddMeanOfRepeats(int64_t second, double concurrency, double requests,
                                       absl::string_view source) {
-  // Sources that went away are forgotten when the next one comes.
+  // Sources that no longer report are forgotten when a new one appears.
   if (!sources_.contains(source)) {
     absl::erase_if(sources_, [&](const auto& each) { return each.second.second < second - 1; });
   }

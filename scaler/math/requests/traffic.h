@@ -1,7 +1,7 @@
-// What is known of a target's requests: in flight and begun, each over a stable and a panic window.
+// The requests of a target, in flight and begun, each averaged over a stable and a panic window.
 //
-// Pure: no clock. Not thread-safe. Whoever counts requests twice says so: what came through the
-// activator is in the pods' reports too, marked as proxied, and is subtracted from them.
+// Pure: no clock. Not thread-safe. Requests that came through the activator are in the pods'
+// reports as well; the pods mark them as proxied, and they are subtracted there.
 //
 // Source: Knative Serving v0.51.0 pkg/autoscaler/metrics/collector.go.
 #pragma once
@@ -22,7 +22,7 @@ namespace flyball::scaler {
 struct TrafficSample {
   double concurrency = 0;  // mean of the requests in flight
   double proxied_concurrency = 0;
-  double requests = 0;  // begun
+  double requests = 0;  // how many began
   double proxied_requests = 0;
 };
 
@@ -34,23 +34,23 @@ struct TrafficAverages {
 
 class TrafficWindows {
  public:
-  // Whether averages are weighted stays as it is in these settings.
+  // Whether averages are weighted is taken from these settings and stays.
   TrafficWindows(const RequestSettings& settings, const RequestOptions& options);
 
-  // The windows as they are in other settings.
+  // Resizes the windows to those of other settings.
   void Configure(const RequestSettings& settings, absl::Time now);
 
-  // `source` names who reported; it matters to options only.
+  // `source` names the reporter; it matters only with RequestOptions::mean_of_repeats.
   void Record(absl::Time now, const TrafficSample& sample, absl::string_view source = "");
 
-  // The report that there is a first request, made when it came and not at a second's end.
+  // Records the notice of a first request, which is sent at once and not at the end of a second.
   void RecordOpening(absl::Time now, const TrafficSample& sample);
 
-  // Of the settings' metric.
+  // The averages of the settings' metric.
   TrafficAverages Averages(const RequestSettings& settings, absl::Time now) const;
 
  private:
-  // What one source reported in the second that it reported last.
+  // What one source reported in the last second for which it reported.
   struct SourceReports {
     int64_t second = 0;
     double count = 0;
@@ -67,7 +67,7 @@ class TrafficWindows {
   RequestWindow panic_concurrency_;
   RequestWindow stable_requests_;
   RequestWindow panic_requests_;
-  bool opened_ = false;  // by a notice that no other report followed yet
+  bool opened_ = false;  // a first request was noticed, and no other report has followed yet
   absl::flat_hash_map<std::string, SourceReports> sources_;
 };
 

@@ -1,11 +1,12 @@
 // The average of the last seconds of one measure: a ring of one-second sums.
 //
-// Pure: no clock; times are whole Unix seconds. Not thread-safe. A sample joins the second that it
-// is stamped with, also when it comes late or from the future. A young window averages over what it
-// has, silence shortens it from the recent side, and a hole that is followed by data is zeros.
+// Pure: no clock; times are whole Unix seconds. Not thread-safe. A sample is added to the second of
+// its timestamp, even if that is late or in the future. A young window averages over the seconds
+// that it has; seconds without samples at the recent end are left out; a gap that is followed by
+// data counts as zeros.
 //
-// Source:  Knative Serving v0.51.0 pkg/autoscaler/aggregation/bucketing.go. Sums are made in its
-//          order, so that they round alike.
+// Source:  Knative Serving v0.51.0 pkg/autoscaler/aggregation/bucketing.go. Sums are made in the
+//          same order, so that they round alike.
 // Memory:  8 bytes a second of the window.
 #pragma once
 
@@ -25,10 +26,11 @@ class RequestWindow {
   // `seconds`: its length, at least 1.
   RequestWindow(int64_t seconds, Weights weights);
 
-  // Adds to the second's sum. A second that has left the window is not recorded.
+  // Adds `value` to the second's sum. A second that is no longer in the window is ignored.
   void Record(int64_t second, double value);
 
-  // As of the second `now`; equal weights round to six decimals. 0 when it is empty.
+  // The average as of the second `now`; with equal weights rounded to six decimals. 0 if the window
+  // is empty.
   double Average(int64_t now) const;
 
   // Whether nothing was recorded for longer than the window, or ever.
@@ -37,7 +39,7 @@ class RequestWindow {
   // Keeps the newest seconds that fit. Does nothing when the length is the same.
   void Resize(int64_t seconds, int64_t now);
 
-  // Where all that was recorded is of one second: that it was `second`, a later one, instead.
+  // Moves the sum to the later `second` if all that was recorded belongs to one second.
   void MoveOnlySecond(int64_t second);
 
  private:
@@ -51,7 +53,7 @@ class RequestWindow {
 
   Weights weights_;
   std::vector<double> sums_;      // of second s at s mod size
-  std::optional<int64_t> first_;  // unset after a resize of a window whose data had gone
+  std::optional<int64_t> first_;  // unset after a window without current data was resized
   std::optional<int64_t> last_;
   double total_ = 0;
 };

@@ -11,8 +11,8 @@ namespace flyball::front {
 using AdsReactor =
     grpc::ServerBidiReactor<envoy::DeltaDiscoveryRequest, envoy::DeltaDiscoveryResponse>;
 
-// All fields but the message that is read are guarded by the service's lock. It is ended when a
-// read fails, which every stream comes to, and deletes itself.
+// All fields but the message that is read are guarded by the service's lock. A stream ends when a
+// read fails, as every stream does at some time, and deletes itself.
 class AdsService::Stream : public AdsReactor {
  public:
   explicit Stream(AdsService& service) : service_(service), delta_(service.table_) {
@@ -21,7 +21,8 @@ class AdsService::Stream : public AdsReactor {
     if (service_.serving_) Read();
   }
 
-  // For the compiler, which cannot know that the service of each stream is the one that locks.
+  // Tells the compiler's thread-safety analysis that the stream's service is the one whose lock is
+  // held.
   void AssertLocked() const ABSL_ASSERT_EXCLUSIVE_LOCK(service_.mutex_) {
     service_.mutex_.AssertHeld();
   }
@@ -84,7 +85,7 @@ class AdsService::Stream : public AdsReactor {
     }
   }
 
-  // What waits for BeginServing has no read that could fail.
+  // A stream that waits for BeginServing has no read under way that could fail.
   void OnCancel() override {
     absl::MutexLock lock(&service_.mutex_);
     if (!reading_) End(grpc::Status::CANCELLED);

@@ -1,8 +1,8 @@
-// Resources over incremental xDS: one stream of each Envoy, all fed from one table.
+// Sends resources over incremental xDS: one stream for each Envoy, all fed from one table.
 //
-// Thread-safe. One lock holds the table and what each stream was sent; it is not held while the
-// front is called. One message of a stream is under way at a time, and what changes meanwhile is
-// sent after it, as it is by then (delta_stream.h).
+// Thread-safe. One lock guards the table and what each stream was sent; it is not held while the
+// front is called. A stream has one message under way at a time; what changes meanwhile is sent
+// after it, in its state at that time (delta_stream.h).
 #pragma once
 
 #include <set>
@@ -28,7 +28,7 @@ class AdsService final
   // As in DataPath.
   void Put(Resource resource, uint64_t version) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ResourceKind kind, const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Until then streams are accepted, and nothing of them is read.
+  // Until then streams are accepted but not read.
   void BeginServing() ABSL_LOCKS_EXCLUDED(mutex_);
 
   grpc::ServerBidiReactor<envoy::DeltaDiscoveryRequest, envoy::DeltaDiscoveryResponse>*
@@ -53,8 +53,8 @@ class AdsService final
   ResourceTable table_ ABSL_GUARDED_BY(mutex_);
   std::set<Stream*> streams_ ABSL_GUARDED_BY(mutex_);  // each until its OnDone
 
-  // Held while the front is told of an Envoy, so that an older stream's words never come after
-  // those of the newer one. Nothing that the front calls takes it.
+  // Held while events of an Envoy are reported to the front, so that those of an older stream never
+  // come after those of a newer one. Nothing that the front calls takes it.
   absl::Mutex telling_ ABSL_ACQUIRED_BEFORE(mutex_);
   absl::flat_hash_map<std::string, const Stream*> newest_ ABSL_GUARDED_BY(telling_);  // by node
 };

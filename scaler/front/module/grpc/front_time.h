@@ -1,4 +1,4 @@
-// The time that the front is told: data_path.h says which.
+// The time that is passed to the front (data_path.h).
 #pragma once
 
 #include "absl/time/time.h"

@@ -12,8 +12,8 @@ namespace flyball::front {
 
 using GateReactor = grpc::ServerBidiReactor<envoy::ProcessingRequest, envoy::ProcessingResponse>;
 
-// It owns itself until OnDone, since the front may answer it while it ends. It is ended when a read
-// fails: the client is gone, or Envoy has nothing more to say of the request.
+// A call owns itself until OnDone, since the front may answer it while it ends. It ends when a read
+// fails: the client is gone, or Envoy has nothing more to send about the request.
 class GateService::Call : public GateReactor {
  public:
   Call(GateService& service, NodeId node, std::string name)
@@ -28,7 +28,7 @@ class GateService::Call : public GateReactor {
 
   void Read() { StartRead(&incoming_); }
 
-  // The front's answer. `until_end`: the front wants to know when the request ends.
+  // Sends the front's answer. `until_end`: the front wants to know when the request ends.
   void Answer(envoy::ProcessingResponse message, bool until_end) {
     absl::MutexLock lock(&mutex_);
     if (ended_ || std::exchange(answered_, true)) return;
@@ -37,7 +37,7 @@ class GateService::Call : public GateReactor {
   }
 
  private:
-  // Envoy waits for each answer before it says more, so that one message waits here at most.
+  // Envoy waits for each answer before it sends more, so at most one message waits here.
   void Write(envoy::ProcessingResponse message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_) {
       next_ = std::move(message);
@@ -68,7 +68,7 @@ class GateService::Call : public GateReactor {
       told = !answered_ || until_end_;
       finish = !writing_;
     }
-    // First of all: another request may wait for the place of this one.
+    // This comes first, since another request may wait for the place of this one.
     if (id_ != 0) {
       service_.Drop(id_);
       if (told) service_.events_.OnRequestEnd(id_, FrontTime(service_.clock_));
@@ -96,7 +96,7 @@ class GateService::Call : public GateReactor {
   const NodeId node_;
   const std::string name_;  // of the service
   std::shared_ptr<Call> self_;
-  RequestId id_ = 0;  // as the next, used by one read at a time
+  RequestId id_ = 0;  // this and the next are used by one read at a time
   envoy::ProcessingRequest incoming_;
 
   absl::Mutex mutex_;

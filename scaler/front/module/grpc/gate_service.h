@@ -1,7 +1,8 @@
-// Requests that Envoys ask about: one call of ext_proc each, which waits for the front's answer.
+// Receives the requests that Envoys ask about: one ext_proc call for each, which waits for the
+// front's answer.
 //
-// Thread-safe. A lock holds the list of calls, and each call has one of its own; neither is held
-// while the front is called.
+// Thread-safe. A lock guards the list of calls, and each call has a lock of its own; neither is
+// held while the front is called.
 #pragma once
 
 #include <atomic>
@@ -28,7 +29,7 @@ class GateService final
   // As in DataPath.
   void Release(RequestId id, const std::optional<std::string>& pod) ABSL_LOCKS_EXCLUDED(mutex_);
   void Refuse(RequestId id, const Refusal& refusal) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Until then calls are accepted, and nothing of them is read: who asks early waits.
+  // Until then calls are accepted but not read, so that early ones wait.
   void BeginServing() ABSL_LOCKS_EXCLUDED(mutex_);
 
   grpc::ServerBidiReactor<envoy::ProcessingRequest, envoy::ProcessingResponse>* Process(
@@ -37,9 +38,9 @@ class GateService final
  private:
   class Call;
 
-  // Whether it may read at once; otherwise it is among those that wait for BeginServing.
+  // Whether the call may read at once; otherwise it waits for BeginServing from now on.
   bool MayRead(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whether it waited, and does so no more.
+  // Ends the wait for BeginServing. Returns whether the call was waiting.
   bool StopWaiting(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);
   RequestId Add(std::shared_ptr<Call> call) ABSL_LOCKS_EXCLUDED(mutex_);
   void Drop(RequestId id) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,4 +1,4 @@
-// The module's server: all of it that the program sees is the symbol at the end.
+// The module's server. The program sees only the symbol at the end of this file.
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
@@ -22,7 +22,7 @@ void SetConnections(grpc::ServerBuilder& builder) {
   // their connections would be closed after half a minute.
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
-  // An Envoy whose node is lost ends no connection.
+  // Pings detect an Envoy whose node is lost, which does not close its connection.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 5000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
@@ -44,7 +44,7 @@ class GrpcDataPathServer : public DataPathServer {
 
   ~GrpcDataPathServer() override {
     if (server_ == nullptr) return;
-    // Ends all calls at once: gRPC takes a time before 1970 for one that never comes.
+    // Time 0 ends all calls at once. gRPC would take a time before 1970 as one that never comes.
     server_->Shutdown(std::chrono::system_clock::from_time_t(0));
     server_->Wait();
   }
@@ -85,7 +85,7 @@ class GrpcDataPathServer : public DataPathServer {
   GateService gate_;
   MetricsService metrics_;
   uint16_t port_ = 0;
-  std::unique_ptr<grpc::Server> server_;  // goes first: its calls use the services
+  std::unique_ptr<grpc::Server> server_;  // destroyed first, since its calls use the services
 };
 
 absl::StatusOr<std::unique_ptr<DataPathServer>> Make(const DataPathServerOptions& options,

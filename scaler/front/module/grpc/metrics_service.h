@@ -1,4 +1,4 @@
-// What Envoys tell of their requests, a few times a second: one stream of each.
+// Receives what Envoys report of their requests a few times a second: one stream from each.
 //
 // Thread-safe; keeps nothing but the streams.
 #pragma once

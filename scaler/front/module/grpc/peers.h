@@ -1,4 +1,4 @@
-// Whom we speak with: the credentials of our port, and whether a peer is one of the Envoys.
+// The credentials of our port, and the check that a peer is one of the Envoys.
 //
 // Thread-safe.
 #pragma once
@@ -17,12 +17,13 @@ class Status;
 
 namespace flyball::front {
 
-// Of TLS both ways where the options name files. kInvalidArgument: one is missing or unreadable.
+// Credentials for mutual TLS if the options name files. kInvalidArgument: one is missing or
+// unreadable.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
     const DataPathServerOptions& options);
 
-// OK where the certificate of the connection has the name, or no name is asked for. What a peer
-// says in headers is believed only then.
+// OK if the certificate of the connection has the name, or no name is required. Only then may what
+// the peer sends in headers be trusted.
 grpc::Status CheckPeer(const grpc::ServerContextBase& call, const std::string& peer_name);
 
 }  // namespace flyball::front

@@ -7,7 +7,7 @@ class Status;
 
 namespace flyball::front {
 
-// Of a reactor class of gRPC. It deletes itself.
+// `Reactor` is a reactor class of gRPC. The call deletes itself.
 template <typename Reactor>
 class RefusedCall : public Reactor {
  public:
