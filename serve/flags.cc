@@ -137,7 +137,8 @@ void AddServingFlags(GoFlags flags, ServeFlags& f) {
             "most requests at once; more are answered 429");
   flags.Duration(
       "shutdown-delay-duration", f.server.shutdown_delay,
-      "how long it goes on serving after the signal to stop, while /readyz already fails");
+      "how long the server goes on serving after the signal to stop, while /readyz already "
+      "fails");
 }
 
 // Limits on what clients may use of the server.
@@ -149,7 +150,8 @@ void AddLimitFlags(GoFlags flags, ServeFlags& f) {
             "most connections; beyond it the one that has been quiet longest is closed");
   flags.Int("max-connection-bytes", f.max_connection_bytes,
             "memory that all connections may take together: state of TLS, requests that are read, "
-            "answers that are not taken; when it is more, those that are quiet longest are ended");
+            "answers that clients have not read; beyond it those that have been quiet longest are "
+            "closed");
   flags.Int("max-header-bytes", f.max_header_bytes,
             "longest request line and headers; more is answered 431");
   flags.Int("max-header-lines", f.max_header_lines,

@@ -18,7 +18,7 @@ namespace flyball::serve {
 namespace {
 
 absl::Status TooSlow() {
-  return absl::DeadlineExceededError("the API server is too slow to say who asks for it");
+  return absl::DeadlineExceededError("the API server did not answer in time which HPAs ask for it");
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ class HpaAskers::Lister : public kube::WatchHandler {
         scaler::Admit(*document, {.dialect = {}, .skip_admission = true});
     if (!admitted.autoscaler.has_value()) {
       // An HPA that cannot be read may ask for more replicas than all others, so this is an error.
-      unread_ = absl::InvalidArgumentError("one of them has a form that is not known");
+      unread_ = absl::InvalidArgumentError("one HPA cannot be read");
       return;
     }
     const scaler::Autoscaler& autoscaler = *admitted.autoscaler;

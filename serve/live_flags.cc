@@ -23,14 +23,14 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.String("live-kubelet-ca-file", f.kubelet_ca_file,
                "CA of the kubelets' serving certificates; without it that of the cluster");
   flags.Bool("live-kubelet-insecure-tls", f.kubelet_insecure_tls,
-             "take any serving certificate of a kubelet");
+             "accept any serving certificate of a kubelet");
   flags.Bool("live-push", f.push,
              "take samples that others send: remote write at /api/v1/write, text at /api/v1/push, "
              "OTLP at /v1/metrics");
   flags.List("live-otlp-promote-resource-attributes", f.promoted_attributes,
              "attributes of OTLP resources that become labels of each of their series");
   flags.Repeated("live-keep", f.keep,
-                 "selector of series that are kept beside those that the rules read; repeatable");
+                 "selector of series to keep in addition to those that the rules read; repeatable");
   flags.Duration("live-retention", f.retention, "how long samples are kept");
   flags.Duration(
       "live-out-of-order-window", f.out_of_order,
@@ -59,7 +59,7 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                  "may have been seen yet");
   flags.Duration("live-debounce", f.debounce,
                  "how long after a sample the autoscalers that read it are decided; samples that "
-                 "come meanwhile are counted in");
+                 "arrive in between are included");
 }
 
 absl::Status CheckLiveFlags(const LiveFlags& f) {

@@ -65,15 +65,14 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "the annotation flyball.dev/mode of an object wins",
                "shadow|advise|act");
   flags.Bool("scaler-hpa", f.options.act_on_hpas,
-             "in mode act HorizontalPodAutoscalers too are acted on: only where the stock "
-             "controller is off");
+             "in mode act, also act on HorizontalPodAutoscalers; the stock controller must be off");
   flags.Bool("scaler-autoscaler-metrics", f.autoscaler_metrics,
              "/metrics has six gauges of each autoscaler's last decision");
   flags.String("decision-log", f.decision_log,
                "file to which each decision that differs from the one before is written, one line "
                "of JSON each");
   flags.Int("decision-log-megabytes", f.decision_log_megabytes,
-            "MiB after which that file is renamed to FILE.1, in the place of the one before");
+            "MiB after which that file is renamed to FILE.1, which it replaces");
   flags.String("decision-log-otlp", f.decision_log_otlp,
                "OTLP/HTTP receiver (http://collector:4318) to which the same decisions are sent as "
                "logs; /v1/logs is added");
@@ -82,14 +81,14 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("scaler-kubeconfig", f.kubeconfig,
                "kubeconfig of the scaler (default: as --lister-kubeconfig)");
   flags.Bool("scaler-leader-elect", f.leader_elect,
-             "decide only what this replica holds the leases of; false: everything, for a single "
-             "replica (default true)");
+             "decide only autoscalers whose lease this replica holds; false: all of them, for a "
+             "single replica (default true)");
   flags.Int("scaler-shards", f.election.shards,
             "into how many parts, by namespace, the work is split among the replicas; replicas "
             "with another number wait until those with this one have handed over; 1 is plain "
             "leader election");
   flags.String("scaler-lease-namespace", f.election.ns,
-               "namespace of the leases and of what is remembered (default: the pod's)");
+               "namespace of the leases and of the saved state (default: the pod's)");
   flags.Duration(
       "scaler-lease-duration", f.election.lease_duration,
       "how long others wait before they take the lease of a replica that does not renew it; with "
@@ -97,7 +96,7 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Duration("scaler-lease-renew-deadline", f.election.renew_deadline,
                  "how long after the last renewal a replica still writes");
   flags.Duration("scaler-lease-retry-period", f.election.retry_period,
-                 "how often leases are renewed and looked at");
+                 "how often leases are renewed and checked");
   flags.List("scaler-trigger-allow-addresses", f.trigger_allow_addresses,
              "addresses and ranges (10.0.0.0/8) that triggers may ask although they are loopback, "
              "link-local, multicast or a cloud's metadata server");

@@ -28,14 +28,14 @@ constexpr Command kCommands[] = {
      RunConvert},
     {"decide", "decide the replica count of an HPA in a cluster, in files or in vectors",
      RunDecide},
-    {"diff", "tell what differs between two rule files", RunDiff},
+    {"diff", "show the differences between two rule files", RunDiff},
     {"doctor", "check the whole chain from an autoscaler to its series", RunDoctor},
     {"explain", "ask a running server why an autoscaler has its count", RunExplain},
     {"metrics", "list what a running server offers, and by which rule", RunMetrics},
     {"query",
      "ask for a metric as an autoscaler does, or evaluate PromQL over the samples of a file",
      RunQuery},
-    {"rules", "tell which metric a series becomes, or why it becomes none", RunRules},
+    {"rules", "show which metric a series becomes, or why it becomes none", RunRules},
     {"schema", "print a JSON schema of rule files, test files or autoscalers", RunSchema},
     {"serve",
      "serve the metrics APIs, and scale; the default when only flags are given, as "
@@ -52,7 +52,7 @@ void PrintUsage(std::FILE* out) {
   }
   std::fputs(
       "\n`flyball COMMAND --help` tells more.\n\n"
-      "Exit status: 0 if all is well, 1 if what was looked at is not, 2 for a wrong command line "
+      "Exit status: 0 if all is well, 1 if the check found problems, 2 for a wrong command line "
       "or input\n"
       "that cannot be read; serve: 255 when it cannot start.\n",
       out);

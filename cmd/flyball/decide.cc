@@ -62,7 +62,7 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
   if (snapshot.autoscalers.empty() && snapshot.own_autoscalers.empty()) {
     std::string others;
     for (const auto& [kind, count] : snapshot.ignored) {
-      absl::StrAppend(&others, others.empty() ? "; found only kinds that play no part: " : ", ",
+      absl::StrAppend(&others, others.empty() ? "; found only other kinds: " : ", ",
                       kind);
     }
     return absl::NotFoundError(

@@ -214,7 +214,7 @@ class ExternalQuestion : public Question {
         // An error makes the decision hold. Its text is the same at each decision, since events and
         // statuses repeat it.
         answer.answer->error =
-            "unable to fetch metrics: the source fails, and a kept value moves nothing";
+            "unable to fetch metrics: the source fails, and a kept value must not change the count";
       } else if (said[i].ok()) {
         answer.answer->series = std::move(said[i]->list.items);
       } else {

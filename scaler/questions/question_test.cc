@@ -142,7 +142,7 @@ TEST_F(QuestionTest, AKeptValueIsUnknown) {
   const auto question = MakeMetricQuestion("web", Queue("kept"));
   question->AddPart(Queue("kept"));
   const AnswerPtr answer = Ask(*question);
-  EXPECT_THAT(answer->error, testing::HasSubstr("a kept value moves nothing"));
+  EXPECT_THAT(answer->error, testing::HasSubstr("a kept value must not change the count"));
   EXPECT_TRUE(answer->series.empty());
 }
 

@@ -58,7 +58,7 @@ ShardCount::State ShardCount::Round() {
   const std::string waited_for = std::exchange(waits_for_, "");
   if (SaysOurs()) {
     others_.clear();
-    if (!waited_for.empty()) spdlog::info("scaler: all replicas go by {} shards now", shards_);
+    if (!waited_for.empty()) spdlog::info("scaler: all replicas use {} shards now", shards_);
     return State::kOurs;
   }
   const AgreedCount agreed = AgreedCount::Parse(record_.lease.holder);
@@ -73,7 +73,7 @@ ShardCount::State ShardCount::Round() {
   if (!AllEnded(before, most)) {
     const std::string others =
         before == 0 ? "the number of shards is not agreed on yet, and leases of shards are held"
-                    : absl::StrCat("other replicas go by ", before, " shards, this one by ",
+                    : absl::StrCat("other replicas use ", before, " shards, this one uses ",
                                    shards_, " (--scaler-shards)");
     return wait(absl::StrCat(others, ": it decides nothing until they have stopped"));
   }
@@ -84,7 +84,7 @@ ShardCount::State ShardCount::Round() {
   if (!AllEnded(before, most)) return State::kOther;
   if (memory_ != nullptr && before != 0) {
     if (const absl::Status moved = memory_->Move(before, term()); !moved.ok()) {
-      return wait(absl::StrCat("what is remembered of ", before, " shards cannot be moved to ",
+      return wait(absl::StrCat("the saved state of ", before, " shards cannot be moved to ",
                                shards_, ": ", moved.message()));
     }
   }
