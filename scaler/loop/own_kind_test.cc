@@ -169,6 +169,51 @@ TEST(OwnKind, WhatAMetricKeepsShrinksNothing) {
   EXPECT_EQ(world.Replicas("web"), 7);
 }
 
+// With 2 pods of app=job the trigger asks for one replica, and is inactive.
+constexpr char kIdleJobs[] =
+    R"(,"minReplicas":0,"cadence":{"interval":"1s"},"cooldownPeriod":5,"triggers":[{"type":)"
+    R"("kubernetes-workload","metadata":{"podSelector":"app=job","value":"2",)"
+    R"("activationValue":"5"}}])";
+
+TEST(OwnKind, AnUnknownMetricKeepsTheLastReplica) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 1);
+  for (int i = 0; i < 2; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), kIdleJobs);
+  world.metrics.SetExternal("queue", std::nullopt);
+  world.Start();
+  for (int i = 0; i < 12; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 1);
+  EXPECT_FALSE(world.diary.last("web").activation->active);
+  world.metrics.SetExternal("queue", 3000);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 0;
+  })) << world.Own("web");
+}
+
+TEST(OwnKind, WhatAMetricKeepsIsNotScaledToZero) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 3);
+  for (int i = 0; i < 6; ++i) world.AddPod("job", absl::StrCat("job-", i));
+  world.PutOwn("web", QueueOr(R"({"keepLast":"3m","then":{"replicas":3}})"), kIdleJobs);
+  world.metrics.SetExternal("queue", 25000);
+  world.Start();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(world.diary.last("web").activation->active);
+  world.metrics.SetExternal("queue", std::nullopt);
+  ASSERT_TRUE(world.Next("web").has_value());
+  for (int i = 0; i < 6; ++i) {
+    world.api.Delete(absl::StrCat("/api/v1/namespaces/shop/pods/job-", i));
+  }
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_EQ(world.Replicas("web"), 3);
+  EXPECT_EQ(world.diary.last("web").decision.proposals[0].verdict, Verdict::kInstead);
+  // What a person says counts like a reading, the same count too.
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 0;
+  })) << world.Own("web");
+}
+
 TEST(OwnKind, FallbackStandsForADeadTrigger) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -1,9 +1,18 @@
 #include "scaler/steps/apply_activation.h"
 
+#include <algorithm>
+
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {
 namespace {
+
+// Whether a metric failed, or goes on asking for its last count: that ends, what a person says does
+// not.
+bool IsUnknown(const Proposal& proposal) {
+  return !proposal.valid ||
+         (proposal.verdict == Verdict::kInstead && proposal.valid_until != absl::InfiniteFuture());
+}
 
 void Rescale(const Activation& activation, Decision& decision) {
   decision.rescale = true;
@@ -43,7 +52,11 @@ void ApplyActivation(const DecisionInput& input, const Activation& activation, D
                               .message = {activation.message}});
       break;
     case ActivationStep::kDeactivate:
-      if (decision.outcome != Outcome::kDecided) break;
+      // The math holds only where the metrics that are known ask for less than there is.
+      if (decision.outcome != Outcome::kDecided ||
+          std::any_of(decision.proposals.begin(), decision.proposals.end(), IsUnknown)) {
+        break;
+      }
       Rescale(activation, decision);
       break;
   }

@@ -19,7 +19,8 @@ inline constexpr absl::string_view kFrontReady = "FrontReady";
 // To be called after Decide, which was given an autoscaler whose minimum is at least one replica.
 // At zero replicas Decide has therefore concluded "switched off", and that is replaced by what
 // `activation` says. Above zero a deactivation replaces the count of Decide, unless a metric is
-// unknown. Sets the conditions Active and, where that is known, FrontReady.
+// unknown or goes on asking for its last count. Sets the conditions Active and, where that is
+// known, FrontReady.
 void ApplyActivation(const DecisionInput& input, const Activation& activation, Decision& decision);
 
 }  // namespace flyball::scaler

@@ -79,12 +79,10 @@ const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs
 // Sets the count that a fallback asks for in place of the reading. If that differs from before the
 // reading gets a new version, after `last`, the highest so far.
 void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, Reading& reading) {
-  if (instead.has_value() == reading.instead.has_value() &&
-      (!instead.has_value() || instead->replicas == reading.instead->replicas)) {
-    return;
-  }
-  reading.instead = instead;
-  reading.version = ++last;
+  const bool same = instead.has_value() == reading.instead.has_value() &&
+                    (!instead.has_value() || instead->replicas == reading.instead->replicas);
+  reading.instead = instead;  // the same count may stand for longer now
+  if (!same) reading.version = ++last;
 }
 
 // The count that the trigger's own fallback asks for while `metric`, one of its metrics, is
