@@ -253,6 +253,49 @@ TEST_F(WrongWrites, WhoOnlyAdvisesRemembersWhatItActsOnAcrossOwners) {
   EXPECT_THAT(advising.judge.wrong(), IsEmpty());
 }
 
+// As many replicas as there are two pods of app=job; a minute after the last of them there are none.
+constexpr char kJobs[] =
+    R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"1s"},"cooldownPeriod":60,)"
+    R"("triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":"app=job",)"
+    R"("value":"2"}}])";
+
+TEST_F(WrongWrites, WhoWakesATargetAndDiesLeavesItItsCooldown) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  sim.AddReplica();
+  Make({.key = Own(), .metrics = "", .spec = kJobs, .annotations = ""}, 0);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(Own()), 0);
+  // It dies before it can write down why.
+  sim.cluster.on_scale_write = [this](const auto&) { sim.replica(0).Kill(); };
+  sim.cluster.PutDeployment(jobs, 2);
+  sim.Run(absl::Seconds(2));
+  ASSERT_EQ(Replicas(Own()), 1);
+  sim.cluster.on_scale_write = [](const auto&) {};
+  sim.cluster.DeleteDeployment(jobs);
+  sim.AddReplica();
+  sim.Run(absl::Seconds(56));
+  EXPECT_EQ(Replicas(Own()), 1);
+  sim.Run(absl::Seconds(60));
+  EXPECT_EQ(Replicas(Own()), 0);
+}
+
+TEST_F(WrongWrites, ASuccessorsClockShortensNoCooldown) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  sim.AddReplica();
+  sim.cluster.PutDeployment(jobs, 2);
+  Make({.key = Own(), .metrics = "", .spec = kJobs, .annotations = ""}, 1);
+  sim.Run(absl::Seconds(20));
+  sim.cluster.DeleteDeployment(jobs);
+  sim.Run(absl::Seconds(10));
+  ASSERT_EQ(Replicas(Own()), 1);
+  sim.AddReplica().JumpWall(absl::Minutes(2));
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(46));
+  EXPECT_EQ(Replicas(Own()), 1);
+  sim.Run(absl::Seconds(60));
+  EXPECT_EQ(Replicas(Own()), 0);
+}
+
 TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
   sim.AddReplica();
   sim.Set({"shop", "web"}, 'a', 70'000);

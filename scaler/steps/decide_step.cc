@@ -16,12 +16,18 @@
 namespace flyball::scaler {
 namespace {
 
-// Whether a trigger was active according to the stored status.
-bool WasActive(const AutoscalerStatus& status) {
-  return std::any_of(
-      status.conditions.begin(), status.conditions.end(), [](const Condition& condition) {
-        return condition.type == kActive && condition.status == ConditionStatus::kTrue;
-      });
+// Whether a trigger may have been active until now, as far as the status tells that another owner,
+// or this one in an earlier term, wrote last. Above zero replicas it may be from before the last
+// activity, which is written down after the scale, and its time is of another clock.
+bool MayHaveBeenActive(const CycleInputs& inputs) {
+  const Autoscaler& written = inputs.managed->autoscaler;
+  const std::vector<Condition>& conditions = written.status.conditions;
+  const auto told = std::find_if(conditions.begin(), conditions.end(),
+                                 [](const Condition& one) { return one.type == kActive; });
+  if (told == conditions.end()) return false;  // nobody has decided it
+  const ScaleAnswer& scale = inputs.scale.answer;
+  const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0;
+  return told->status == ConditionStatus::kTrue || (written.min_or_default() == 0 && !at_zero);
 }
 
 // In shadow the scale is another controller's: its changes count for the policies as ours would.
@@ -327,8 +333,8 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
   const absl::Duration offset = now.WallOffset();
   TakeStoredStatus(tracked);
   if (!last.made || last.status_is_old) {
-    last.last_active = TakeOverActivity(inputs.managed->last_active,
-                                        WasActive(inputs.managed->autoscaler.status), now.wall);
+    last.last_active =
+        TakeOverActivity(inputs.managed->last_active, MayHaveBeenActive(inputs), now.wall);
   }
   // Additions that were seen while we did not act may not be ours, so they allow us no removals.
   if (inputs.mode == Mode::kAct && last.mode != Mode::kAct) last.decision.state.scale_ups.clear();

@@ -77,9 +77,9 @@ Activation DecideByReadings(const ActivationInput& input) {
 
 }  // namespace
 
-std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
+std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,
                                            absl::Time now) {
-  return stored_active ? now : stored;
+  return maybe_active ? now : stored;
 }
 
 Activation DecideActivation(const ActivationInput& input) {

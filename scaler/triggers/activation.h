@@ -66,13 +66,13 @@ struct Activation {
 
 Activation DecideActivation(const ActivationInput& input);
 
-// The time of the last activity for a replica that takes over: `stored` and `stored_active` are
-// what the status says. The status gets that time when activity ends, but while activity lasts only
-// now and then. So an autoscaler that the status calls active may have been active until a moment
-// ago, and `now` counts as its last activity. Zero is therefore never entered before the cooldown
-// after the true last activity; after a take-over in the middle of activity it may be entered
-// later, by the time between the true last activity and the take-over.
-std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool stored_active,
+// The time of the last activity for a replica that takes over: `stored` is what the status says.
+// That gets the time when activity ends, but while activity lasts only now and then, and by the
+// clock of its writer, which may have died before it wrote. So where a trigger may have been active
+// since (`maybe_active`) `now` counts as its last activity. Zero is therefore never entered before
+// the cooldown after the true last activity; after a take-over it may be entered later, by the time
+// between the true last activity and the take-over.
+std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,
                                            absl::Time now);
 
 }  // namespace flyball::scaler

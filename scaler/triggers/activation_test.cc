@@ -175,8 +175,8 @@ INSTANTIATE_TEST_SUITE_P(Unknown, DecideActivationTest,
 
 TEST(TakeOverActivityTest, WhoWasActiveMayHaveBeenSoUntilNow) {
   const absl::Time stored = kNow - absl::Hours(1);
-  EXPECT_EQ(TakeOverActivity(stored, /*stored_active=*/true, kNow), kNow);
-  EXPECT_EQ(TakeOverActivity(stored, /*stored_active=*/false, kNow), stored);
+  EXPECT_EQ(TakeOverActivity(stored, /*maybe_active=*/true, kNow), kNow);
+  EXPECT_EQ(TakeOverActivity(stored, /*maybe_active=*/false, kNow), stored);
   EXPECT_EQ(TakeOverActivity(std::nullopt, false, kNow), std::nullopt);
 }
 
