@@ -119,6 +119,29 @@ TEST(Scaler, TellsHowItIsDoingFromBeforeItsStartUntilAfterItsEnd) {
   }
 }
 
+// What else is wrong with its annotations ends no pause.
+TEST(Scaler, WritesNothingForAnHpaThatIsPaused) {
+  LoopWorld world;
+  const auto put = [&](const std::string& name, const std::string& annotations) {
+    world.AddDeployment(name, 2);
+    world.PutHpa(name, ExternalMetricJson("queue", "10"), "", annotations);
+  };
+  put("web", R"({"flyball.dev/paused-until":"2027-01-01T00:00:00Z"})");
+  put("typo", R"({"flyball.dev/paused-until":"2027-01-01T00:00:00Z",)"
+              R"("flyball.dev/schedules":"- {name: night, start: 0 25 * * *}"})");
+  put("someday", R"({"flyball.dev/paused-until":"next year"})");
+  put("late", R"({"flyball.dev/schedules":"- {name: night, start: 0 25 * * *}"})");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  for (const char* name : {"web", "typo", "someday", "late"}) {
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next(name).has_value());
+  }
+  EXPECT_EQ(world.Replicas("web"), 2);
+  EXPECT_EQ(world.Replicas("typo"), 2);
+  EXPECT_EQ(world.Replicas("someday"), 2);
+  EXPECT_EQ(world.Replicas("late"), 4) << "it was not paused";
+}
+
 TEST(Scaler, WritesNothingInShadow) {
   LoopWorld world(LoopWorld::InShadow());
   world.AddDeployment("web", 2);

@@ -17,14 +17,19 @@
 namespace flyball::scaler {
 namespace {
 
-// Annotations that cannot be read are logged and ignored, as the stock controller goes on, too.
+// Annotations that cannot be read are logged and ignored, as the stock controller goes on. A pause is
+// in force whatever else is wrong, and also where nobody can tell until when.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
-  managed.own.schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
+  Schedules& schedules = managed.own.schedules;
+  schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
-    managed.own.schedules = {};
+    schedules.windows.clear();
     spdlog::warn("scaler: {} has no schedules: {}", managed.key.ToString(), error.ToString());
   }
+  managed.own.paused =
+      managed.autoscaler.annotations.contains(std::string(kPausedUntilAnnotation)) &&
+      !schedules.paused_until.has_value();
   const auto& annotations = managed.autoscaler.annotations;
   const auto selection = annotations.find(std::string(kPodSelectionAnnotation));
   if (selection == annotations.end()) return;
