@@ -296,6 +296,26 @@ TEST_F(WrongWrites, ASuccessorsClockShortensNoCooldown) {
   EXPECT_EQ(Replicas(Own()), 0);
 }
 
+// As a transport does whose connection was gone: the second call meets what the first has written.
+TEST_F(WrongWrites, ARemovalThatWasSentTwiceCounts) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f"};
+  sim.AddReplica();
+  for (const std::string& name : names) {
+    sim.Set({"shop", name}, 'a', 80'000);
+    Make({.key = Hpa("shop", name),
+          .metrics = MetricOf('a', name, 10),
+          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .annotations = ""},
+         8);
+  }
+  sim.Run(absl::Seconds(20));
+  sim.replica(0).network.repeated = 0.5;
+  for (const std::string& name : names) sim.Set({"shop", name}, 'a', 10'000);
+  sim.Run(absl::Minutes(2));
+  for (const std::string& name : names) EXPECT_EQ(Replicas(Hpa("shop", name)), 7) << name;
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
   sim.AddReplica();
   sim.Set({"shop", "web"}, 'a', 70'000);

@@ -107,8 +107,10 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
     }
-    // A refused write had no effect: if that count is seen later, somebody else has set it.
-    if (IsRefusal(stored.status())) tracked.written.unconfirmed = before;
+    // What is refused had no effect; somebody else may have set the same count. But what a removal
+    // conflicts with may be itself: the transport sends again what got no answer.
+    const bool maybe_done = absl::IsAborted(stored.status()) && decision.desired < decision.current;
+    if (IsRefusal(stored.status()) && !maybe_done) tracked.written.unconfirmed = before;
     if (!absl::IsAborted(stored.status())) return stored.status();
     ++conflicts_;
     conflict = stored.status();

@@ -260,12 +260,13 @@ void RandomCourse::TroubleNetwork() {
   network = {.slow = chance.Is(0.7) ? 0.3 : 0.0,
              .slow_delay = chance.UpTo(kSlowest),
              .refused = chance.Is(0.3) ? chance.Between(1, 10) / 10.0 : 0.0,
-             .lost = chance.Is(0.5) ? 0.3 : 0.0};
+             .lost = chance.Is(0.5) ? 0.3 : 0.0,
+             .repeated = chance.Is(0.3) ? 0.3 : 0.0};
   if (chance.Is(0.5)) replica->longest_queue = chance.UpTo(kLongestQueue);
   Note(absl::StrCat("trouble for replica ", replica->options().index, ": slow ", network.slow,
                     " up to ", absl::FormatDuration(network.slow_delay), ", refused ",
-                    network.refused, ", lost ", network.lost, ", queue ",
-                    absl::FormatDuration(replica->longest_queue)));
+                    network.refused, ", lost ", network.lost, ", repeated ", network.repeated,
+                    ", queue ", absl::FormatDuration(replica->longest_queue)));
 }
 
 void RandomCourse::CalmNetwork() {

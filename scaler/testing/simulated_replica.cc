@@ -57,6 +57,7 @@ absl::StatusOr<Answer> SimulatedReplica::Call(const SimulatedNetwork& network,
   const bool has_effect = killed_ ? world_.chance.Is(0.5) : !world_.chance.Is(network.refused);
   if (!has_effect) return absl::UnavailableError("connection refused");
   if (there > timeout && world_.chance.Is(0.5)) return absl::DeadlineExceededError("no answer");
+  if (world_.chance.Is(network.repeated)) (void)serve();
   Answer answer = serve();
   if (there > timeout) return absl::DeadlineExceededError("no answer in time");
   const absl::Duration back = Way(network);
