@@ -13,6 +13,8 @@
 #include "scaler/math/readings.h"
 #include "scaler/steps/mode.h"
 #include "scaler/stores/state_upkeep.h"
+#include "scaler/triggers/activation.h"
+#include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
 namespace {
@@ -66,6 +68,23 @@ Reading PodsReading(absl::string_view resource, const Amount& amount,
   }
   ReadResource(answer, resource, "", table, reading);
   return reading;
+}
+
+// As the loop makes it of one with a trigger.
+Autoscaler WithTrigger(Autoscaler autoscaler) {
+  autoscaler.min_replicas = std::max(1, autoscaler.min_or_default());
+  autoscaler.metrics.push_back(ToMetricSpec({.name = "jobs", .target_milli = 2000}));
+  return autoscaler;
+}
+
+// In thousandths.
+int64_t FewestJobs(const SimulatedCluster& cluster, const SimulatedCluster::Target& target,
+                   absl::Duration since) {
+  int64_t fewest = std::numeric_limits<int32_t>::max();
+  for (const std::vector<SimulatedPod>* jobs : cluster.Pods(JobsOf(target), since)) {
+    fewest = std::min(fewest, static_cast<int64_t>(jobs->size()));
+  }
+  return fewest == std::numeric_limits<int32_t>::max() ? 0 : fewest * 1000;
 }
 
 PodTable TableOf(const SimulatedCluster::Target& target, const std::vector<SimulatedPod>& pods,
@@ -130,6 +149,9 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   const Decision& decision = *record.decision;
   const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
   if (record.mode != Mode::kAct || decision.outcome == Outcome::kScaleUnknown) return;
+  if (record.activation != nullptr && record.activation->active && !jumped) {
+    last_active_[record.managed->autoscaler.uid] = when;
+  }
   // Of what was found before anything was recommended, and of what the metrics ask for.
   for (ScalerState* state :
        {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]}) {
@@ -184,7 +206,9 @@ void Judge::OnRound(int replica, const RoundRecord& round) {
 int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& target,
                       int32_t current, const std::vector<SimulatedPod>& pods, absl::Duration since,
                       const ScalerState& state) {
-  const PodTable table = TableOf(target, pods, managed.autoscaler.metrics);
+  const bool triggered = !managed.own.triggers.empty();
+  const Autoscaler autoscaler = triggered ? WithTrigger(managed.autoscaler) : managed.autoscaler;
+  const PodTable table = TableOf(target, pods, autoscaler.metrics);
   ScaleAnswer scale;
   scale.spec_replicas = current;
   scale.status_replicas = static_cast<int32_t>(pods.size());
@@ -200,9 +224,10 @@ int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& ta
     readings.push_back(of_pods ? PodsReading(metric.resource, amount, pods, table, Wall())
                                : ExternalReading(amount, Wall()));
   }
+  if (triggered) readings.push_back(ExternalReading(FewestJobs(cluster_, target, since), Wall()));
   const AutoscalerStatus status;
   DecisionInput input;
-  input.autoscaler = &managed.autoscaler;
+  input.autoscaler = &autoscaler;
   input.status = &status;
   input.scale = &scale;
   input.pods = &answer;
@@ -251,6 +276,24 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
   return least;
 }
 
+std::string Judge::WhyNotZero(const Managed& managed, const SimulatedCluster::Target& target,
+                              absl::Duration since) {
+  if (managed.own.triggers.empty() || managed.autoscaler.min_or_default() > 0) return "no minimum";
+  const auto active = last_active_.find(managed.autoscaler.uid);
+  if (active != last_active_.end() && time_.now() - active->second <= managed.own.cooldown) {
+    return absl::StrCat("a trigger was active ", absl::FormatDuration(time_.now() - active->second),
+                        " ago");
+  }
+  for (const MetricSpec& metric : managed.autoscaler.metrics) {
+    const bool of_pods = metric.type == MetricType::kResource;
+    const std::string& name = of_pods ? metric.resource : metric.metric.name;
+    if (!Smallest(cluster_.AmountOf(target, name), since).has_value()) {
+      return absl::StrCat(name, " is unknown");
+    }
+  }
+  return "";
+}
+
 void Judge::Look() {
   for (const auto& [key, past] : cluster_.autoscalers()) {
     const auto writers =
@@ -286,10 +329,17 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
   int32_t least = write.before;
   if (write.after < write.before) {
     ++shrinks_;
+    const absl::Duration since = time_.now() - reading_age;
+    std::string why_not_zero = "it follows its metrics";
     for (const ManagedPtr& managed : valid) {
-      least =
-          std::min(least, Least(*managed, write.target, write.before, time_.now() - reading_age));
+      least = std::min(least, Least(*managed, write.target, write.before, since));
+      if (write.after > 0 || why_not_zero.empty()) continue;
+      why_not_zero = WhyNotZero(*managed, write.target, since);
     }
+    if (write.after == 0 && !why_not_zero.empty()) {
+      Complain(absl::StrCat(what, ": ", why_not_zero, "\n", LastDecisions(key)));
+    }
+    if (write.after == 0) least = 0;
     if (write.after < least) {
       Complain(absl::StrCat(what, ", at least ", least, " was right\n", LastDecisions(key),
                             "  the judge remembers ", Remembered(*valid.back())));
@@ -311,7 +361,12 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
   if (!counts) return;
   const Managed& managed = **std::find_if(valid.begin(), valid.end(), has_behavior);
   for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
-    RecordScaleEvent(*managed.autoscaler.behavior, write.before, write.after, Wall(), *state);
+    if (clocks_differ && write.after > write.before) {
+      // Nor does a replica know which earlier addition is old enough to make room for it.
+      state->scale_ups.push_back({.change = write.after - write.before, .time = Wall()});
+    } else {
+      RecordScaleEvent(*managed.autoscaler.behavior, write.before, write.after, Wall(), *state);
+    }
   }
 }
 
@@ -323,6 +378,7 @@ std::optional<int32_t> Judge::Wanted(const AutoscalerKey& key) {
   const SimulatedCluster::Target target = {key.ns, key.name};
   const int32_t current = cluster_.Replicas(target);
   if (current < 0) return std::nullopt;
+  if (current == 0 && !now.back()->own.triggers.empty()) return 1;
   return Decide(*now.back(), target, current, *cluster_.Pods(target, time_.now()).back(),
                 time_.now(), ScalerState());
 }

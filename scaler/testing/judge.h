@@ -5,6 +5,8 @@
 // A write is wrong when it
 //   * makes a target smaller than that controller's math allows on every reading that was true a
 //     short while before;
+//   * makes it zero before the cooldown after the last activity of a trigger that any replica saw, or
+//     while a metric is unknown;
 //   * is for an autoscaler that is gone, paused or not in mode act;
 //   * comes while another replica may write for the same autoscaler.
 #pragma once
@@ -72,6 +74,9 @@ class Judge {
   int32_t Least(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
                 absl::Duration since);
   ScalerState WithoutHidden(const SimulatedCluster::Target& target, ScalerState state) const;
+  // Why a target must not be zero now; "": it may.
+  std::string WhyNotZero(const Managed& managed, const SimulatedCluster::Target& target,
+                         absl::Duration since);
   void Record(const std::vector<ManagedPtr>& valid, const SimulatedCluster::ScaleWrite& write);
   std::string ToString(const ScalerState& state) const;
   std::string Remembered(const Managed& managed);
@@ -86,6 +91,7 @@ class Judge {
   // are right, so both memories are kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
+  std::map<std::string, absl::Duration> last_active_;        // by uid: when a trigger was
   std::map<SimulatedCluster::Target, absl::Time> foreign_;   // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;  // what each replica recommends
   std::vector<std::string> wrong_;

@@ -27,11 +27,12 @@ const std::vector<RandomCourse::Action>& RandomCourse::Actions() {
       {10, &RandomCourse::EditSpec},        {4, &RandomCourse::Pause},
       {3, &RandomCourse::DeleteAutoscaler}, {3, &RandomCourse::RecreateAutoscaler},
       {2, &RandomCourse::RecreateTarget},   {3, &RandomCourse::ScaleByHand},
-      {3, &RandomCourse::DisturbPod},       {4, &RandomCourse::AddReplica},
-      {3, &RandomCourse::StopReplica},      {3, &RandomCourse::KillReplica},
-      {3, &RandomCourse::ChangeShards},     {5, &RandomCourse::BreakWatch},
-      {3, &RandomCourse::HealWatches},      {4, &RandomCourse::TroubleNetwork},
-      {4, &RandomCourse::CalmNetwork},      {3, &RandomCourse::JumpClock}};
+      {3, &RandomCourse::DisturbPod},       {5, &RandomCourse::SetJobs},
+      {4, &RandomCourse::AddReplica},       {3, &RandomCourse::StopReplica},
+      {3, &RandomCourse::KillReplica},      {3, &RandomCourse::ChangeShards},
+      {5, &RandomCourse::BreakWatch},       {3, &RandomCourse::HealWatches},
+      {4, &RandomCourse::TroubleNetwork},   {4, &RandomCourse::CalmNetwork},
+      {3, &RandomCourse::JumpClock}};
   return *actions;
 }
 
@@ -85,12 +86,14 @@ SimulatedReplica* RandomCourse::AnyReplica() {
 
 // ---- specs ------------------------------------------------------------------------------------
 
-std::string RandomCourse::AnyMetrics() {
-  // The name is put in by AnySpec.
-  const std::vector<std::string> all = {MetricOf('a', "$", 10), MetricOf('b', "$", 10), CpuOf(50),
-                                        MemoryOf(10)};
+std::string RandomCourse::AnyMetrics(const AutoscalerKey& key) {
+  std::vector<std::string> all = {MetricOf('a', key.name, 10), MetricOf('b', key.name, 10),
+                                  CpuOf(50), MemoryOf(10)};
   std::vector<std::string> chosen;
-  for (const std::string& one : all) {
+  for (std::string& one : all) {
+    if (key.kind == AutoscalerKind::kOwn && sim_.chance.Is(0.2)) {
+      one.insert(one.size() - 1, R"(,"fallback":{"keepLast":"1h"})");
+    }
     if (sim_.chance.Is(0.35)) chosen.push_back(one);
   }
   if (chosen.empty()) chosen.push_back(all[static_cast<size_t>(sim_.chance.Between(0, 3))]);
@@ -112,13 +115,17 @@ std::string RandomCourse::AnyBehavior() {
 
 AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
   Chance& chance = sim_.chance;
-  AutoscalerText text{.key = key, .metrics = AnyMetrics(), .spec = "", .annotations = ""};
-  size_t at = 0;
-  while ((at = text.metrics.find('$', at)) != std::string::npos) {
-    text.metrics.replace(at, 1, key.name);
+  AutoscalerText text{.key = key, .metrics = AnyMetrics(key), .spec = "", .annotations = ""};
+  const bool triggered = key.kind == AutoscalerKind::kOwn && chance.Is(0.5);
+  text.spec =
+      absl::StrCat(R"(,"minReplicas":)", triggered ? chance.Between(0, 1) : chance.Between(1, 3),
+                   R"(,"maxReplicas":)", chance.Between(10, 20));
+  if (triggered) {
+    absl::StrAppend(&text.spec, R"(,"cooldownPeriod":)", chance.Between(0, 20),
+                    R"(,"triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":")",
+                    "app=", JobsOf({key.ns, key.name}).second, R"(","value":"2",)",
+                    R"("activationValue":")", chance.Between(0, 3), R"("}}])");
   }
-  text.spec = absl::StrCat(R"(,"minReplicas":)", chance.Between(1, 3), R"(,"maxReplicas":)",
-                           chance.Between(10, 20));
   if (chance.Is(0.8)) text.spec += AnyBehavior();
   if (key.kind == AutoscalerKind::kOwn && chance.Is(0.5)) {
     absl::StrAppend(&text.spec, R"(,"cadence":{"interval":")", chance.Between(5, 50) * 100,
@@ -192,6 +199,14 @@ void RandomCourse::ScaleByHand() {
   Note(absl::StrCat(target.second, " is scaled to ", replicas, " by hand"));
   sim_.judge.OnForeignScale(target);
   sim_.cluster.Scale(target, replicas);
+}
+
+// What the trigger of an autoscaler counts.
+void RandomCourse::SetJobs() {
+  const SimulatedCluster::Target target = AnyTarget();
+  const int jobs = sim_.chance.Is(0.5) ? 0 : sim_.chance.Between(1, 8);
+  Note(absl::StrCat(target.second, " has ", jobs, " jobs"));
+  sim_.cluster.PutDeployment(JobsOf(target), jobs);
 }
 
 void RandomCourse::DisturbPod() { sim_.cluster.DisturbPod(AnyTarget()); }
@@ -290,6 +305,7 @@ void RandomCourse::MakePeace() {
     for (const char which : {'a', 'b'}) sim_.Set(target, which, sim_.chance.Between(30, 90) * 1000);
     sim_.Set(target, 'c', 500);
     sim_.Set(target, 'm', 10'000);
+    sim_.cluster.PutDeployment(JobsOf(target), 4);  // that make any trigger active
   }
   if (Living() == 0) AddReplica();
   Note("peace");

@@ -1,6 +1,7 @@
 // A random course of events in a simulation: edits, pauses, deletions and recreations of
 // autoscalers and targets, replicas that come, go, die and work with other numbers of shards,
-// broken watches, slow and lost calls, clocks that jump. For tests.
+// broken watches, slow, lost and repeated calls, clocks that jump; metrics that keep their last
+// count, and triggers that leave and enter zero. For tests.
 //
 // The same seed gives the same course.
 #pragma once
@@ -34,7 +35,7 @@ class RandomCourse {
   const AutoscalerKey& AnyKey();
   SimulatedCluster::Target AnyTarget();
   SimulatedReplica* AnyReplica();  // one that lives; nullptr: none does
-  std::string AnyMetrics();
+  std::string AnyMetrics(const AutoscalerKey& key);
   std::string AnyBehavior();
   AutoscalerText AnySpec(const AutoscalerKey& key);
   size_t Living() const;
@@ -48,6 +49,7 @@ class RandomCourse {
   void RecreateTarget();
   void ScaleByHand();
   void DisturbPod();
+  void SetJobs();
   void AddReplica();
   void StopReplica();
   void KillReplica();

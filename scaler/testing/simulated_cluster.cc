@@ -32,6 +32,10 @@ json DeploymentJson(const SimulatedCluster::Target& target, int replicas) {
 
 }  // namespace
 
+SimulatedCluster::Target JobsOf(const SimulatedCluster::Target& target) {
+  return {target.first, absl::StrCat("jobs-", target.second)};
+}
+
 std::string PathOf(const AutoscalerKey& key) {
   return absl::StrCat(
       key.kind == AutoscalerKind::kHpa ? "/apis/autoscaling/v2/namespaces/"

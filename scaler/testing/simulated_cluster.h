@@ -126,6 +126,8 @@ class SimulatedCluster {
   std::map<AutoscalerKey, Past<ManagedPtr>> autoscalers_;
 };
 
+// The pods that the trigger of that target's autoscaler counts: two for each replica.
+SimulatedCluster::Target JobsOf(const SimulatedCluster::Target& target);
 // "/apis/flyball.dev/v1alpha1/namespaces/n1/autoscalers/web"
 std::string PathOf(const AutoscalerKey& key);
 
