@@ -316,6 +316,33 @@ TEST_F(WrongWrites, ARemovalThatWasSentTwiceCounts) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// A trigger was read while the watch of pods failed, and a slow metric only after it worked again.
+TEST_F(WrongWrites, WhatABrokenWatchToldATriggerIsNotScaledDownOn) {
+  const SimulatedCluster::Target jobs = JobsOf(TargetOf(Own()));
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(TargetOf(Own()), 'a', 10'000);
+  sim.cluster.PutDeployment(jobs, 4);
+  Make({.key = Own(),
+        .metrics = MetricOf('a', "web", 10),
+        .spec = R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"1s"},)"
+                R"("cooldownPeriod":20,"triggers":[{"type":"kubernetes-workload","metadata":)"
+                R"({"podSelector":"app=jobs-web","value":"2"}}])",
+        .annotations = ""},
+       2);
+  sim.Run(absl::Seconds(10));
+  sim.cluster.PutDeployment(jobs, 0);
+  sim.Run(absl::Seconds(5));
+  replica.BreakWatch("pods", absl::UnavailableError("connection reset"));
+  sim.cluster.PutDeployment(jobs, 4);
+  replica.metrics_network = {.slow = 1, .slow_delay = absl::Seconds(4)};
+  sim.Run(absl::Seconds(30));
+  ASSERT_EQ(Replicas(Own()), 2);
+  replica.HealWatch("pods", /*list_anew=*/true);
+  sim.Run(absl::Minutes(1));
+  EXPECT_EQ(Replicas(Own()), 2) << sim.judge.LastDecisions(Own());
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
   sim.AddReplica();
   sim.Set({"shop", "web"}, 'a', 70'000);

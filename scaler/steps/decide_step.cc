@@ -163,7 +163,7 @@ bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
 
 void DecideStep::TakePods(CycleInputs& inputs) const {
   auto& [selected, owned_only, view, answer, failure] = inputs.pods;
-  failure = deps_.pods.Failure();
+  if (failure.empty()) failure = deps_.pods.Failure();
   if (!inputs.reads_metrics) return;
   answer.selector_error = inputs.scale.selector_error;
   answer.list_error = answer.selector_error.empty() ? deps_.pods.Unusable() : "";

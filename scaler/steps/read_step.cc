@@ -168,9 +168,10 @@ void ReadStep::Join(const QuestionBoard::Handle& question, TrackedAutoscaler& tr
 }
 
 bool ReadStep::AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const {
-  const CycleInputs& inputs = tracked.inputs;
+  CycleInputs& inputs = tracked.inputs;
   tracked.phase = CyclePhase::kReadingMetrics;
   tracked.pending = 1;
+  inputs.pods.failure = deps_.pods.Failure();  // triggers count pods, too
   if (inputs.reads_metrics && inputs.scale.selector.has_value()) {
     const void* last = nullptr;
     for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {

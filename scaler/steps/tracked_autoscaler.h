@@ -83,7 +83,8 @@ struct TargetPods {
   bool owned_only = false;           // only pods that the target owns are selected
   PodView view;                      // version 0: the view has to be made anew
   PodsAnswer answer;
-  std::string failure;  // why the watch of pods failed when they were read; "": it did not
+  // Why the watch of pods failed when triggers were asked, or pods read; "": it did not.
+  std::string failure;
 };
 
 // What a cycle reads and decides on. Each cycle updates what has changed and keeps the rest. A
