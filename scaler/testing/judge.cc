@@ -23,6 +23,8 @@ using Amount = SimulatedCluster::Amount;
 
 constexpr size_t kLastDecisions = 60;
 constexpr absl::Duration kLongestCall = absl::Seconds(5);
+// Between a decision and what came of it, and the next one.
+constexpr absl::Duration kLongestPeriod = absl::Seconds(15);
 
 absl::Duration WindowOf(const ScalingRules& rules, absl::Duration otherwise) {
   const std::optional<int32_t> seconds = rules.stabilization_window_seconds;
@@ -148,16 +150,27 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   steady_.erase({replica, record.managed->key});
   const Decision& decision = *record.decision;
   const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
-  if (record.mode != Mode::kAct || decision.outcome == Outcome::kScaleUnknown) return;
-  if (record.activation != nullptr && record.activation->active && !jumped) {
+  if (decision.outcome == Outcome::kScaleUnknown) return;
+  // Others advise, too, or have not noticed yet that somebody else has taken over.
+  const bool acts = record.mode == Mode::kAct;
+  const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
+  if (!acts && !self.Owns(record.managed->key)) return;
+  for (const auto& other : replicas_) {
+    if (other.get() != &self && other->MayWrite(record.managed->key)) return;
+  }
+  if (acts && record.activation != nullptr && record.activation->active && !jumped) {
     last_active_[record.managed->autoscaler.uid] = when;
   }
   // Of what was found before anything was recommended, and of what the metrics ask for.
   for (ScalerState* state :
        {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]}) {
-    RecordInitialRecommendation(decision.current, kSimulationStart + when, *state);
+    if (!acts) {
+      began_paused_.insert(state);
+    } else if (!began_paused_.contains(state)) {
+      RecordInitialRecommendation(decision.current, kSimulationStart + when, *state);
+    }
   }
-  if (followed) Note(*record.managed, decision.recommendation, when);
+  if (acts && followed) Note(*record.managed, decision.recommendation, when);
 }
 
 std::string Judge::LastDecisions(const AutoscalerKey& key) const {
@@ -322,7 +335,8 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
       key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers");
   const absl::Duration knew = deaf ? writer.last_asked_for() : writer.last_write_sent();
   std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
-  std::erase_if(valid, [&](const ManagedPtr& managed) {
+  std::erase_if(valid, [&](ManagedPtr& managed) {
+    if (managed != nullptr) managed = ScheduledAt(managed, mode_, writer.last_write_wall());
     return managed == nullptr || EffectiveMode(*managed, mode_) != Mode::kAct;
   });
   if (valid.empty()) return Complain(absl::StrCat(what, ", which is gone, paused or not its own"));
@@ -349,20 +363,20 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
 }
 
 // Changes are remembered where there is a behavior. Where it came or went on the way of the write
-// what allows less counts: nobody knows which one it was made with.
+// nobody knows which one it was made with: an addition counts, a removal does not.
 void Judge::Record(const std::vector<ManagedPtr>& valid,
                    const SimulatedCluster::ScaleWrite& write) {
   const auto has_behavior = [](const ManagedPtr& managed) {
     return managed->autoscaler.behavior.has_value();
   };
-  const bool counts = write.after > write.before
-                          ? std::any_of(valid.begin(), valid.end(), has_behavior)
-                          : std::all_of(valid.begin(), valid.end(), has_behavior);
+  const bool grows = write.after > write.before;
+  const bool certain = std::all_of(valid.begin(), valid.end(), has_behavior);
+  const bool counts = certain || (grows && std::any_of(valid.begin(), valid.end(), has_behavior));
   if (!counts) return;
   const Managed& managed = **std::find_if(valid.begin(), valid.end(), has_behavior);
   for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
-    if (clocks_differ && write.after > write.before) {
-      // Nor does a replica know which earlier addition is old enough to make room for it.
+    if (grows && (clocks_differ || !certain)) {
+      // Nobody knows which earlier addition made room for it.
       state->scale_ups.push_back({.change = write.after - write.before, .time = Wall()});
     } else {
       RecordScaleEvent(*managed.autoscaler.behavior, write.before, write.after, Wall(), *state);
@@ -372,15 +386,25 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
 
 std::optional<int32_t> Judge::Wanted(const AutoscalerKey& key) {
   const std::vector<ManagedPtr> now = cluster_.Autoscaler(key, time_.now());
-  if (now.empty() || now.back() == nullptr || EffectiveMode(*now.back(), mode_) != Mode::kAct) {
-    return std::nullopt;
-  }
   const SimulatedCluster::Target target = {key.ns, key.name};
   const int32_t current = cluster_.Replicas(target);
-  if (current < 0) return std::nullopt;
-  if (current == 0 && !now.back()->own.triggers.empty()) return 1;
-  return Decide(*now.back(), target, current, *cluster_.Pods(target, time_.now()).back(),
-                time_.now(), ScalerState());
+  if (now.empty() || now.back() == nullptr || current < 0) return std::nullopt;
+  std::optional<int32_t> least;
+  for (const auto& replica : replicas_) {
+    // A schedule may have begun or ended since its last decision.
+    for (const absl::Duration ago : {absl::ZeroDuration(), kLongestPeriod}) {
+      if (!replica->alive()) continue;
+      const ManagedPtr managed = ScheduledAt(now.back(), mode_, replica->WallNow() - ago);
+      if (EffectiveMode(*managed, mode_) != Mode::kAct) return std::nullopt;
+      const int32_t wanted =
+          current == 0 && !managed->own.triggers.empty()
+              ? 1
+              : Decide(*managed, target, current, *cluster_.Pods(target, time_.now()).back(),
+                       time_.now(), ScalerState());
+      least = std::min(least.value_or(wanted), wanted);
+    }
+  }
+  return least;
 }
 
 }  // namespace flyball::scaler

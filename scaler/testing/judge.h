@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,8 @@ class Judge {
   // are right, so both memories are kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
+  // Of these nobody has to remember what was found first: it was decided before anybody acted.
+  std::set<const ScalerState*> began_paused_;
   std::map<std::string, absl::Duration> last_active_;        // by uid: when a trigger was
   std::map<SimulatedCluster::Target, absl::Time> foreign_;   // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;  // what each replica recommends

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace flyball::scaler {
 namespace {
@@ -113,6 +114,18 @@ std::string RandomCourse::AnyBehavior() {
   return absl::StrCat(R"(,"behavior":{"scaleDown":{)", down, "}}");
 }
 
+// Of one of the first minutes.
+std::string RandomCourse::AnySchedule() {
+  Chance& chance = sim_.chance;
+  const int begin = chance.Between(0, 2);
+  return absl::StrCat(R"({"name":"s","start":")", begin, R"( 0 * * *","end":")", begin + 1,
+                      R"( 0 * * *",)",
+                      chance.Is(0.3)   ? R"("paused":true)"
+                      : chance.Is(0.5) ? absl::StrCat(R"("minReplicas":)", chance.Between(1, 9))
+                                       : absl::StrCat(R"("maxReplicas":)", chance.Between(4, 20)),
+                      "}");
+}
+
 AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
   Chance& chance = sim_.chance;
   AutoscalerText text{.key = key, .metrics = AnyMetrics(key), .spec = "", .annotations = ""};
@@ -127,9 +140,19 @@ AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
                     R"("activationValue":")", chance.Between(0, 3), R"("}}])");
   }
   if (chance.Is(0.8)) text.spec += AnyBehavior();
-  if (key.kind == AutoscalerKind::kOwn && chance.Is(0.5)) {
-    absl::StrAppend(&text.spec, R"(,"cadence":{"interval":")", chance.Between(5, 50) * 100,
-                    R"(ms"})");
+  const bool own = key.kind == AutoscalerKind::kOwn;
+  if (own && chance.Is(0.5)) {
+    text.spec += chance.Is(0.2) ? R"(,"cadence":{"onSample":true})"
+                                : absl::StrCat(R"(,"cadence":{"interval":")",
+                                               chance.Between(5, 50) * 100, R"(ms"})");
+  }
+  if (chance.Is(0.2)) {
+    const std::string schedule = AnySchedule();
+    (own ? text.spec : text.annotations) +=
+        own ? absl::StrCat(R"(,"schedules":[)", schedule, "]")
+            : absl::StrCat(R"("flyball.dev/schedules":")",
+                           absl::StrReplaceAll(absl::StrCat("[", schedule, "]"), {{"\"", "\\\""}}),
+                           "\"");
   }
   return text;
 }
@@ -137,7 +160,7 @@ AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
 void RandomCourse::EditSpec() {
   const AutoscalerKey& key = AnyKey();
   const AutoscalerText text = AnySpec(key);
-  Note(absl::StrCat("edit of ", key.ToString(), ": ", text.metrics, text.spec));
+  Note(absl::StrCat("edit of ", key.ToString(), ": ", text.metrics, text.spec, text.annotations));
   sim_.cluster.PutAutoscaler(text.Json());
 }
 
@@ -147,7 +170,10 @@ void RandomCourse::Pause() {
   if (key.kind == AutoscalerKind::kOwn) {
     text.spec += sim_.chance.Is(0.5) ? R"(,"paused":true)" : R"(,"mode":"Advise")";
   } else {
-    text.annotations = R"("flyball.dev/mode":"shadow")";
+    const char* const pauses[] = {R"("flyball.dev/mode":"shadow")",
+                                  R"("flyball.dev/mode":"advise")",
+                                  R"("flyball.dev/paused-until":"2036-01-01T00:00:00Z")"};
+    text.annotations = pauses[sim_.chance.Between(0, 2)];
   }
   Note(absl::StrCat("pause of ", key.ToString()));
   sim_.cluster.PutAutoscaler(text.Json());

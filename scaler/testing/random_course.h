@@ -1,7 +1,7 @@
 // A random course of events in a simulation: edits, pauses, deletions and recreations of
 // autoscalers and targets, replicas that come, go, die and work with other numbers of shards,
 // broken watches, slow, lost and repeated calls, clocks that jump; metrics that keep their last
-// count, and triggers that leave and enter zero. For tests.
+// count, triggers that leave and enter zero, and schedules that begin and end. For tests.
 //
 // The same seed gives the same course.
 #pragma once
@@ -37,6 +37,7 @@ class RandomCourse {
   SimulatedReplica* AnyReplica();  // one that lives; nullptr: none does
   std::string AnyMetrics(const AutoscalerKey& key);
   std::string AnyBehavior();
+  std::string AnySchedule();
   AutoscalerText AnySpec(const AutoscalerKey& key);
   size_t Living() const;
 

@@ -78,10 +78,12 @@ class SimulatedReplica::Transport : public http::HttpTransport {
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     SimulatedReplica& self = replica_;
     const absl::Duration sent = self.world_.time.now();
+    const absl::Time sent_wall = self.clock_.WallNow();
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
       // Several may be on their way: the one that arrives now is judged.
       if (call.method == "PUT" && absl::EndsWith(call.target, "/scale")) {
         self.last_write_sent_ = sent;
+        self.last_write_wall_ = sent_wall;
       }
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
         self.last_asked_for_ = self.world_.time.now();

@@ -101,6 +101,7 @@ class SimulatedReplica {
   // Moves its wall clock.
   void JumpWall(absl::Duration by) { clock_.wall_skew += by; }
   absl::Duration wall_skew() const { return clock_.wall_skew; }
+  absl::Time WallNow() const { return clock_.WallNow(); }
 
   // Has the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
   void BreakWatch(absl::string_view resource, const absl::Status& why);
@@ -114,6 +115,8 @@ class SimulatedReplica {
 
   // When the replica sent its last scale write.
   absl::Duration last_write_sent() const { return last_write_sent_; }
+  // What its clock said then.
+  absl::Time last_write_wall() const { return last_write_wall_; }
   // When it was last answered a request for a single autoscaler.
   absl::Duration last_asked_for() const { return last_asked_for_; }
   const Options& options() const { return options_; }
@@ -174,6 +177,7 @@ class SimulatedReplica {
   int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
   absl::Duration last_write_sent_, last_asked_for_;
+  absl::Time last_write_wall_;
   std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
   kube::RequestBudget budget_;
