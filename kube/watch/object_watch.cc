@@ -178,15 +178,12 @@ class ObjectWatch::Impl {
   bool IsFlapping() const { return short_streams_ > kMaxShortStreams; }
 
   Next AfterFailure(const absl::Status& ended) {
-    if (absl::IsOutOfRange(ended)) {
-      ++counters_.failures;
-      return Next::kList;
-    }
     // 429: too many requests, which is not too many objects.
     const absl::StatusCode code =
         absl::IsResourceExhausted(ended) ? absl::StatusCode::kUnavailable : ended.code();
     Fail(absl::Status(code, ApiError(absl::StrCat("watch ", path_), 0, ended.message()).message()));
-    return IsRefusal(ended) ? Next::kList : Next::kWatchAfterPause;
+    const bool expired = absl::IsOutOfRange(ended);
+    return expired || IsRefusal(ended) ? Next::kList : Next::kWatchAfterPause;
   }
 
   void TakeLines(Stream* stream) {
@@ -226,10 +223,10 @@ class ObjectWatch::Impl {
     return change;
   }
 
+  // What came between is not known until the new list is there.
   void Expire(Stream* stream, absl::string_view why) {
-    ++counters_.failures;
     stream->expired = true;
-    spdlog::debug("watch {}: {}", path_, std::string(why));
+    Fail(absl::OutOfRangeError(ApiError(absl::StrCat("watch ", path_), 0, why).message()));
   }
 
   void Fail(const absl::Status& status) {

@@ -142,7 +142,8 @@ TEST_F(ObjectWatchTest, BeginsWithTheCacheAndListsPagesFromEtcdAfterwards) {
   EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion=0"), 1);
   EXPECT_EQ(server_.CountRequests("GET", "limit="), 0);
   server_.ExpireVersions();
-  EXPECT_EQ(diary_.Await("( a b ) ( a b )"), "( a b ) ( a b )");
+  const std::string want = "( a b ) OUT_OF_RANGE ( a b ) OK";
+  EXPECT_EQ(diary_.Await(want), want);
   EXPECT_EQ(server_.CountRequests("GET", "resourceVersion=0"), 1);
   EXPECT_EQ(server_.CountRequests("GET", "limit=1"), 2);
 }
@@ -202,14 +203,16 @@ TEST_F(ObjectWatchTest, BookmarkIsWhereTheNextWatchBegins) {
   EXPECT_TRUE(server_.AwaitRequests("WATCH", "resourceVersion=4&", 1));
 }
 
-TEST_F(ObjectWatchTest, ExpiredVersionIsANewListAndNoFailureOfTheServer) {
+TEST_F(ObjectWatchTest, ExpiredVersionIsAFailureUntilThereIsANewList) {
   Follow();
   server_.Delete("/api/v1/namespaces/shop/pods/a");
   server_.ExpireVersions();
   // The deletion may have been told before it was forgotten.
   ASSERT_TRUE(server_.AwaitRequests("WATCH", "", 2));
-  const std::string text = diary_.Text();
-  EXPECT_TRUE(text == "( a b ) ( b )" || text == "( a b ) -a ( b )") << text;
+  std::string text;
+  while (!absl::EndsWith(text = diary_.Text(), "OK")) std::this_thread::yield();
+  EXPECT_TRUE(text == "( a b ) OUT_OF_RANGE ( b ) OK" || text == "( a b ) -a OUT_OF_RANGE ( b ) OK")
+      << text;
   EXPECT_EQ(watch_->counters().failures, 1u);
 }
 
@@ -263,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
                     FailureRow{"BusyWatch", "WATCH", 429, "( a b ) UNAVAILABLE OK"},
                     FailureRow{"ErrorOnWatch", "WATCH", 500, "( a b ) UNAVAILABLE OK"},
                     // An answer instead of an event.
-                    FailureRow{"ExpiredWatch", "WATCH", 410, "( a b ) ( a b )"}),
+                    FailureRow{"ExpiredWatch", "WATCH", 410, "( a b ) OUT_OF_RANGE ( a b ) OK"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(ObjectWatchTest, StatusSaysWhatFailed) {
@@ -427,11 +430,11 @@ INSTANTIATE_TEST_SUITE_P(
                               "( ) +a +b +c +later"},
                     StreamRow{"UnreadableEventIsANewList",
                               {Added("a") + "{]\n" + Added("b")},
-                              "( ) +a ( ) +later"},
+                              "( ) +a OUT_OF_RANGE ( ) OK +later"},
                     StreamRow{"ErrorEventIsANewList",
                               {R"({"type":"ERROR","object":{"code":500,"message":"x"}})"
                                "\n"},
-                              "( ) ( ) +later"},
+                              "( ) OUT_OF_RANGE ( ) OK +later"},
                     StreamRow{"SilenceOfAnOpenStreamIsNoFailure",
                               {""},
                               "( ) +later",

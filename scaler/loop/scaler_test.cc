@@ -479,6 +479,39 @@ TEST(Scaler, LeavesConditionsOfOthersWhereTheyAre) {
   EXPECT_FALSE(has("Approved")) << world.Hpa("web");
 }
 
+// The watch has missed what comes between the version that expired and the new list.
+TEST(Scaler, WritesNothingForWhatEndsWhileItIsListedAnew) {
+  absl::Notification listing, go_on;
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 15000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.api.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, "horizontalpodautoscalers?") ||
+        absl::StrContains(call.target, "watch=1") || listing.HasBeenNotified()) {
+      return;
+    }
+    listing.Notify();
+    go_on.WaitForNotification();
+  });
+  world.api.ExpireVersions();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(200));
+    return listing.HasBeenNotified();
+  }));
+  world.api.Delete("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web");
+  world.metrics.SetExternal("queue", 75000);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 2);
+  go_on.Notify();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(200));
+    return world.diary.forgotten("web") == 1;
+  }));
+}
+
 TEST(Scaler, StopsWhileAScaleIsAskedFor) {
   LoopWorld world;
   PutWidgetWithHpa(world);
