@@ -343,6 +343,31 @@ TEST_F(WrongWrites, WhatABrokenWatchToldATriggerIsNotScaledDownOn) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// What was written down said 6: of a removal from 9 to 8 the count alone tells nothing.
+TEST_F(WrongWrites, ARemovalAfterSomebodyElsesAdditionIsNotForgotten) {
+  sim.AddReplica();
+  sim.Set(TargetOf(Hpa()), 'a', 60'000);
+  Make({.key = Hpa(),
+        .metrics = MetricOf('a', "web", 10),
+        .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+        .annotations = ""},
+       6);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    sim.replica(0).Kill();
+  };
+  sim.cluster.Scale(TargetOf(Hpa()), 9);
+  sim.Run(absl::Seconds(10));
+  ASSERT_EQ(Replicas(Hpa()), 8);
+  sim.cluster.on_scale_write = judge;
+  sim.AddReplica();
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(Hpa()), 8);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
   sim.AddReplica();
   sim.Set({"shop", "web"}, 'a', 70'000);

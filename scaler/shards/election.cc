@@ -419,9 +419,9 @@ bool ShardElection::Remembers(const AutoscalerKey& key) const {
   return impl_->Remembers(static_cast<size_t>(ShardOf(key, impl_->options().shards)));
 }
 
-bool ShardElection::MayShrink(const AutoscalerKey& key) {
+bool ShardElection::MayShrink(const AutoscalerKey& key, int32_t current) {
   if (!Remembers(key)) return false;
-  return impl_->memory() == nullptr || impl_->memory()->IsSafe(key);
+  return impl_->memory() == nullptr || impl_->memory()->IsSafe(key, current);
 }
 
 std::optional<RememberedState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,

@@ -87,8 +87,8 @@ class ShardMemory {
   virtual void Save(int shard) = 0;
   // Forgets a shard that is not ours any more.
   virtual void Drop(int shard) = 0;
-  // As Ownership::MayShrink. If it is false it soon becomes true, or a log line says why not.
-  virtual bool IsSafe(const AutoscalerKey& key) = 0;
+  // As Ownership::MayShrink. Where it is false it is soon true, or a log line says why not.
+  virtual bool IsSafe(const AutoscalerKey& key, int32_t current) = 0;
   // As Ownership::Restore.
   virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
                                               absl::Time now) = 0;
@@ -109,7 +109,7 @@ class ShardElection : public Ownership {
   bool Owns(const AutoscalerKey& key) const override;
   bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const override;
   bool Remembers(const AutoscalerKey& key) const override;
-  bool MayShrink(const AutoscalerKey& key) override;
+  bool MayShrink(const AutoscalerKey& key, int32_t current) override;
   std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                          absl::Time now) override;
   void OnChange(std::function<void()> on_change) override;

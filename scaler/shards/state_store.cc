@@ -235,7 +235,8 @@ class StateStore::Impl {
         Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
       shard.changed = true;
     }
-    if (record.scale_written) held.change_unsaved = true;
+    // From less than there was the next owner could not tell what was removed.
+    if (record.scale_written || replicas > held.replicas) held.change_unsaved = true;
     if (!held.IsSafe()) shard.urgent = shard.changed = true;
     held.untaken = false;
     held.steadiness = nullptr;
@@ -245,13 +246,14 @@ class StateStore::Impl {
     std::swap(held.state, compact);
   }
 
-  bool IsSafe(const AutoscalerKey& key) {
+  bool IsSafe(const AutoscalerKey& key, int32_t current) {
     absl::MutexLock lock(&mutex_);
     const Shard& shard = ShardFor(key);
     // If nothing can be read or written there is nothing to wait for.
     if (!shard.loaded || shard.forbidden) return true;
     const auto found = shard.states.find(key);
-    return found != shard.states.end() && found->second.IsSafe();
+    return found != shard.states.end() && found->second.IsSafe() &&
+           found->second.replicas >= current;
   }
 
   void OnSteady(const AutoscalerKey& key, int32_t recommendation, const SteadinessPtr& steadiness) {
@@ -557,7 +559,9 @@ absl::Status StateStore::Move(int before, int64_t division) {
 absl::Status StateStore::Load(int shard, const ShardTerm& term) { return impl_->Load(shard, term); }
 void StateStore::Save(int shard) { impl_->Save(shard); }
 void StateStore::Drop(int shard) { impl_->Drop(shard); }
-bool StateStore::IsSafe(const AutoscalerKey& key) { return impl_->IsSafe(key); }
+bool StateStore::IsSafe(const AutoscalerKey& key, int32_t current) {
+  return impl_->IsSafe(key, current);
+}
 std::optional<RememberedState> StateStore::Take(const AutoscalerKey& key, int32_t current,
                                                 absl::Time now) {
   return impl_->Take(key, current, now);

@@ -80,7 +80,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   absl::Status Load(int shard, const ShardTerm& term) override;
   void Save(int shard) override;
   void Drop(int shard) override;
-  bool IsSafe(const AutoscalerKey& key) override;
+  bool IsSafe(const AutoscalerKey& key, int32_t current) override;
   std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
                                       absl::Time now) override;
 
@@ -104,7 +104,9 @@ class StateStore : public ShardMemory, public DecisionObserver {
 class RememberingOwner : public SoleOwner {
  public:
   explicit RememberingOwner(ShardMemory& memory) : memory_(memory) {}
-  bool MayShrink(const AutoscalerKey& key) override { return memory_.IsSafe(key); }
+  bool MayShrink(const AutoscalerKey& key, int32_t current) override {
+    return memory_.IsSafe(key, current);
+  }
   std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                          absl::Time now) override {
     return memory_.Take(key, current, now);

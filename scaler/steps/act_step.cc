@@ -53,7 +53,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     return absl::AbortedError("the autoscaler has been replaced meanwhile");
   }
   const bool shrinks = decision.desired < decision.current;
-  if (shrinks && (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key))) {
+  if (shrinks &&
+      (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current))) {
     return absl::AbortedError(
         "it is not scaled down until its saved history was read or could be written");
   }

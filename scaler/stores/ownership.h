@@ -37,9 +37,10 @@ class Ownership {
   virtual bool Remembers(const AutoscalerKey&) const { return true; }
 
   // Whether a target may be made smaller: what an earlier owner remembered is known, and what is
-  // remembered now is saved, so that it would hold back the next owner if this process ended at
-  // once. Asked right before such a write. It may become true a second or two later.
-  virtual bool MayShrink(const AutoscalerKey&) { return true; }
+  // remembered now would hold back the next owner, should this process end at once; also that the
+  // target has `current` replicas, from which the next owner tells the removal. Asked right
+  // before such a write. It may come true a second or two later.
+  virtual bool MayShrink(const AutoscalerKey&, int32_t /*current*/) { return true; }
 
   // What an earlier owner remembered; nullopt: nothing is known, the autoscaler begins anew. Called
   // once for each autoscaler after its shard was taken, when its scale has been read for the first
