@@ -17,8 +17,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Annotations that cannot be read are logged and ignored, as the stock controller goes on. A pause is
-// in force whatever else is wrong, and also where nobody can tell until when.
+// Annotations that cannot be read are logged and ignored, as the stock controller goes on. A pause
+// is in force whatever else is wrong, and also where nobody can tell until when.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
   Schedules& schedules = managed.own.schedules;
