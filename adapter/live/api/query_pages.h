@@ -26,7 +26,7 @@ namespace flyball::live {
 
 struct QueryLimits {
   absl::Duration timeout = absl::Minutes(2);  // a request may ask for a shorter one
-  int64_t max_points = 5'000'000;             // that one query touches, of 16 bytes each
+  int64_t max_points = 2'000'000;             // that one query touches, of 16 bytes each
   size_t max_answer_bytes = size_t{32} << 20;
   size_t max_query_bytes = 64 << 10;  // of the text, and of each match[]
   size_t max_match = 16;              // match[] of one request
