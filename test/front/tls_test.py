@@ -3,12 +3,22 @@
 import pathlib
 import re
 import shutil
+import socket
 import tempfile
 import unittest
 
 import grpc
 
 from harness import case, driver, envoy, pki, strangers, wait
+
+
+def is_open(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
 
 
 class TlsTest(unittest.TestCase):
@@ -66,3 +76,14 @@ class TlsTest(unittest.TestCase):
         self.envoy("front-2", renewed, "front")
         self.driver.until(lambda: "front-2" in self.driver.nodes, "the stream of one that knows the new authority only", timeout=60)
         self.assertIn("front-1", self.driver.nodes)  # it was let in before
+
+    def test_a_crowd_that_shows_no_certificate_is_not_kept_and_keeps_nobody_out(self):
+        crowd = []
+        for _ in range(300):
+            crowd.append(socket.create_connection(("127.0.0.1", self.driver.port), source_address=("127.0.0.2", 0)))
+            self.addCleanup(crowd[-1].close)
+            crowd[-1].setblocking(False)
+        wait.until(lambda: sum(map(is_open, crowd)) <= 64, "that one address has no more than its share")
+        self.envoy("front-1", self.ca, "front")
+        self.driver.until(lambda: "front-1" in self.driver.nodes, "the Envoy's stream")
+        wait.until(lambda: not any(map(is_open, crowd)), "that the others are given up", 20)

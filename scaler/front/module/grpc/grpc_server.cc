@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "scaler/front/module/data_path_server.h"
+#include "scaler/front/module/grpc/acceptor.h"
 #include "scaler/front/module/grpc/ads_service.h"
 #include "scaler/front/module/grpc/gate_service.h"
 #include "scaler/front/module/grpc/metrics_service.h"
@@ -16,6 +17,7 @@ namespace flyball::front {
 namespace {
 
 constexpr int kMaxMessageBytes = 16 << 20;
+constexpr AdmissionWindow::Limits kAdmission;
 
 void SetConnections(grpc::ServerBuilder& builder) {
   // Envoys ping every 5 s, also while nothing is sent. By gRPC's defaults that is too often, and
@@ -27,10 +29,9 @@ void SetConnections(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // gRPC counts no connections, and keeps a peer that shows no certificate for two minutes.
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 5000);
-  // Two processes on one port would each get some of the connections.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // By default a peer that shows no certificate is kept for two minutes.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(absl::ToInt64Milliseconds(kAdmission.window)));
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
 }
 
@@ -38,7 +39,8 @@ class GrpcDataPathServer : public DataPathServer {
  public:
   GrpcDataPathServer(const DataPathServerOptions& options, const Clock& clock,
                      DataPathEvents& events)
-      : ads_(clock, options.peer_name, events),
+      : clock_(clock),
+        ads_(clock, options.peer_name, events),
         gate_(clock, options.peer_name, events),
         metrics_(clock, options.peer_name, events) {}
 
@@ -51,23 +53,26 @@ class GrpcDataPathServer : public DataPathServer {
 
   absl::Status Listen(const DataPathServerOptions& options) {
     ASSIGN_OR_RETURN(const auto credentials, CredentialsFor(options));
+    ASSIGN_OR_RETURN(acceptor_, Acceptor::Listen(options.listen, kAdmission));
     grpc::ServerBuilder builder;
     SetConnections(builder);
-    int port = 0;
-    builder.AddListeningPort(options.listen, credentials, &port);
+    using FromOutside = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    connections_ =
+        builder.experimental().AddExternalConnectionAcceptor(FromOutside::FROM_FD, credentials);
     builder.RegisterService(&ads_);
     builder.RegisterService(&gate_);
     builder.RegisterService(&metrics_);
     server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      return absl::UnavailableError(absl::StrCat("the front's port: can't listen on ",
-                                                 options.listen, ": taken, or no such address"));
-    }
-    port_ = static_cast<uint16_t>(port);
-    return absl::OkStatus();
+    if (server_ == nullptr) return absl::UnavailableError("the front's port: gRPC does not start");
+    return acceptor_->Start(clock_, [this](int listener, int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.listener_fd = listener;
+      connection.fd = fd;
+      connections_->HandleNewConnection(&connection);
+    });
   }
 
-  uint16_t port() const override { return port_; }
+  uint16_t port() const override { return acceptor_->port(); }
 
   void Put(Resource resource, uint64_t version) override { ads_.Put(std::move(resource), version); }
   void Remove(ResourceKind kind, const std::string& service) override {
@@ -81,11 +86,13 @@ class GrpcDataPathServer : public DataPathServer {
   void Refuse(RequestId id, const Refusal& refusal) override { gate_.Refuse(id, refusal); }
 
  private:
+  const Clock& clock_;
   AdsService ads_;
   GateService gate_;
   MetricsService metrics_;
-  uint16_t port_ = 0;
-  std::unique_ptr<grpc::Server> server_;  // destroyed first, since its calls use the services
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
+  std::unique_ptr<grpc::Server> server_;  // is destroyed before the services that its calls use
+  std::unique_ptr<Acceptor> acceptor_;
 };
 
 absl::StatusOr<std::unique_ptr<DataPathServer>> Make(const DataPathServerOptions& options,

@@ -1,0 +1,40 @@
+// How many new connections the front's port takes within a short time: of all peers together, and
+// of one. Whoever has only just connected may be anybody, and costs memory until it has shown a
+// certificate or its time for that is over.
+//
+// Pure; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "base/clock.h"
+
+namespace flyball::front {
+
+class AdmissionWindow {
+ public:
+  struct Limits {
+    absl::Duration window = absl::Seconds(5);
+    size_t most = 200;        // of all peers
+    size_t most_of_one = 64;  // of one origin
+  };
+
+  explicit AdmissionWindow(const Limits& limits) : limits_(limits) {}
+
+  // Whether a connection from that origin is taken now; one that is not taken does not count.
+  bool Admit(absl::string_view origin, MonotonicTime now);
+
+ private:
+  struct Admitted {
+    MonotonicTime at;
+    std::string origin;
+  };
+
+  const Limits limits_;
+  std::deque<Admitted> admitted_;  // within the window, oldest first
+};
+
+}  // namespace flyball::front

@@ -1,0 +1,47 @@
+// The listening socket of the front's port. gRPC counts no connections, so this accepts them, and
+// closes at once those that the admission window does not take.
+//
+// One thread, from Start to the destructor.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "scaler/front/module/admission_window.h"
+
+namespace flyball::front {
+
+class Acceptor {
+ public:
+  // `address` is HOST:PORT. A host of zeros, or none, means all addresses of both families. Nobody
+  // else can listen on the same port. kUnavailable: the address cannot be listened on.
+  static absl::StatusOr<std::unique_ptr<Acceptor>> Listen(const std::string& address,
+                                                          const AdmissionWindow::Limits& limits);
+  ~Acceptor();
+  Acceptor(const Acceptor&) = delete;
+  Acceptor& operator=(const Acceptor&) = delete;
+
+  // Gives each connection that is taken to `take`, which owns `fd` from then on. Called once;
+  // `clock` outlives this. kResourceExhausted: no thread can be made.
+  absl::Status Start(const Clock& clock, std::function<void(int listener, int fd)> take);
+
+  uint16_t port() const;
+
+ private:
+  Acceptor(int listener, int stop, const AdmissionWindow::Limits& limits)
+      : listener_(listener), stop_(stop), window_(limits) {}
+  void Run(const Clock& clock, const std::function<void(int listener, int fd)>& take);
+
+  const int listener_;
+  const int stop_;  // eventfd; readable: the thread ends
+  AdmissionWindow window_;
+  std::thread thread_;
+};
+
+}  // namespace flyball::front
