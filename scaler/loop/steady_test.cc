@@ -351,6 +351,7 @@ TEST(Steady, WhoComesBackJoinsTheOthers) {
   for (const char* name : {"web", "api", "shop"}) ASSERT_TRUE(world.AwaitSteady(name)) << name;
   ASSERT_TRUE(
       LoopWorld::Await([&] { return world.Round("web") && world.diary.last_round() == 3; }));
+  world.decided_before = world.diary.decided("web");
   world.AddPod("web", "web-new");
   ASSERT_TRUE(LoopWorld::Await([&] { return world.Round("web") && IsDecided(world); }));
   ASSERT_TRUE(world.AwaitSteady("web"));
