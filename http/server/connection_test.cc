@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -17,28 +18,51 @@
 namespace flyball::http {
 namespace {
 
+class ServerConnectionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    TlsOptions options;
+    options.cert_dir = testing::TempDir();
+    auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+    ASSERT_TRUE(certificates.ok()) << certificates.status();
+    certificates_ = *std::move(certificates);
+  }
+  ~ServerConnectionTest() override { close(ends_[1]); }
+
+  // Makes a connection, after which the one before is gone.
+  void Connect() {
+    connection_.reset();
+    close(ends_[1]);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends_), 0);
+    connection_ =
+        std::make_unique<ServerConnection>(ends_[0], certificates_->bundle(), RequestLimits());
+    ASSERT_TRUE(connection_->StartTls());
+  }
+  // Until both are done, or the server gives up.
+  void ShakeHands(SSL* client) {
+    SSL_set_fd(client, ends_[1]);
+    for (int i = 0; i < 100 && !connection_->handshake_done(); ++i) {
+      SSL_connect(client);
+      if (connection_->Handshake() == ServerConnection::Io::kClosed) break;
+    }
+  }
+
+  int ends_[2] = {-1, -1};  // the server's, which it closes, and the peer's
+  std::unique_ptr<TlsCertificates> certificates_;
+  std::unique_ptr<ServerConnection> connection_;
+};
+
 // OpenSSL reads over records without data by itself. A peer that sends them without end gets no more
 // of a thread than one that sends a request.
-TEST(ServerConnectionTest, RecordsWithoutDataAreReadInParts) {
-  TlsOptions options;
-  options.cert_dir = testing::TempDir();
-  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
-  ASSERT_TRUE(certificates.ok()) << certificates.status();
-  int ends[2] = {-1, -1};
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
-  ASSERT_TRUE(connection.StartTls());
-  std::unique_ptr<SSL_CTX, OpenSslDeleter<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
-  std::unique_ptr<SSL, OpenSslDeleter<SSL_free>> client(SSL_new(context.get()));
-  SSL_set_fd(client.get(), ends[1]);
-  for (int i = 0; i < 20 && !connection.handshake_done(); ++i) {
-    SSL_connect(client.get());
-    (void)connection.Handshake();
-  }
-  ASSERT_TRUE(connection.handshake_done());
-  const auto waiting = [&ends] {
+TEST_F(ServerConnectionTest, RecordsWithoutDataAreReadInParts) {
+  ASSERT_NO_FATAL_FAILURE(Connect());
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslPtr client(SSL_new(context.get()));
+  ShakeHands(client.get());
+  ASSERT_TRUE(connection_->handshake_done());
+  const auto waiting = [this] {
     int bytes = 0;
-    EXPECT_EQ(ioctl(ends[0], FIONREAD, &bytes), 0);
+    EXPECT_EQ(ioctl(ends_[0], FIONREAD, &bytes), 0);
     return bytes;
   };
   int sent = 0;
@@ -47,69 +71,44 @@ TEST(ServerConnectionTest, RecordsWithoutDataAreReadInParts) {
     if (SSL_do_handshake(client.get()) != 1) break;
   }
   ASSERT_GT(sent, 100);
-  EXPECT_EQ(connection.Read(), ServerConnection::Io::kWantRead);
+  EXPECT_EQ(connection_->Read(), ServerConnection::Io::kWantRead);
   EXPECT_GT(waiting(), 0);
   int reads = 0;
-  while (waiting() > 0 && ++reads < 1000) (void)connection.Read();
+  while (waiting() > 0 && ++reads < 1000) (void)connection_->Read();
   EXPECT_EQ(waiting(), 0);
   EXPECT_GT(reads, 1);
-  EXPECT_EQ(connection.Read(), ServerConnection::Io::kWantRead);
-  close(ends[1]);
+  EXPECT_EQ(connection_->Read(), ServerConnection::Io::kWantRead);
 }
 
 // With one of these the server would have to work longer than its peer by orders of magnitude.
-TEST(ServerConnectionTest, KeysAreNotExchangedInFiniteFields) {
-  TlsOptions options;
-  options.cert_dir = testing::TempDir();
-  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
-  ASSERT_TRUE(certificates.ok()) << certificates.status();
+TEST_F(ServerConnectionTest, KeysAreNotExchangedInFiniteFields) {
   for (const char* groups : {"ffdhe2048", "ffdhe8192", "P-256", "X25519"}) {
-    int ends[2] = {-1, -1};
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-    ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
-    ASSERT_TRUE(connection.StartTls());
+    ASSERT_NO_FATAL_FAILURE(Connect());
     const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
     ASSERT_EQ(SSL_CTX_set1_groups_list(context.get(), groups), 1) << groups;
     const SslPtr client(SSL_new(context.get()));
-    SSL_set_fd(client.get(), ends[1]);
-    for (int i = 0; i < 20 && !connection.handshake_done(); ++i) {
-      SSL_connect(client.get());
-      if (connection.Handshake() == ServerConnection::Io::kClosed) break;
-    }
-    EXPECT_EQ(connection.handshake_done(), groups[0] != 'f') << groups;
-    close(ends[1]);
+    ShakeHands(client.get());
+    EXPECT_EQ(connection_->handshake_done(), groups[0] != 'f') << groups;
   }
 }
 
 // What a peer has sent of its handshake is kept until it is whole: it counts.
-TEST(ServerConnectionTest, HandshakesThatAreLongWeighWhatTheyTake) {
-  TlsOptions options;
-  options.cert_dir = testing::TempDir();
-  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
-  ASSERT_TRUE(certificates.ok()) << certificates.status();
-  int ends[2] = {-1, -1};
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
-  ASSERT_TRUE(connection.StartTls());
-  const size_t at_first = connection.Footprint();
+TEST_F(ServerConnectionTest, HandshakesThatAreLongWeighWhatTheyTake) {
+  ASSERT_NO_FATAL_FAILURE(Connect());
+  const size_t at_first = connection_->Footprint();
   constexpr size_t kRecord = 16'000;
   std::string record("\x16\x03\x01\x3e\x80", 5);  // so long
   record.resize(5 + kRecord, 'x');
   record.replace(5, 6, "\x01\x01\xff\x00\x03\x03", 6);  // a first message of 130,816 bytes
   for (int i = 0; i < 6; ++i) {
-    ASSERT_EQ(write(ends[1], record.data(), record.size()), static_cast<ssize_t>(record.size()));
-    ASSERT_EQ(connection.Handshake(), ServerConnection::Io::kWantRead);
+    ASSERT_EQ(write(ends_[1], record.data(), record.size()), static_cast<ssize_t>(record.size()));
+    ASSERT_EQ(connection_->Handshake(), ServerConnection::Io::kWantRead);
   }
-  EXPECT_GT(connection.Footprint(), at_first + 6 * kRecord);
-  close(ends[1]);
+  EXPECT_GT(connection_->Footprint(), at_first + 6 * kRecord);
 }
 
 // A certificate costs OpenSSL far more than its bytes, the smaller the more.
-TEST(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
-  TlsOptions options;
-  options.cert_dir = testing::TempDir();
-  auto certificates = TlsCertificates::Create(options, "127.0.0.1");
-  ASSERT_TRUE(certificates.ok()) << certificates.status();
+TEST_F(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
   const TestPair pair = MakeTestPair({.common_name = "a"});
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_use_certificate(context.get(), pair.certificate.get());
@@ -118,20 +117,12 @@ TEST(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
   for (size_t i = 1; i < kCertificates; ++i) {
     ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), pair.certificate.get()), 1);
   }
-  int ends[2] = {-1, -1};
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
-  ServerConnection connection(ends[0], (*certificates)->bundle(), RequestLimits());
-  ASSERT_TRUE(connection.StartTls());
+  ASSERT_NO_FATAL_FAILURE(Connect());
   const SslPtr client(SSL_new(context.get()));
-  SSL_set_fd(client.get(), ends[1]);
-  for (int i = 0; i < 100 && !connection.handshake_done(); ++i) {
-    SSL_connect(client.get());
-    (void)connection.Handshake();
-  }
-  ASSERT_TRUE(connection.handshake_done());
-  ASSERT_NE(connection.reader.request().peer, nullptr);
-  EXPECT_GT(connection.Footprint(), kCertificates * 4'000);  // measured of OpenSSL 3.0
-  close(ends[1]);
+  ShakeHands(client.get());
+  ASSERT_TRUE(connection_->handshake_done());
+  ASSERT_NE(connection_->reader.request().peer, nullptr);
+  EXPECT_GT(connection_->Footprint(), kCertificates * 4'000);  // measured of OpenSSL 3.0
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 class TempFolder {
  public:
   TempFolder() {
-    std::error_code
-        none;  // then the tests use the folder of the system, as they would without this
+    // If there is none, the tests use the folder of the system, as they would without this.
+    std::error_code none;
     std::string made = std::filesystem::temp_directory_path(none) / "flyball-test-XXXXXX";
     if (none || mkdtemp(made.data()) == nullptr) return;
     path_ = made;

