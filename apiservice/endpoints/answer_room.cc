@@ -7,7 +7,7 @@
 namespace flyball::apiservice {
 
 std::shared_ptr<const void> AnswerRoom::Take(size_t bytes, MonotonicTime deadline) {
-  if (bytes <= kShort) return std::make_shared<const char>();
+  if (bytes <= kShort) return {std::shared_ptr<const void>(), this};  // which holds nothing
   bytes = std::min(bytes, all_);
   const auto fits = [this, bytes]()
                         ABSL_NO_THREAD_SAFETY_ANALYSIS { return taken_ + bytes <= all_; };
