@@ -4,14 +4,14 @@
 
 namespace flyball::front {
 
-bool AdmissionWindow::Admit(absl::string_view origin, MonotonicTime now) {
+bool AdmissionWindow::Admit(uint64_t origin, MonotonicTime now) {
   while (!admitted_.empty() && admitted_.front().at + limits_.window <= now) admitted_.pop_front();
   if (admitted_.size() >= limits_.most) return false;
   const auto same =
       std::count_if(admitted_.begin(), admitted_.end(),
                     [origin](const Admitted& other) { return other.origin == origin; });
   if (static_cast<size_t>(same) >= limits_.most_of_one) return false;
-  admitted_.push_back({.at = now, .origin = std::string(origin)});
+  admitted_.push_back({.at = now, .origin = origin});
   return true;
 }
 

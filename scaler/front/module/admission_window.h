@@ -6,10 +6,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <string>
 
-#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "base/clock.h"
 
 namespace flyball::front {
@@ -25,12 +25,12 @@ class AdmissionWindow {
   explicit AdmissionWindow(const Limits& limits) : limits_(limits) {}
 
   // Whether a connection from that origin is taken now; one that is not taken does not count.
-  bool Admit(absl::string_view origin, MonotonicTime now);
+  bool Admit(uint64_t origin, MonotonicTime now);
 
  private:
   struct Admitted {
     MonotonicTime at;
-    std::string origin;
+    uint64_t origin;
   };
 
   const Limits limits_;

@@ -1,6 +1,5 @@
 #include "scaler/front/module/grpc/acceptor.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -14,6 +13,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/thread_limit.h"
 
@@ -23,46 +23,29 @@ namespace {
 // How long it waits where the process has no file descriptor left.
 constexpr int kPauseMs = 100;
 
-// -1: it can't be had.
-int ListenOn(const addrinfo& address) {
-  const int fd = socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -1;
-  const int on = 1, off = 0;
-  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (address.ai_family == AF_INET6) {
-    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  }
-  if (bind(fd, address.ai_addr, address.ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
-  close(fd);
-  return -1;
-}
-
-int ListenOn(const std::string& host, const std::string& port) {
+// On the first address of the host that can be had; fd -1: on none.
+http::Listener ListenOn(const std::string& host, const std::string& port) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found) != 0) {
-    return -1;
+    return {};
   }
   const absl::Cleanup freed = [found] { freeaddrinfo(found); };
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    const int fd = ListenOn(*one);
-    if (fd >= 0) return fd;
+    char address[NI_MAXHOST];
+    http::ListenOptions options;
+    if (getnameinfo(one->ai_addr, one->ai_addrlen, address, sizeof address, nullptr, 0,
+                    NI_NUMERICHOST) != 0 ||
+        !absl::SimpleAtoi(port, &options.port)) {
+      continue;
+    }
+    options.bind_address = address;
+    if (const auto listener = http::Listen(options); listener.ok()) return *listener;
   }
-  return -1;
-}
-
-// The address, or the network that one host has of IPv6.
-std::string OriginOf(const sockaddr_storage& peer) {
-  if (peer.ss_family == AF_INET) {
-    const in_addr& address = reinterpret_cast<const sockaddr_in&>(peer).sin_addr;
-    return std::string(reinterpret_cast<const char*>(&address), sizeof address);
-  }
-  const in6_addr& address = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
-  const auto* const bytes = reinterpret_cast<const char*>(&address);
-  return IN6_IS_ADDR_V4MAPPED(&address) ? std::string(bytes + 12, 4) : std::string(bytes, 8);
+  return {};
 }
 
 }  // namespace
@@ -75,14 +58,14 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& ad
   if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
     host = host.substr(1, host.size() - 2);
   }
-  int listener = -1;
+  http::Listener listener;
   if (!port.empty()) {
     if (host.empty() || host == "0.0.0.0") listener = ListenOn("::", port);
-    if (listener < 0) listener = ListenOn(host, port);
+    if (listener.fd < 0) listener = ListenOn(host, port);
   }
-  const int stop = listener < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
+  const int stop = listener.fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
   if (stop < 0) {
-    if (listener >= 0) close(listener);
+    if (listener.fd >= 0) close(listener.fd);
     return absl::UnavailableError(
         absl::StrCat("the front's port: can't listen on ", address, ": taken, or no such address"));
   }
@@ -94,7 +77,7 @@ Acceptor::~Acceptor() {
     eventfd_write(stop_, 1);
     thread_.join();
   }
-  close(listener_);
+  close(listener_.fd);
   close(stop_);
 }
 
@@ -105,35 +88,25 @@ absl::Status Acceptor::Start(const Clock& clock, std::function<void(int listener
   });
 }
 
-uint16_t Acceptor::port() const {
-  sockaddr_storage own = {};
-  socklen_t size = sizeof own;
-  if (getsockname(listener_, reinterpret_cast<sockaddr*>(&own), &size) != 0) return 0;
-  return ntohs(own.ss_family == AF_INET ? reinterpret_cast<const sockaddr_in&>(own).sin_port
-                                        : reinterpret_cast<const sockaddr_in6&>(own).sin6_port);
-}
-
 void Acceptor::Run(const Clock& clock, const std::function<void(int listener, int fd)>& take) {
   while (true) {
     pollfd both[] = {{.fd = stop_, .events = POLLIN, .revents = 0},
-                     {.fd = listener_, .events = POLLIN, .revents = 0}};
+                     {.fd = listener_.fd, .events = POLLIN, .revents = 0}};
     poll(both, 2, -1);
     if (both[0].revents != 0) return;
-    sockaddr_storage peer = {};
-    socklen_t size = sizeof peer;
-    const int fd =
-        accept4(listener_, reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    uint64_t origin = 0;
+    const int fd = http::Accept(listener_.fd, &origin);
     if (fd < 0) {
       if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) poll(both, 1, kPauseMs);
       continue;
     }
-    if (!window_.Admit(OriginOf(peer), clock.MonotonicNow())) {
+    if (!window_.Admit(origin, clock.MonotonicNow())) {
       close(fd);
       continue;
     }
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    take(listener_, fd);
+    take(listener_.fd, fd);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/clock.h"
+#include "http/server/listener.h"
 #include "scaler/front/module/admission_window.h"
 
 namespace flyball::front {
@@ -31,14 +32,14 @@ class Acceptor {
   // `clock` outlives this. kResourceExhausted: no thread can be made.
   absl::Status Start(const Clock& clock, std::function<void(int listener, int fd)> take);
 
-  uint16_t port() const;
+  uint16_t port() const { return static_cast<uint16_t>(listener_.port); }
 
  private:
-  Acceptor(int listener, int stop, const AdmissionWindow::Limits& limits)
+  Acceptor(const http::Listener& listener, int stop, const AdmissionWindow::Limits& limits)
       : listener_(listener), stop_(stop), window_(limits) {}
   void Run(const Clock& clock, const std::function<void(int listener, int fd)>& take);
 
-  const int listener_;
+  const http::Listener listener_;
   const int stop_;  // eventfd; readable: the thread ends
   AdmissionWindow window_;
   std::thread thread_;
