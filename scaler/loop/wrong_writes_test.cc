@@ -316,6 +316,48 @@ TEST_F(WrongWrites, ARemovalThatWasSentTwiceCounts) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The second addition meets a conflict with itself, so it is not counted. The first is older than a
+// period of additions by then: the second has replaced it.
+TEST_F(WrongWrites, AnAdditionThatWasSentTwiceReplacesEarlierOnes) {
+  sim.AddReplica();
+  sim.Set(TargetOf(Hpa()), 'a', 150'000);
+  Make({.key = Hpa(),
+        .metrics = MetricOf('a', "web", 10),
+        .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+        .annotations = ""},
+       8);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(Hpa()), 15);
+  sim.replica(0).network.repeated = 1;
+  sim.Set(TargetOf(Hpa()), 'a', 170'000);
+  sim.Run(absl::Seconds(4));
+  ASSERT_EQ(Replicas(Hpa()), 17);
+  sim.replica(0).network.repeated = 0;
+  sim.Set(TargetOf(Hpa()), 'a', 10'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(Hpa()), 16) << sim.judge.LastDecisions(Hpa());
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// Between its decision and its write a removal waits for a thread.
+TEST_F(WrongWrites, ARemovalCountsFromItsWrite) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f"};
+  sim.AddReplica().longest_queue = absl::Milliseconds(1900);
+  for (const std::string& name : names) {
+    sim.Set({"shop", name}, 'a', 10'000);
+    Make({.key = Hpa("shop", name),
+          .metrics = MetricOf('a', name, 10),
+          .spec = Bounds(1, 20) +
+                  ScaleDown(R"("stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
+                            R"("value":1,"periodSeconds":15}])"),
+          .annotations = ""},
+         19);
+  }
+  sim.Run(absl::Minutes(4));
+  EXPECT_GT(sim.judge.shrinks(), 60);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // A trigger was read while the watch of pods failed, and a slow metric only after it worked again.
 TEST_F(WrongWrites, WhatABrokenWatchToldATriggerIsNotScaledDownOn) {
   const SimulatedCluster::Target jobs = JobsOf(TargetOf(Own()));

@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kube/client/scale.h"
+#include "scaler/math/history.h"
 #include "scaler/math/reconcile.h"
 #include "scaler/views/status_json.h"
 
@@ -18,6 +19,16 @@ bool IsRefusal(const absl::Status& status) {
   return absl::IsAborted(status) || absl::IsInvalidArgument(status) || absl::IsNotFound(status) ||
          absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status) ||
          absl::IsFailedPrecondition(status);
+}
+
+// For an addition that conflicts with itself, since it was sent twice, or with the same one by
+// somebody else. It is not counted, and neither are those that it would have replaced, because each
+// addition allows removals later on.
+void ForgetReplaceable(TrackedAutoscaler& tracked) {
+  const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
+  Decision& decision = tracked.decided.decision;
+  if (decision.desired < decision.current || !behavior.has_value()) return;
+  DropReplaceableAdditions(*behavior, decision.now, decision.state);
 }
 
 // Whether requests are carried to the target.
@@ -84,6 +95,10 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   return absl::OkStatus();
 }
 
+absl::Time ActStep::Now(const TrackedAutoscaler& tracked) const {
+  return tracked.decided.decision.now + (deps_.clock.MonotonicNow() - tracked.decided.at);
+}
+
 absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                             WriteOutcome& write) {
   if (!deps_.budget.Take(kube::Priority::kScaleWrite, deps_.clock.MonotonicNow() + kBudgetWait)) {
@@ -101,7 +116,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       return status;
     }
     tracked.written.unconfirmed = UnconfirmedWrite{
-        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = decision.now};
+        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = Now(tracked)};
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {
@@ -119,6 +134,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     if (!latest.ok()) return latest.status();
     deps_.scales.Learn(target, *latest);
     if (latest->uid != read.uid || latest->spec_replicas != decision.current) {
+      if (latest->spec_replicas == decision.desired) ForgetReplaceable(tracked);
       write.dropped = true;
       write.decide_anew = true;
       return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
@@ -132,9 +148,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
 WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                                  absl::FunctionRef<bool()> is_current) {
   WriteOutcome write;
-  const MonotonicTime begun = deps_.clock.MonotonicNow();
   const absl::Status status = Write(tracked, is_current, write);
-  const absl::Duration took = deps_.clock.MonotonicNow() - begun;
   if (deps_.front != nullptr && IsCarried(tracked)) {
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
@@ -149,10 +163,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   }
   if (write.dropped) return write;
   DecisionInput written = input;
-  // A change counts from when it was made. The time is that of the decision plus what the write
-  // took, so that it fits the other times that are remembered even if the wall clock was set
-  // meanwhile.
-  written.now = input.now + took;
+  written.now = Now(tracked);  // a change counts from when it was made
   RecordScaleWrite(written, write.error, tracked.decided.decision);
   return write;
 }

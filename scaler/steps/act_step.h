@@ -68,6 +68,10 @@ class ActStep {
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         bool& anew);
   absl::Status AskWhetherCurrent(const CycleInputs& inputs);
+  // The wall time, as the decision's time plus what has passed since: the decision may have waited
+  // for a thread, and the wall clock may have been set meanwhile, but the times that are remembered
+  // must fit together.
+  absl::Time Now(const TrackedAutoscaler& tracked) const;
 
   const Deps deps_;
   std::atomic<uint64_t> written_ = 0;

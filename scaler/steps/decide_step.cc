@@ -362,6 +362,9 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
       const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
       if (!earlier->complete && behavior.has_value()) {
         DropReplaceableAdditions(*behavior, now.wall, last.decision.state);
+      } else if (!earlier->complete) {
+        // Under a behavior that is gone by now others may have replaced them.
+        last.decision.state.scale_ups.clear();
       }
     }
   }
