@@ -385,6 +385,28 @@ TEST_F(WrongWrites, WhatABrokenWatchToldATriggerIsNotScaledDownOn) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The answer to our write of 15 says 14 in its status, as it was before the pods followed. 145 is
+// within the tolerance of both counts.
+TEST_F(WrongWrites, AStatusOfBeforeTheWatchBrokeIsNotScaledDownOn) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(TargetOf(Hpa()), 'a', 140'000);
+  Make({.key = Hpa(),
+        .metrics = MetricOf('a', "web", 10),
+        .spec = Bounds(1, 15) + ScaleDown(kNow),
+        .annotations = ""},
+       14);
+  sim.Run(absl::Seconds(10));
+  replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+  sim.Set(TargetOf(Hpa()), 'a', 200'000);
+  sim.Run(absl::Seconds(10));
+  ASSERT_EQ(Replicas(Hpa()), 15);
+  sim.Set(TargetOf(Hpa()), 'a', 145'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(Hpa()), 15) << sim.judge.LastDecisions(Hpa());
+  EXPECT_EQ(sim.judge.shrinks(), 0);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // What was written down said 6: of a removal from 9 to 8 the count alone tells nothing.
 TEST_F(WrongWrites, ARemovalAfterSomebodyElsesAdditionIsNotForgotten) {
   sim.AddReplica();

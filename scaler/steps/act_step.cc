@@ -70,10 +70,12 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
         "it is not scaled down until its saved history was read or could be written");
   }
   if (shrinks) {
-    // If the watch fails now, or failed when this was decided, the pods that it was decided on may
-    // not be the target's any more.
-    const std::string& then = tracked.inputs.pods.failure;
-    const std::string failure = then.empty() ? deps_.pods.Failure() : then;
+    // The target may have more replicas now than its status had when the watch began to fail. If
+    // the watch of pods fails now, or failed when this was decided, the pods that it was decided on
+    // may not be the target's any more.
+    std::string failure = tracked.inputs.scale.failure;
+    if (failure.empty()) failure = tracked.inputs.pods.failure;
+    if (failure.empty()) failure = deps_.pods.Failure();
     if (!failure.empty()) {
       return absl::AbortedError(absl::StrCat("it is not scaled down meanwhile: ", failure));
     }

@@ -44,9 +44,9 @@ class ActStep {
   //   * if another replica may own the autoscaler by now;
   //   * if the autoscaler has changed since: `is_current` tells that from the watch, and while the
   //     watch fails the API server is asked;
-  //   * if it would shrink the target while the watch of pods fails, or was decided while it
-  //     failed, since then the number of pods is not known; or before Ownership::MayShrink allows
-  //     it;
+  //   * if it would shrink the target and was decided while the watch of its scale or of pods
+  //     failed, or the watch of pods fails now, since the number of pods is not known then; or
+  //     before Ownership::MayShrink allows it;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.

@@ -103,6 +103,7 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
     TakeScale(inputs, target.place.object->scale.Get());
     inputs.scale.version = version;
   }
+  inputs.scale.failure = ScaleStore::Failure(*target.place.kind);
   return Found::kScale;
 }
 
@@ -122,6 +123,7 @@ bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
 
 void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
   const AnswerPtr answer = QuestionBoard::LastAnswerOf(*inputs.target.question).answer;
+  inputs.scale.failure.clear();
   if (answer->error.empty()) {
     return TakeScale(inputs, std::make_shared<const kube::Scale>(answer->scale));
   }

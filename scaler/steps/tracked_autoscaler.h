@@ -75,6 +75,8 @@ struct ScaleReading {
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
+  // Why the watch that it was taken from failed then; "": it did not, or the scale was asked for.
+  std::string failure;
 };
 
 // The pods of the target, as read.

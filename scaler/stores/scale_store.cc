@@ -181,6 +181,8 @@ ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
   return waiting ? Usable::kNotListed : Usable::kBroken;
 }
 
+std::string ScaleStore::Failure(const Kind& kind) { return kind.First(&WatchHealth::Failure); }
+
 absl::Status ScaleStore::Ready() const {
   absl::MutexLock lock(&mutex_);
   for (const auto& [name, kind] : kinds_) {

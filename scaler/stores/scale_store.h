@@ -55,6 +55,8 @@ class ScaleStore {
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
+  // Why the watches of a kind fail; "": they do not.
+  static std::string Failure(const Kind& kind);
   absl::Status Ready() const;
 
   // Takes a scale that the API server answered with, if it is newer than what is known.
