@@ -89,6 +89,40 @@ TEST_F(WrongWrites, AHandOverForgetsNoChange) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// While a shard is being handed over both replicas decide what is advised, the former owner without
+// what it remembered. That must not be what the next owner gets.
+TEST(HandOver, WhatIsAdvisedMeanwhileReplacesNothing) {
+  const std::vector<std::string> spaces = {"n0", "n1", "n2", "n3", "n4", "n5"};
+  for (int second = 14; second < 26; ++second) {
+    Simulation sim(1);
+    const auto set_mode = [&](const std::string& mode) {
+      for (const std::string& ns : spaces) {
+        sim.cluster.PutAutoscaler(
+            AutoscalerText{.key = Hpa(ns),
+                           .metrics = MetricOf('a', "web", 10),
+                           .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+                           .annotations = absl::StrCat(R"("flyball.dev/mode":")", mode, "\"")}
+                .Json());
+      }
+    };
+    sim.AddReplica(/*shards=*/4);
+    for (const std::string& ns : spaces) {
+      sim.Set({ns, "web"}, 'a', 10'000);
+      sim.cluster.PutDeployment({ns, "web"}, 8);
+    }
+    set_mode("act");
+    sim.Run(absl::Seconds(30));
+    sim.AddReplica(/*shards=*/4);
+    sim.Run(absl::Seconds(second));
+    set_mode("advise");
+    sim.Run(absl::Seconds(10));
+    set_mode("act");
+    sim.Run(absl::Seconds(60));
+    for (const std::string& ns : spaces) EXPECT_EQ(sim.cluster.Replicas({ns, "web"}), 7) << ns;
+    EXPECT_THAT(sim.judge.wrong(), IsEmpty()) << "advised from second " << second << " on";
+  }
+}
+
 class BrokenWatch : public WrongWrites, public testing::WithParamInterface<AutoscalerKind> {
  protected:
   const AutoscalerKey key_{.kind = GetParam(), .ns = "shop", .name = "web"};

@@ -224,6 +224,9 @@ class StateStore::Impl {
     // In mode shadow nothing is written anywhere.
     const Decision& decision = *record.decision;
     if (record.mode == Mode::kShadow || decision.outcome == Outcome::kScaleUnknown) return;
+    // Every replica decides what is advised, also while the shard is being handed over: what the
+    // next owner needs must not be replaced by what was decided without it.
+    if (!record.restored) return;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
     absl::MutexLock lock(&mutex_);

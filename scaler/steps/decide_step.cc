@@ -353,10 +353,12 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
   }
   last.wall_offset = offset;
   if (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
-  if (!last.restored && deps_.ownership.Remembers(inputs.managed->key)) {
+  // A shard that is being handed over is remembered for a moment more.
+  const AutoscalerKey& key = inputs.managed->key;
+  if (!last.restored && deps_.ownership.Owns(key) && deps_.ownership.Remembers(key)) {
     last.restored = true;
     std::optional<RememberedState> earlier =
-        deps_.ownership.Restore(inputs.managed->key, inputs.scale.answer.spec_replicas, now.wall);
+        deps_.ownership.Restore(key, inputs.scale.answer.spec_replicas, now.wall);
     if (earlier.has_value()) {
       last.decision.state = std::move(earlier->state);
       const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;

@@ -161,6 +161,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   DecisionRecord record;
   record.managed = inputs.managed;
   record.mode = inputs.mode;
+  record.restored = tracked.decided.restored;
   record.decided_on = &inputs.plan.autoscaler();
   record.scale = &inputs.scale.answer;
   record.pods = inputs.reads_metrics ? &inputs.pods.answer : nullptr;

@@ -40,6 +40,7 @@ struct DecisionRecord {
   bool scale_written = false;
   std::string scale_error;  // of a scale write that was tried and failed
   bool status_written = false;
+  bool restored = true;    // false: decided without what an earlier owner remembered
   bool unchanged = false;  // same inputs and same outcome as the last decision
 };
 
