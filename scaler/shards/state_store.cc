@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,20 @@ absl::Time Newest(const ScalerState& state) {
   return state.recommendations.empty() ? absl::InfinitePast() : state.recommendations.back().time;
 }
 
+// What one record says of an autoscaler. Records that a smaller number of shards leaves unused, and
+// copies that Move leaves for another try, stay in the cluster. Times do not tell that they are
+// old, since each record counts as saved when it is read.
+struct Found {
+  int64_t division = 0;  // of the record
+  bool in_its_shard = false;
+  KeptAutoscaler kept;
+
+  bool IsWorseThan(const Found& other) const {
+    return std::tuple(division, in_its_shard, Newest(kept.state)) <
+           std::tuple(other.division, other.in_its_shard, Newest(other.kept.state));
+  }
+};
+
 // Moves the times of a record so that it counts as saved now: its past does not age between saving
 // and reading, except for additions, which allow removals. Times ahead of our clock move in any
 // case.
@@ -134,15 +149,18 @@ class StateStore::Impl {
     const int count = std::max(before, options_.shards);
     std::vector<Stored> stored(static_cast<size_t>(count));
     std::vector<KeptShard> kept_before;
-    std::map<AutoscalerKey, KeptAutoscaler> all;
+    std::map<AutoscalerKey, Found> all;
     for (int index = 0; index < count; ++index) {
+      Stored& record = stored[static_cast<size_t>(index)];
       KeptShard kept;
-      RETURN_IF_ERROR(Read(index, stored[static_cast<size_t>(index)], kept));
-      for (KeptAutoscaler& item : kept.autoscalers) {
-        const auto [found, fresh] = all.try_emplace(item.key, item);
-        if (!fresh && Newest(found->second.state) < Newest(item.state)) {
-          found->second = std::move(item);
-        }
+      RETURN_IF_ERROR(Read(index, record, kept));
+      const int divided_by = record.division == division ? options_.shards : before;
+      for (const KeptAutoscaler& item : kept.autoscalers) {
+        const Found found = {.division = record.division,
+                             .in_its_shard = ShardOf(item.key, divided_by) == index,
+                             .kept = item};
+        const auto [best, fresh] = all.try_emplace(item.key, found);
+        if (!fresh && best->second.IsWorseThan(found)) best->second = found;
       }
       kept_before.push_back(std::move(kept));
     }
@@ -151,12 +169,13 @@ class StateStore::Impl {
       // Another replica that began this Move has done this shard, or its owner has saved it since.
       if (old.division == division && !old.resource_version.empty()) continue;
       KeptShard kept{.saved_at = clock_.WallNow(), .complete = false, .autoscalers = {}};
-      for (auto& [key, item] : all) {
-        if (ShardOf(key, options_.shards) == index) kept.autoscalers.push_back(item);
+      for (const auto& [key, found] : all) {
+        if (ShardOf(key, options_.shards) == index) kept.autoscalers.push_back(found.kept);
       }
       // What the record held before is appended: if Move has to begin anew, all of it is found.
       for (const KeptAutoscaler& item : kept_before[static_cast<size_t>(index)].autoscalers) {
-        if (ShardOf(item.key, options_.shards) != index) kept.autoscalers.push_back(item);
+        if (ShardOf(item.key, options_.shards) == index) continue;
+        kept.autoscalers.push_back(all.at(item.key).kept);
       }
       if (kept.autoscalers.empty() && old.resource_version.empty()) continue;
       const ShardTerm record{.epoch = old.epoch, .division = division};

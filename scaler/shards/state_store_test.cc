@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "scaler/math/history.h"
 #include "scaler/math/hpa/metrics_path.h"
+#include "scaler/shards/shards.h"
 #include "scaler/stores/packed.h"
 
 namespace flyball::scaler {
@@ -352,9 +353,10 @@ constexpr char kPath[] = "/api/v1/namespaces/flyball/configmaps/flyball-scaler-s
 
 class StateStoreTest : public testing::Test {
  protected:
-  std::unique_ptr<StateStore> Make(size_t most_bytes = kMostKeptBytes) {
+  std::unique_ptr<StateStore> Make(size_t most_bytes = kMostKeptBytes, int shards = 1) {
     StateStoreOptions options;
     options.ns = "flyball";
+    options.shards = shards;
     options.most_bytes = most_bytes;
     return std::make_unique<StateStore>(options, client_, clock_);
   }
@@ -407,6 +409,31 @@ TEST_F(StateStoreTest, AnOwnerInBetweenThatCrashedMakesTheRecordIncomplete) {
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
   EXPECT_THAT(third->Take(Key("web"), 5, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(2)}, kFound5));
+}
+
+// The record of a shard that was in use when there were more of them stays in the cluster. Here its
+// last recommendation was two seconds old when it was saved, that of the later record 40.
+TEST_F(StateStoreTest, WhatAnEarlierDivisionLeftBehindIsNotTakenForTheLatest) {
+  constexpr int kMany = 4;
+  const int shard = ShardOf(Key("web"), kMany);
+  ASSERT_NE(shard, 0);
+  const auto of_many = Make(kMostKeptBytes, kMany);
+  ASSERT_TRUE(of_many->Load(shard, {.epoch = 0, .division = 0}).ok());
+  Decide(*of_many, "web", 5, {{5, Ago(2)}});
+  of_many->Save(shard);
+  const auto of_one = Make();
+  ASSERT_TRUE(of_one->Move(kMany, 1).ok());
+  ASSERT_TRUE(of_one->Load(0, {.epoch = 1, .division = 1}).ok());
+  Decide(*of_one, "web", 9, {{9, Ago(40)}});
+  of_one->Save(0);
+  const auto of_many_again = Make(kMostKeptBytes, kMany);
+  ASSERT_TRUE(of_many_again->Move(1, 2).ok());
+  ASSERT_TRUE(of_many_again->Load(shard, {.epoch = 2, .division = 2}).ok());
+  const auto state = of_many_again->Take(Key("web"), 9, kNow);
+  ASSERT_TRUE(state.has_value());
+  EXPECT_THAT(state->state.recommendations,
+              testing::ElementsAre(Recommendation{9, Ago(40)},
+                                   Recommendation{9, kNow - absl::Microseconds(1)}));
 }
 
 TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
