@@ -126,6 +126,12 @@ void Judge::Note(const Managed& managed, int32_t recommendation, absl::Duration 
   }
 }
 
+bool Judge::AnotherMayWrite(int replica, const AutoscalerKey& key) const {
+  return std::any_of(replicas_.begin(), replicas_.end(), [&](const auto& other) {
+    return other->options().index != replica && other->MayWrite(key);
+  });
+}
+
 void Judge::OnDecision(int replica, const DecisionRecord& record) {
   // It is told when its write is over.
   const absl::Duration decided =
@@ -153,17 +159,19 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   if (decision.outcome == Outcome::kScaleUnknown) return;
   // Others advise, too, or have not noticed yet that somebody else has taken over.
   const bool acts = record.mode == Mode::kAct;
+  const auto memories = {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]};
+  // Whoever sees it paused remembers what it recommends meanwhile, and may be the next to act.
+  if (EffectiveMode(*record.managed, mode_) != Mode::kAct) {
+    began_paused_.insert(memories.begin(), memories.end());
+  }
   const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
   if (!acts && !self.Owns(record.managed->key)) return;
-  for (const auto& other : replicas_) {
-    if (other.get() != &self && other->MayWrite(record.managed->key)) return;
-  }
+  if (AnotherMayWrite(replica, record.managed->key)) return;
   if (acts && record.activation != nullptr && record.activation->active && !jumped) {
     last_active_[record.managed->autoscaler.uid] = when;
   }
   // Of what was found before anything was recommended, and of what the metrics ask for.
-  for (ScalerState* state :
-       {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]}) {
+  for (ScalerState* state : memories) {
     if (!acts) {
       began_paused_.insert(state);
     } else if (!began_paused_.contains(state)) {
@@ -211,6 +219,7 @@ void Judge::OnSteady(int replica, const AutoscalerKey& key, int32_t recommendati
 
 void Judge::OnRound(int replica, const RoundRecord& round) {
   for (const AutoscalerKey* key : round.keys) {
+    if (AnotherMayWrite(replica, *key)) continue;  // it has not noticed yet that it is no owner
     const ManagedPtr managed = cluster_.Autoscaler(*key, time_.now()).back();
     if (managed != nullptr) Note(*managed, steady_.at({replica, *key}), time_.now());
   }
@@ -273,7 +282,10 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
                      int32_t current, absl::Duration since) {
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const std::vector<SimulatedPod>* pods : cluster_.Pods(target, since)) {
-    for (ScalerState state : {by_uid_[managed.autoscaler.uid], by_key_[managed.key]}) {
+    for (ScalerState* memory : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+      ScalerState state = *memory;
+      // So the count of now is not taken for the one that was found first.
+      if (began_paused_.contains(memory)) state.recommendations.push_back({.time = Wall()});
       least = std::min(least, Decide(managed, target, current, *pods, since, state));
       // A change counts from when its writer learned of its own success.
       for (ScaleEvent& added : state.scale_ups) {

@@ -67,6 +67,7 @@ class Judge {
     std::string error;
   };
 
+  bool AnotherMayWrite(int replica, const AutoscalerKey& key) const;
   void Note(const Managed& managed, int32_t recommendation, absl::Duration when);
   absl::Time Wall() const { return kSimulationStart + time_.now(); }
   int32_t Decide(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,

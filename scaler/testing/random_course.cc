@@ -13,8 +13,8 @@ namespace {
 constexpr size_t kMostReplicas = 3;
 constexpr int kSteps = 18;
 constexpr absl::Duration kLongestStep = absl::Seconds(7);
-// Longer than a Lease takes to run out and to be taken.
-constexpr absl::Duration kPeace = absl::Seconds(50);
+// Longer than a Lease takes to run out and to be taken, and than four periods of additions.
+constexpr absl::Duration kPeace = absl::Seconds(90);
 constexpr absl::Duration kSlowest = absl::Seconds(6);
 constexpr absl::Duration kLongestQueue = absl::Seconds(2);
 
