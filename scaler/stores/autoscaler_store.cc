@@ -103,7 +103,10 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
-    if (const ManagedPtr managed = Take(json)) listed_.insert(managed->key);
+    const ManagedPtr managed = Take(json);
+    if (managed == nullptr) return;
+    listed_.insert(managed->key);
+    known_.insert(managed->key);  // also if this list breaks off, and the next has it no more
   }
   void ListEnded() override {
     for (const AutoscalerKey& key : known_) {

@@ -477,6 +477,15 @@ void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
   watch.handler->StatusChanged(absl::OkStatus());
 }
 
+void SimulatedReplica::ListInPart(absl::string_view resource, size_t objects) {
+  const Watch& watch = watches_[std::string(resource)];
+  watch.handler->ListStarted();
+  for (const auto& object : world_.cluster.store().List(watch.target)) {
+    if (objects-- == 0) return;
+    watch.handler->Listed(object->dump());
+  }
+}
+
 bool SimulatedReplica::WatchIsBroken(absl::string_view resource) const {
   const auto found = watches_.find(std::string(resource));
   return found != watches_.end() && !found->second.failure.ok();

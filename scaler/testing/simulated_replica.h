@@ -107,6 +107,8 @@ class SimulatedReplica {
   void BreakWatch(absl::string_view resource, const absl::Status& why);
   // ...until this is called: then it goes on where it was, or with a new list.
   void HealWatch(absl::string_view resource, bool list_anew);
+  // While its watch is broken: a list of that resource that breaks off after so many objects.
+  void ListInPart(absl::string_view resource, size_t objects);
   bool WatchIsBroken(absl::string_view resource) const;
   // To be called when the cluster has changed: the watches tell of it soon, or before PumpNow
   // returns.
