@@ -13,6 +13,10 @@ namespace {
 
 using testing::IsEmpty;
 
+constexpr char kOneInTenMinutes[] =
+    R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
+    R"("value":1,"periodSeconds":600}]}})";
+
 const SimulatedCluster::Target kWeb = {"shop", "web"};
 const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
 
@@ -48,6 +52,29 @@ TEST_F(UnseenChanges, WhatEndsBetweenAListInPartAndTheNextIsGone) {
   sim.Set(kWeb, 'a', 40'000);
   sim.Run(absl::Minutes(1));
   EXPECT_EQ(Replicas(), 2);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// Nobody has seen the count that the removal led to.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    replica.network.lost = 1;
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  while (replica.network.lost == 0) sim.Run(absl::Milliseconds(100));
+  ASSERT_EQ(Replicas(), 7);
+  sim.cluster.on_scale_write = judge;
+  sim.cluster.Scale(kWeb, 9);
+  sim.Run(absl::Seconds(5));
+  replica.network.lost = 0;
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 

@@ -44,7 +44,8 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
 
 // A write whose answer was lost counts like any other once its effect is seen. It is not known when
 // it took effect, so an addition, after which removals are possible, counts from when it was sent,
-// and a removal from when it is seen.
+// and a removal from when it is seen. If somebody else has set another count meanwhile nobody can
+// tell whether it took effect: then a removal counts.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                           WrittenSoFar& written) {
   if (!written.unconfirmed.has_value()) return;
@@ -56,8 +57,9 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   }
   if (replicas == write.from) return;  // it may still be on its way to us
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
-  if (replicas == write.to && behavior.has_value()) {
-    RecordScaleEvent(*behavior, write.from, write.to, write.to > write.from ? write.time : now,
+  const bool removal = write.to < write.from;
+  if ((replicas == write.to || removal) && behavior.has_value()) {
+    RecordScaleEvent(*behavior, write.from, write.to, removal ? now : write.time,
                      last.decision.state);
   }
   if (replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
