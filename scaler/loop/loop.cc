@@ -336,6 +336,9 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
     Disown(tracked);
     return false;
   }
+  // What another owner has written meanwhile counts more than the last decision here.
+  const uint64_t term = deps_.ownership.Term(tracked.key);
+  if (std::exchange(tracked.decided.term, term) != term) tracked.decided.status_is_old = true;
   const uint64_t epoch = ownership_epoch_.load();
   if (tracked.decided.ownership_epoch != epoch) {
     tracked.decided.ownership_epoch = epoch;

@@ -19,6 +19,7 @@ constexpr char kOneInTenMinutes[] =
 
 const SimulatedCluster::Target kWeb = {"shop", "web"};
 const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
+const AutoscalerKey kOwn = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
 
 AutoscalerText Following(const AutoscalerKey& key, const std::string& spec) {
   return {.key = key,
@@ -75,6 +76,37 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   replica.network.lost = 0;
   sim.Run(absl::Minutes(2));
   EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// As many replicas as there are two pods of app=job; 90 s after the last of them there are none.
+constexpr char kJobs[] =
+    R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"60s"},"cooldownPeriod":90,)"
+    R"("triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":"app=job",)"
+    R"("value":"2"}}])";
+
+// The other replica sees the last activity, all between two slots of this one.
+TEST_F(UnseenChanges, WhoWinsAShardBackTakesOverTheCooldownToo) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  SimulatedReplica& first = sim.AddReplica();
+  sim.cluster.PutDeployment(jobs, 2);
+  Make({.key = kOwn, .metrics = "", .spec = kJobs, .annotations = ""}, 1);
+  sim.Run(absl::Seconds(110));
+  SimulatedReplica& second = sim.AddReplica();
+  first.network.refused = 1;
+  const std::string decided = sim.judge.LastDecisions(kOwn);
+  while (sim.judge.LastDecisions(kOwn) == decided) sim.Run(absl::Seconds(1));
+  ASSERT_TRUE(second.Owns(kOwn));
+  const absl::Duration active = sim.time.now();
+  sim.cluster.DeleteDeployment(jobs);
+  first.network.refused = 0;
+  second.Stop();
+  sim.Run(absl::Seconds(5));
+  ASSERT_TRUE(first.Owns(kOwn));
+  while (sim.time.now() < active + absl::Seconds(88)) sim.Run(absl::Seconds(1));
+  EXPECT_EQ(Replicas(), 1) << sim.judge.LastDecisions(kOwn);
+  sim.Run(absl::Minutes(3));
+  EXPECT_EQ(Replicas(), 0);
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 

@@ -158,6 +158,8 @@ class ShardElection::Impl {
 
   bool Owns(size_t shard) const { return published_[shard].owned.load(); }
 
+  uint64_t Term(size_t shard) const { return published_[shard].term.load(); }
+
   bool Remembers(size_t shard) const { return published_[shard].remembers.load(); }
 
   bool MayWrite(size_t shard, MonotonicTime now) const {
@@ -186,6 +188,7 @@ class ShardElection::Impl {
   // What other threads read.
   struct Published {
     std::atomic<bool> owned = false;
+    std::atomic<uint64_t> term = 0;        // how often it became owned
     std::atomic<bool> remembers = false;   // the saved state is loaded
     std::atomic<int64_t> valid_until = 0;  // nanoseconds; 0: no writes
   };
@@ -226,7 +229,10 @@ class ShardElection::Impl {
 
   void Publish(size_t i) {
     published_[i].valid_until.store(absl::ToInt64Nanoseconds(shards_[i].watched.valid_until));
-    if (!published_[i].owned.exchange(true)) changed_ = true;
+    if (published_[i].owned.load()) return;
+    published_[i].term.fetch_add(1);
+    published_[i].owned.store(true);
+    changed_ = true;
   }
 
   // The shard is no longer decided here, although the Lease may still be ours.
@@ -413,6 +419,10 @@ bool ShardElection::Owns(const AutoscalerKey& key) const {
 
 bool ShardElection::MayWrite(const AutoscalerKey& key, MonotonicTime now) const {
   return MayWriteShard(ShardOf(key, impl_->options().shards), now);
+}
+
+uint64_t ShardElection::Term(const AutoscalerKey& key) const {
+  return impl_->Term(static_cast<size_t>(ShardOf(key, impl_->options().shards)));
 }
 
 bool ShardElection::Remembers(const AutoscalerKey& key) const {

@@ -108,6 +108,7 @@ class ShardElection : public Ownership {
 
   bool Owns(const AutoscalerKey& key) const override;
   bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const override;
+  uint64_t Term(const AutoscalerKey& key) const override;
   bool Remembers(const AutoscalerKey& key) const override;
   bool MayShrink(const AutoscalerKey& key, int32_t current) override;
   std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,

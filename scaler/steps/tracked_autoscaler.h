@@ -118,8 +118,8 @@ struct CycleInputs {
 struct LastDecision {
   bool made = false;  // false: nothing was decided since the autoscaler became ours
   Decision decision;
-  AutoscalerStatus status;                // after the decision, as it should be stored
-  bool status_is_old = false;             // `status` is of an earlier object with the same name
+  AutoscalerStatus status;     // after the decision, as it should be stored
+  bool status_is_old = false;  // `status` is of an earlier object with the same name, or term
   std::optional<Activation> activation;   // nullopt: the autoscaler has no triggers
   std::optional<absl::Time> last_active;  // when a trigger was last active
   bool unchanged = false;                 // the previous decision stays (DecideStep::Decide)
@@ -132,6 +132,7 @@ struct LastDecision {
   absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at that time
   bool restored = false;  // Ownership::Restore was asked for what an earlier owner remembered
   uint64_t ownership_epoch = 0;  // the loop's, when `restored` was last reset
+  uint64_t term = 0;             // Ownership::Term
 };
 
 // What is known of the status that is stored or on its way to the API server, so that it is written

@@ -32,6 +32,10 @@ class Ownership {
   // not renewed for long enough. Never true on two replicas at once.
   virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
 
+  // How often this replica has become the owner of that autoscaler. Once the number has risen,
+  // others may have decided it meanwhile.
+  virtual uint64_t Term(const AutoscalerKey&) const { return 0; }
+
   // Whether Restore can already tell what an earlier owner remembered. When that becomes true, the
   // function given to OnChange is called.
   virtual bool Remembers(const AutoscalerKey&) const { return true; }
