@@ -19,13 +19,17 @@ class ResourceProvider::PodsStanding : public StandingPods {
       absl::Duration timeout) override {
     const MonotonicTime deadline = provider_.deps_.answering.clock.MonotonicNow() + timeout;
     StandingAnswer<ResourceMetricList<PodMetrics>> answer;
-    RETURN_IF_ERROR(FollowPods(timeout));
+    const absl::Status followed = FollowPods(timeout);
+    if (!followed.ok()) {
+      ForgetAnswers();
+      return followed;
+    }
     if (batch_.objects->empty()) return answer;
     AskQueries(deadline);
     const absl::Status failed = provider_.Settle(absl::MakeConstSpan(&batch_, 1), deadline,
                                                  answer.list.degraded, answer.list.freshness);
     if (!batch_.both.status.ok()) {
-      batch_.both = {};  // so that the next answer is not "unchanged"
+      ForgetAnswers();
       RETURN_IF_ERROR(failed);
       return answer;
     }
@@ -35,6 +39,9 @@ class ResourceProvider::PodsStanding : public StandingPods {
   }
 
  private:
+  // After this the next answer is not "unchanged".
+  void ForgetAnswers() { batch_.both = {}; }
+
   // Finds the pods anew when objects or rules have changed.
   absl::Status FollowPods(absl::Duration timeout) {
     const uint64_t epoch = provider_.Epoch();

@@ -161,6 +161,22 @@ TEST_F(ResourceProviderTest, AStandingRequestIsToldWhenNothingChanged) {
   EXPECT_TRUE(ask(113).unchanged);
 }
 
+TEST_F(ResourceProviderTest, AfterAFailureToListThePodsAllIsTold) {
+  Answer({Container("a", "c", 1)}, {Container("a", "c", 1)});
+  ResourceProvider provider = floor_.resource();
+  const auto standing = provider.StandPods("web", {}, PodAmounts::kBoth);
+  ASSERT_TRUE(standing->Ask(absl::Seconds(60)).ok());
+  floor_.directory.FailLists(absl::UnavailableError("forbidden"));
+  floor_.directory.Add("pods", "other", "x");  // so that they are listed anew
+  EXPECT_FALSE(standing->Ask(absl::Seconds(60)).ok());
+  floor_.directory.FailLists(absl::OkStatus());
+  floor_.source.SayTheSameAt(107);
+  const auto again = standing->Ask(absl::Seconds(60));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_FALSE(again->unchanged);
+  EXPECT_EQ(Shown(again->list.items), "web/a @100 c:1000,1000");
+}
+
 TEST_F(ResourceProviderTest, WhereOneOfTheTwoChangedTheOtherIsAsItWas) {
   Answer({Container("a", "c", 1), Container("b", "c", 1)},
          {Container("b", "c", 5), Container("a", "d", 6), Container("other", "c", 7)});
