@@ -5,7 +5,9 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "http/client/transport.h"
 #include "scaler/testing/simulation.h"
 
 namespace flyball::scaler {
@@ -75,6 +77,40 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   sim.Run(absl::Seconds(5));
   replica.network.lost = 0;
   sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// What an earlier owner saved arrives while an addition is written that was decided without it.
+TEST_F(UnseenChanges, WhatIsReadDuringAWriteIsNotReplacedByIt) {
+  sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  sim.Set(kWeb, 'a', 70'000);
+  sim.Run(absl::Seconds(40));
+  ASSERT_EQ(Replicas(), 7);
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(5));
+  SimulatedReplica& second = sim.AddReplica();
+  second.refuses = [](const http::HttpCall& call) {
+    return absl::StrContains(call.target, "/configmaps/");
+  };
+  sim.Run(absl::Seconds(30));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    second.refuses = nullptr;
+    second.network = {.slow = 1, .slow_delay = absl::Seconds(4)};  // the answer to this write
+    sim.time.At(sim.time.now() + absl::Milliseconds(10), [&] { second.network = {}; });
+  };
+  sim.Set(kWeb, 'a', 90'000);
+  while (Replicas() == 7) sim.Run(absl::Milliseconds(100));
+  sim.cluster.on_scale_write = judge;
+  sim.Run(absl::Seconds(10));
+  ASSERT_EQ(Replicas(), 9);
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Minutes(1));
   EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }

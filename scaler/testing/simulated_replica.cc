@@ -77,6 +77,7 @@ class SimulatedReplica::Transport : public http::HttpTransport {
 
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     SimulatedReplica& self = replica_;
+    if (self.refuses && self.refuses(call)) return absl::UnavailableError("connection refused");
     const absl::Duration sent = self.world_.time.now();
     const absl::Time sent_wall = self.clock_.WallNow();
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {

@@ -94,6 +94,8 @@ class SimulatedReplica {
   bool Owns(const AutoscalerKey& key) const { return election_.Owns(key); }
   SimulatedNetwork network;  // to the API server
   SimulatedNetwork metrics_network;
+  // Which calls to the API server have no effect; empty: it is up to the network.
+  std::function<bool(const http::HttpCall&)> refuses;
   absl::Duration longest_queue;  // the longest that work waits for a thread
   // Called while the replica forgets that autoscaler.
   std::function<void(const AutoscalerKey&)> on_forgotten;
