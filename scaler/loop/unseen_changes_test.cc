@@ -115,6 +115,39 @@ TEST_F(UnseenChanges, WhatIsReadDuringAWriteIsNotReplacedByIt) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// That a target may wake stands in the status alone. Here a status that need not wait is written
+// within the second.
+TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.sync_period = absl::Seconds(1);
+  options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
+  Simulation zero(1, options);
+  zero.AddReplica();
+  zero.Set(kWeb, 'a', 20'000);
+  zero.cluster.PutDeployment(kWeb, 2);
+  zero.cluster.PutAutoscaler(
+      AutoscalerText{.key = kHpa,
+                     .metrics = MetricOf('a', "web", 10),
+                     .spec = R"(,"minReplicas":0,"maxReplicas":20,"behavior":{"scaleDown":)"
+                             R"({"stabilizationWindowSeconds":0}})",
+                     .annotations = ""}
+          .Json());
+  zero.Run(absl::Seconds(20));
+  const auto judge = zero.cluster.on_scale_write;
+  zero.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    zero.time.At(zero.time.now() + absl::Milliseconds(1100), [&] { zero.replica(0).Kill(); });
+  };
+  zero.Set(kWeb, 'a', 0);
+  zero.Run(absl::Seconds(10));
+  ASSERT_EQ(zero.cluster.Replicas(kWeb), 0);
+  zero.cluster.on_scale_write = judge;
+  zero.AddReplica();
+  zero.Set(kWeb, 'a', 20'000);
+  zero.Run(absl::Minutes(2));
+  EXPECT_EQ(zero.cluster.Replicas(kWeb), 2) << zero.judge.LastDecisions(kHpa);
+}
+
 // As many replicas as there are two pods of app=job; 90 s after the last of them there are none.
 constexpr char kJobs[] =
     R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"60s"},"cooldownPeriod":90,)"

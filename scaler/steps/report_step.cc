@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/steps/guard.h"
 #include "scaler/views/targets_text.h"
@@ -73,6 +74,13 @@ bool ActivityIsTold(const TrackedAutoscaler& tracked, absl::Duration status_inte
          behind < std::max(tracked.inputs.managed->own.cooldown / 4, status_interval);
 }
 
+// Whether the status puts the target to sleep or wakes it. Whoever decides it next knows by this
+// condition alone whether a target at zero replicas may wake.
+bool TellsOfSleep(const TrackedAutoscaler& tracked) {
+  return ConditionIsTrue(tracked.decided.status, kScaledToZero) !=
+         ConditionIsTrue(tracked.inputs.managed->autoscaler.status, kScaledToZero);
+}
+
 // Least time between two statuses of one autoscaler. It is a little more than a second, so that an
 // autoscaler that is decided each second can write the result of the last decision with the next.
 constexpr absl::Duration kGather = absl::Milliseconds(1250);
@@ -90,12 +98,12 @@ std::optional<absl::Time> NewestSample(const CycleInputs& inputs) {
 
 }  // namespace
 
-// When the status may be written. A failure is reported at once. Anything else waits if the next
-// decision, whose status shows the effect of this one, comes soon; a status that is due earlier
-// already carries it along.
-MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool fails,
+// When the status may be written: at once if that is asked for. Else it waits if the next decision,
+// whose status shows the effect of this one, comes soon; a status that is due earlier already
+// carries it along.
+MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool at_once,
                                     MonotonicTime now) const {
-  if (fails) return now;
+  if (at_once) return now;
   const MonotonicTime due = tracked.written.status.due;
   if (due > now) return due;
   const absl::Duration gather = std::min(kGather, deps_.status_interval);
@@ -130,7 +138,8 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
   if (own) job.own = OwnStatusOf(tracked);
   job.status.observed_generation = generation;
   const uint64_t failure = FailureDigest(decided.status);
-  marks.due = StatusDue(tracked, failure != 0 && failure != marks.failure, now);
+  const bool fails = failure != 0 && failure != marks.failure;
+  marks.due = StatusDue(tracked, fails || TellsOfSleep(tracked), now);
   deps_.statuses.Offer(marks.outbox, std::move(job), urgent, marks.due);
   marks.cared = cared;
   marks.failure = failure;

@@ -38,7 +38,7 @@ class ReportStep {
  private:
   // Returns whether there was one to be offered.
   bool OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
-  MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool fails, MonotonicTime now) const;
+  MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool at_once, MonotonicTime now) const;
   void SendEvents(const CycleInputs& inputs, const Decision& decision, MonotonicTime now) const;
   void Observe(const TrackedAutoscaler& tracked, const WriteOutcome& write, bool status_offered,
                MonotonicTime now) const;
