@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -426,6 +427,31 @@ TEST_P(CalmWorld, OwnsEveryShardAgainWithinTheLeaseTimeAndOneRetry) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CalmWorld, testing::Range(1u, 31u));
+
+// Nobody hands a shard over because it cannot tell for a while who is there.
+TEST(ShardElection, AMemberLeaseThatSomebodyDeletesIsMadeAnew) {
+  constexpr int kShards = 6;
+  ElectionWorld world(Options(kShards), 1);
+  for (int i = 0; i < 3; ++i) world.Add();
+  world.RunUntil(absl::Seconds(90));
+  const auto owned = [&] {
+    std::vector<size_t> all;
+    for (const auto& replica : world.replicas) all.push_back(replica->election->owned());
+    return all;
+  };
+  ASSERT_THAT(owned(), testing::Each(2));
+  for (int i = 0; i < 40; ++i) {
+    world.leases.erase(absl::StrCat("flyball-scaler-member-", i % 3));
+    world.RunUntil(world.now + absl::Milliseconds(world.Random(100, 5000)));
+    EXPECT_THAT(owned(), testing::Each(2)) << world.now;
+  }
+  world.RunUntil(world.now + absl::Seconds(20));
+  std::set<std::string> members;
+  for (int i = 0; i < 3; ++i) {
+    members.insert(world.leases[absl::StrCat("flyball-scaler-member-", i)].holder);
+  }
+  EXPECT_EQ(members.size(), 3u) << testing::PrintToString(members);
+}
 
 }  // namespace
 }  // namespace flyball::scaler

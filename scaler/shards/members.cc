@@ -16,19 +16,23 @@ void Members::Round() {
     if (!slots_[*own_].held) own_.reset();
   }
   for (size_t k = 0; k < kMost; ++k) {
-    if (k == slots_.size()) slots_.push_back(keeper_.Watch(absl::StrCat(prefix_, "-member-", k)));
+    const bool is_last = k == slots_.size();
+    if (is_last) slots_.push_back(keeper_.Watch(absl::StrCat(prefix_, "-member-", k)));
     WatchedLease& slot = slots_[k];
     if (slot.held) continue;
-    if (!keeper_.Read(slot)) return;
+    if (!keeper_.Read(slot)) {
+      if (is_last) slots_.pop_back();
+      return;
+    }
     const bool missing = slot.lease.resource_version.empty();
     const bool may_take = slot.lease.holder == identity_ || !keeper_.Lives(slot);
     if (!own_.has_value() && may_take && keeper_.Take(slot).ok()) own_ = k;
-    // Slots are taken from the first on, so after one that does not exist there are no others.
-    if (missing && !slot.held) {
-      slots_.resize(k);
+    // Slots are taken from the first on, so after one that does not exist there are no others, but
+    // for those that have been seen: somebody may have deleted its Lease.
+    if (missing && is_last) {
+      if (!slot.held) slots_.pop_back();
       return;
     }
-    if (missing && own_ == k) return;
   }
 }
 
