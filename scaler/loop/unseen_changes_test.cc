@@ -81,6 +81,27 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// Whatever the write waited for.
+TEST_F(UnseenChanges, ARemovalCountsFromWhenItWasWritten) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  sim.AddReplica();
+  sim.replica(0).longest_queue = absl::Seconds(2);
+  for (const std::string& name : names) {
+    sim.Set({"shop", name}, 'a', 10'000);
+    sim.cluster.PutDeployment({"shop", name}, 8);
+    sim.cluster.PutAutoscaler(
+        AutoscalerText{.key = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = name},
+                       .metrics = MetricOf('a', name, 10),
+                       .spec = R"(,"minReplicas":1,"maxReplicas":20,"behavior":{"scaleDown":{)"
+                               R"("stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
+                               R"("value":1,"periodSeconds":30}]}})",
+                       .annotations = ""}
+            .Json());
+  }
+  sim.Run(absl::Minutes(3));
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // What an earlier owner saved arrives while an addition is written that was decided without it.
 TEST_F(UnseenChanges, WhatIsReadDuringAWriteIsNotReplacedByIt) {
   sim.AddReplica();
