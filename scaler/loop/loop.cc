@@ -452,9 +452,7 @@ bool Loop::IsCurrent(const TrackedAutoscaler& tracked) const {
 }
 
 void Loop::WriteScale(TrackedAutoscaler& tracked) {
-  // The write begins now: it may have waited for a thread since the decision.
-  const absl::Duration waited = deps_.clock.MonotonicNow() - tracked.decided.at;
-  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now + waited);
+  const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
   if (write.dropped && !IsOfThisTerm(tracked)) return Finish(tracked, /*decide_anew=*/true);

@@ -252,8 +252,6 @@ class StateStore::Impl {
     Shard& shard = ShardFor(record.managed->key);
     if (!shard.loaded) return;
     HeldState& held = shard.states[record.managed->key];
-    // It was decided before the shard was loaded. Take will count what it changed.
-    if (held.untaken && record.mode == Mode::kAct) return;
     const int32_t replicas = record.scale_written ? decision.desired : decision.current;
     if (held.untaken || held.replicas != replicas || !SameValues(held.state, compact) ||
         Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
