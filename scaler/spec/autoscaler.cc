@@ -25,7 +25,8 @@ std::string GoText(const std::optional<LabelSelector>& selector) {
   return out + "},}";
 }
 
-// The decimal exponent that a canonical suffix stands for; binary ones are folded into the number.
+// Splits a quantity in canonical form into its number and the decimal exponent of its suffix. False
+// for a binary suffix.
 bool SplitCanonical(absl::string_view text, int64_t& mantissa, int& exponent) {
   const size_t end = text.find_first_not_of("+-0123456789");
   const absl::string_view suffix = end == absl::string_view::npos ? "" : text.substr(end);
@@ -68,8 +69,8 @@ RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity) {
   int exponent = 0;
   if (SplitCanonical(quantity.ToString(), mantissa, exponent)) {
     out.ratio = static_cast<double>(mantissa);
-    // Go's table of powers is the correctly rounded decimal, as the literals of pow's results are
-    // for these small exponents.
+    // Go takes the power from a table of correctly rounded values; std::pow gives the same ones for
+    // these small exponents.
     if (exponent != 0) out.ratio *= std::pow(10.0, exponent);
   }
   return out;

@@ -2,8 +2,8 @@
 //
 // Plain values, filled by a parser (hpa/admission.h, own/parser.h) and never changed afterwards;
 // safe to share between threads. API defaults are already applied: the math meets no field that a
-// default could still fill, except the two that upstream leaves open (min_replicas of a hand-made
-// object, the scale-down window).
+// default could still fill, except the two that upstream leaves open (min_replicas of an object
+// that code made, and the scale-down window).
 //
 // Units:   replicas are int32; quantities are kept exactly and, where the math needs a number, as
 //          int64 thousandths beside it (kube/objects/quantity.h says how they round and wrap).
@@ -41,7 +41,7 @@ struct MetricIdentifier {
 
   // Derived from `selector`.
   std::string selector_text;   // canonical (`az=a,tier in (bronze,gold)`); "" when absent or empty
-  std::string selector_error;  // non-empty: it does not compile; upstream's text
+  std::string selector_error;  // upstream's text if the selector does not compile, else ""
   std::string selector_go;     // as Go prints the pointer: `nil` or `&LabelSelector{…}`
 
   friend bool operator==(const MetricIdentifier&, const MetricIdentifier&) = default;
@@ -49,7 +49,7 @@ struct MetricIdentifier {
 
 MetricIdentifier MakeMetricIdentifier(std::string name, std::optional<LabelSelector> selector);
 
-// A quantity and what the math reads of it.
+// A quantity, and the number that the math takes it for.
 struct TargetAmount {
   kube::Quantity quantity;
   int64_t milli = 0;  // quantity.MilliValue()
@@ -78,8 +78,8 @@ struct MetricSpec {
   MetricIdentifier metric;           // Pods, Object, External
   ObjectReference described_object;  // Object
   MetricTarget target;
-  // The amount is a count of replicas that was decided already: no tolerance holds it back. Never
-  // of an HPA.
+  // The reading is a count of replicas that was decided already, so that no tolerance holds it
+  // back. Never set for an HPA.
   bool exact = false;
 };
 
@@ -104,7 +104,7 @@ struct RuleTolerance {
 RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity);
 
 struct ScalingRules {
-  std::optional<int32_t> stabilization_window_seconds;  // absent (down only): the flag's window
+  std::optional<int32_t> stabilization_window_seconds;  // absent (down only): a flag says it
   SelectPolicy select_policy = SelectPolicy::kMax;
   std::vector<ScalingPolicy> policies;
   std::optional<RuleTolerance> tolerance;
@@ -190,7 +190,7 @@ struct Autoscaler {
   int32_t max_replicas = 0;
   std::vector<MetricSpec> metrics;
   std::optional<Behavior> behavior;
-  bool pending_capacity = false;  // math/pending_capacity.h; never of an HPA
+  bool pending_capacity = false;  // math/pending_capacity.h; never set for an HPA
 
   AutoscalerStatus status;  // as stored
 

@@ -172,7 +172,7 @@ std::optional<CronExpression::Fire> CronExpression::LatestFireOn(absl::CivilDay 
     switch (info.kind) {
       case absl::TimeZone::TimeInfo::UNIQUE:
         consider(info.pre, info.pre);
-        if (latest.has_value()) return latest;  // what is earlier in the day is earlier in time
+        if (latest.has_value()) return latest;  // earlier minutes of the day came earlier
         break;
       case absl::TimeZone::TimeInfo::SKIPPED:
         if (!any_hour_) consider(info.trans, info.post);
@@ -189,7 +189,8 @@ std::optional<CronExpression::Fire> CronExpression::LatestFireOn(absl::CivilDay 
 std::optional<CronExpression::Fire> CronExpression::LatestFire(absl::Time now,
                                                                const absl::TimeZone& zone) const {
   const absl::TimeZone& used = zone_.has_value() ? *zone_ : zone;
-  // A day ahead: clocks that go back at midnight show tomorrow's first minutes before today's last.
+  // The search begins one day ahead, since clocks that go back at midnight show the first minutes
+  // of tomorrow before the last ones of today.
   const absl::CivilDay last = absl::ToCivilDay(now, used) + 1;
   for (int back = 0; back <= kMaxDaysBack; ++back) {
     const absl::CivilDay day = last - back;

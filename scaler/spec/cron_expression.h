@@ -4,12 +4,12 @@
 //
 // Source:  the grammar is that of robfig/cron 3.0.1 with minute, hour, day of month, month and day
 //          of week: numbers, names (jan, mon), `a-b`, `*`, `?`, `/step`, lists; Sunday is 0; no
-//          @daily, no seconds; a prefix `CRON_TZ=ZONE ` or `TZ=ZONE ` beats the zone given. Days of
-//          month and of week that are both restricted are or-ed.
+//          @daily, no seconds; a prefix `CRON_TZ=ZONE ` or `TZ=ZONE ` takes precedence over the
+//          zone given. If both days of month and days of week are restricted, either may match.
 // Differs: where clocks change. An expression with a certain hour is about local time: a time that
 //          is skipped counts at the first instant after the gap, a time that comes twice counts the
-//          first time. One whose hour starts with `*` follows elapsed time: every instant that
-//          shows a matching time counts, and skipped ones do not.
+//          first time. One whose hour starts with `*` or `?` follows elapsed time: every instant
+//          that shows a matching time counts, and skipped ones do not.
 #pragma once
 
 #include <array>
@@ -22,7 +22,6 @@
 
 namespace flyball::scaler {
 
-// What one field says.
 struct CronField {
   uint64_t bits = 0;  // bit n: n matches
   bool any = false;   // it is `*` or `?`, without a step
@@ -37,11 +36,13 @@ class CronExpression {
 
   struct Fire {
     absl::Time at;
-    // When it would have been, were the clocks already the later ones: earlier than `at` where that
-    // time was skipped. Of several that are skipped together the last.
+    // `at`, except where the clocks skipped the time: then the instant that it would have been by
+    // the clocks of after the change, which is earlier than `at`. If a gap skips several times,
+    // this is the last of them.
     absl::Time as_written;
   };
-  // The last time at or before `now` at which it was true; nullopt: it was not for eight years.
+  // The last time at or before `now` at which the expression was true; nullopt: it was not true in
+  // the last eight years.
   std::optional<Fire> LatestFire(absl::Time now, const absl::TimeZone& zone) const;
 
  private:
@@ -55,8 +56,8 @@ class CronExpression {
   std::optional<absl::TimeZone> zone_;
 };
 
-// Whether the last start is no earlier than the last end: [start, end). Where clocks skip both, and
-// so both come at one instant, the later one by what is written counts.
+// Whether the last start is no earlier than the last end: [start, end). If the clocks skip both,
+// both come at one instant, and the one with the later `as_written` counts.
 bool IsOpenAt(absl::Time now, const CronExpression& start, const CronExpression& end,
               const absl::TimeZone& zone);
 

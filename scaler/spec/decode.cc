@@ -84,7 +84,7 @@ absl::Status Decoder::Value(const Node& from, const std::string& path,
     if (!value.is_null() && value.kind != Kind::kString) {
       return Mismatch(value, absl::StrCat(path, "[", name, "]"), "a string");
     }
-    to[name] = value.text;  // of null it is ""
+    to[name] = value.text;  // "" for null, as in Go
   }
   return absl::OkStatus();
 }

@@ -1,7 +1,7 @@
-// Makes a struct of an object of a document, as Go's decoders do.
+// Makes a struct from an object of a document, as Go's decoders do.
 //
-// Pure. Which member goes where is said once, by a function that is called with something to name
-// fields with, and with the struct:
+// Pure. A function says which member of the object goes into which field of the struct. Its
+// arguments are a MemberDecoder, by which it names the fields, and the struct:
 //
 //   constexpr auto kPolicyFields = [](auto& field, HpaPolicy& to) {
 //     field("type", to.type);                     // of one of the types that Decoder::Value takes
@@ -9,7 +9,8 @@
 //   };
 //   absl::Status status = Decode(node, KeyMatch::kExact, policy, kPolicyFields);
 //
-// It is called once for each member of the document, so its own variables are those of one member.
+// The function is called once for each member of the object, so that a variable in it does not last
+// from one member to the next.
 //
 // Source: sigs.k8s.io/json (fields by exact name) and, for the JSON that v1 annotations carry,
 // encoding/json (names without regard to case): unknown fields are ignored, null leaves a field
@@ -45,7 +46,7 @@ class Decoder {
   static absl::Status Value(const Node& from, const std::string& path, int32_t& to);
   static absl::Status Value(const Node& from, const std::string& path, int64_t& to);
   static absl::Status Value(const Node& from, const std::string& path, kube::Quantity& to);
-  // RFC 3339 as Go takes it. Absent where this house's libraries read no time in it.
+  // RFC 3339 as Go takes it. Absent if Go takes the text and absl::ParseTime does not.
   static absl::Status Value(const Node& from, const std::string& path,
                             std::optional<absl::Time>& to);
   static absl::Status Value(const Node& from, const std::string& path,
@@ -82,14 +83,14 @@ class Decoder {
   const KeyMatch match_;
 };
 
-// What the functions above name fields with: it gives one member to the field of its name.
+// Gives one member to the field of its name; the functions of fields are called with it.
 class MemberDecoder {
  public:
   MemberDecoder(const Decoder& decoder, const Member& member, const std::string& path,
                 KeyMatch match)
       : decoder_(decoder), member_(member), path_(path), match_(match) {}
 
-  // `to` may be the struct itself, where an inner object's members belong to it.
+  // `to` may be the struct itself if the members of an inner object belong to it.
   template <typename T, typename... Fields>
   void operator()(absl::string_view name, T& to, const Fields&... fields) {
     if (taken_ || !Fits(name)) return;
@@ -98,7 +99,7 @@ class MemberDecoder {
     status_ = decoder_.Value(member_.value, PathOf(name), to, fields...);
   }
 
-  // A pointer in Go that is something when it is absent, and so when it is null.
+  // A pointer in Go: `absent` is its value if it is absent or null.
   template <typename T>
   void OrElse(absl::string_view name, T& to, T absent) {
     std::optional<T> value = to;
@@ -106,7 +107,7 @@ class MemberDecoder {
     to = value.value_or(absent);
   }
 
-  // A field of which only matters whether it is there; it must have type T.
+  // A field that must have type T; only whether it is present is kept.
   template <typename T>
   void Presence(absl::string_view name, bool& to) {
     const bool taken = taken_;
@@ -114,7 +115,7 @@ class MemberDecoder {
     if (taken_ && !taken) to = !member_.value.is_null();
   }
 
-  // A field that must have that type and is not kept.
+  // A field that must have type T and is not kept.
   template <typename T>
   void Check(absl::string_view name) {
     T ignored{};
@@ -128,7 +129,7 @@ class MemberDecoder {
   bool Fits(absl::string_view name) const;
   std::string PathOf(absl::string_view name) const;
 
-  // What null does: it empties what is a pointer, a list, a map, a quantity or a time in Go.
+  // null empties what is a pointer, a list, a map, a quantity or a time in Go, and leaves all else.
   template <typename T>
   static void Empty(std::optional<T>& to) {
     to.reset();
@@ -156,7 +157,7 @@ absl::Status Decoder::Value(const Node& from, const std::string& path, Struct& t
   static_assert(sizeof...(Fields) == 1, "of a struct it must be said which fields it has");
   if (!from.is_map()) return Mismatch(from, path, "an object");
   for (const Member& member : from.members) {
-    // A field of exactly that name goes first.
+    // A field of exactly that name has precedence over one that differs in case.
     for (const KeyMatch match : {KeyMatch::kExact, match_}) {
       MemberDecoder field(*this, member, path, match);
       (fields(field, to), ...);

@@ -15,7 +15,7 @@ struct Part {
   std::optional<kube::Quantity> amount;
 };
 struct Whole {
-  std::optional<int32_t> count;  // which is no pointer in the rows' object
+  std::optional<int32_t> count;  // an integer, not a pointer, in the object that the rows decode
   std::optional<int32_t> limit;
   std::optional<std::map<std::string, std::string>> labels;
   std::optional<std::vector<Part>> parts;

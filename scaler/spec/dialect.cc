@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kNever = 1000;
 
-// From which minor version on a gate exists, is on by default, and cannot be changed.
+// A gate, with the minor versions from which on it exists, is on by default, and cannot be changed.
 struct Gate {
   absl::string_view name;
   bool FeatureGates::*member;
@@ -43,7 +43,7 @@ std::string VersionText(int minor) { return absl::StrCat("1.", minor); }
 
 bool IsOnByDefault(const Gate& gate, int minor) { return minor >= gate.on_since; }
 
-// "" or why the gate can't be set so in that version.
+// Why the gate can't have that value in that version; "" if it can.
 std::string Refusal(const Gate& gate, bool on, int minor) {
   if (minor < gate.since) {
     return absl::StrCat(gate.name, ": Kubernetes ", VersionText(minor), " has no such gate");
@@ -148,7 +148,7 @@ std::string DialectText(const Dialect& dialect) {
 
 absl::StatusOr<ServerVersion> ParseServerVersion(absl::string_view json) {
   const auto document = nlohmann::json::parse(json.begin(), json.end(), nullptr, false);
-  // "37+" is what some distributions write.
+  // Some distributions write a minor version as "37+".
   const auto number = [&document](const char* name) -> std::optional<int> {
     const auto member = document.is_object() ? document.find(name) : document.end();
     if (!document.is_object() || member == document.end() || !member->is_string()) return {};

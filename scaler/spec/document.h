@@ -1,12 +1,12 @@
-// A JSON or YAML document as the clients of Kubernetes read it: JSON's types, written order, and
-// where everything stands in the file.
+// A JSON or YAML document as the clients of Kubernetes read it: with JSON's types, in the written
+// order, and with the line of every value.
 //
-// Pure. This is the edge: a Node lives only until a typed struct has been made of it. YAML becomes
+// Pure. A Node lives only until a typed struct has been made from it. YAML becomes
 // JSON as kubectl makes it (YAML 1.1: `yes` is true, 010 is 8, 1_000 is 1000; keys become strings).
 //
 // Differences from Go's decoders: invalid UTF-8 and lone surrogates are refused, where Go puts
 // U+FFFD in their place.
-// Limits: depth 100, and what ParseLimits allows; beyond them kInvalidArgument. What YAML's aliases
+// Limits: depth 100, and those of ParseLimits; beyond them kInvalidArgument. What YAML's aliases
 // repeat counts as if it were written out.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Node {
 
   Kind kind = Kind::kNull;
   bool boolean = false;
-  bool escaped = false;  // a string that JSON writes with a backslash
+  bool escaped = false;  // JSON writes the string with a backslash
   int32_t line = 0;      // 1-based; 0: not known
   std::string text;      // a string's value; a number as JSON writes it
   std::vector<Node> items;
@@ -57,24 +57,24 @@ bool IsJsonNumber(absl::string_view text, bool integer = false);
 inline constexpr int kMaxDocumentDepth = 100;
 
 struct ParseLimits {
-  size_t max_bytes = 64 << 20;  // of the text, and again of what aliases repeat of it
+  size_t max_bytes = 64 << 20;  // the text may have so many, and what aliases repeat so many more
   size_t max_nodes = 4'000'000;
 };
 
-// Where the field of that path stands ("spec.metrics[0].resource.name"), or the closest thing
-// around it that the document has. 0: not known.
+// The line of the field at that path ("spec.metrics[0].resource.name"), or of the innermost object
+// or list around it that the document has. 0: not known.
 int LineOf(const Node& document, absl::string_view path);
 
 // Every document of `text`: one when it is JSON (its first character is `{` or `[`), any number
 // when it is YAML; documents that are null are left out.
-//   kInvalidArgument  "line N, column M: what" or a limit's name
+//   kInvalidArgument  "line N, column M: what", or which limit the text exceeds
 absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
                                                  const ParseLimits& limits = {});
 
 // The one object that `text` must be, of at most 100,000 nodes.
 absl::StatusOr<Node> ParseOneObject(absl::string_view text);
 
-// The two halves of ParseDocuments: the one JSON document that `text` is, and what YAML holds.
+// What ParseDocuments calls for the one JSON document that `text` is, and for YAML.
 absl::StatusOr<Node> ParseJson(absl::string_view text, const ParseLimits& limits = {});
 absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
                                                      const ParseLimits& limits);

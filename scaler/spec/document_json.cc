@@ -46,7 +46,7 @@ class Reader {
     return absl::InvalidArgumentError(absl::StrCat("line ", line_, ": not JSON: ", what));
   }
 
-  // Values come in the order of the text, so the lines are counted once.
+  // Values come in the order of the text, so each newline is counted only once.
   void MoveTo(const char* token) {
     const char* from = std::max(begin_ + counted_, begin_);
     if (token >= from && token <= begin_ + text_.size()) {

@@ -1,4 +1,4 @@
-// A document as JSON of nlohmann's library.
+// A document as a value of the library nlohmann/json.
 //
 // Pure. `Json` is nlohmann::json, or nlohmann::ordered_json, which keeps the order of members.
 #pragma once

@@ -153,7 +153,8 @@ TEST(LineOfTest, FindsTheFieldOrWhatIsAroundIt) {
   EXPECT_EQ(LineOf(root, "status"), 1);
 }
 
-// The parser would keep each of them, a hundred times as long, until the last one ends.
+// The parser would keep a token for each bracket until the last one ends, which takes a hundred
+// times as much memory as the text.
 TEST(ParseDocumentsTest, BracketsAreCountedBeforeTheyAreRead) {
   constexpr ParseLimits kLimits = {.max_nodes = 10'000};
   for (const char* const opening : {"[", "[{", "[&a ", "[\"\" ", "{? "}) {

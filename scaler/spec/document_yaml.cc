@@ -283,14 +283,14 @@ class Builder : public YAML::EventHandler {
   const ParseLimits& limits_;
   int start_ = -1;
   size_t nodes_ = 0;
-  size_t copied_bytes_ = 0;  // of what anchors keep and aliases repeat
+  size_t copied_bytes_ = 0;  // what anchors keep and aliases repeat
   Node root_;
   std::vector<Frame> frames_;
   absl::flat_hash_map<YAML::anchor_t, Node> anchors_;
 };
 
-// Until a `[` or `{` ends, yaml-cpp does not know whether it is a key, and keeps all tokens since,
-// each in up to 240 bytes. There are no more of these tokens than what this counts.
+// An upper bound on the tokens that yaml-cpp keeps at once. Until a `[` or `{` ends, it does not
+// know whether it is a key, and keeps all tokens since then, each in up to 240 bytes.
 size_t MostKeptTokens(absl::string_view text) {
   const absl::string_view from = text.substr(std::min(text.find_first_of("[{"), text.size()));
   return static_cast<size_t>(std::count_if(

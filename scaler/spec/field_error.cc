@@ -9,7 +9,7 @@
 namespace flyball::scaler {
 namespace {
 
-// The library's type names and what its messages call them.
+// The type names of apimachinery's errors, and what its messages call them.
 constexpr std::pair<absl::string_view, absl::string_view> kWords[] = {
     {"FieldValueInvalid", "Invalid value"},
     {"FieldValueRequired", "Required value"},

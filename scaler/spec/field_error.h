@@ -34,7 +34,8 @@ class FieldErrors {
   void Invalid(absl::string_view field, const std::vector<std::string>& details) {
     for (const std::string& detail : details) Invalid(field, detail);
   }
-  // Of a field with many values: which one it is tells errors apart, though no error shows it.
+  // For a field with several values: DropRepeats takes equal errors of different values as
+  // different, although no error shows its value.
   void InvalidValue(absl::string_view field, absl::string_view value,
                     const std::vector<std::string>& details) {
     for (const std::string& detail : details) Add("FieldValueInvalid", field, detail, value);
@@ -48,7 +49,7 @@ class FieldErrors {
   void TooLong(absl::string_view field, size_t max_bytes);
   void NotSupported(absl::string_view field, const std::vector<absl::string_view>& values);
 
-  // Drops what is said twice of one value.
+  // Drops all but the first of equal errors of one value.
   void DropRepeats();
 
   // Sorted by field, type, detail.
@@ -57,7 +58,7 @@ class FieldErrors {
  private:
   struct Found {
     FieldError error;
-    std::string value;  // of InvalidValue
+    std::string value;  // as InvalidValue was given it
     friend bool operator==(const Found&, const Found&) = default;
   };
   void Add(absl::string_view type, absl::string_view field, absl::string_view detail,

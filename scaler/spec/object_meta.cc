@@ -14,7 +14,8 @@ constexpr size_t kMaxAnnotationsBytes = 256 << 10;
 constexpr size_t kMaxManagerBytes = 128;
 constexpr size_t kMaxSubresourceBytes = 256;
 
-// generateName is judged as the start of a name: a dash at its end is not the end of the name.
+// generateName is validated as the start of a name, whose dash at the end is then not the last
+// character of the name.
 std::string MaskTrailingDash(absl::string_view name) {
   if (name.size() > 1 && absl::EndsWith(name, "-")) {
     return absl::StrCat(name.substr(0, name.size() - 2), "a");
@@ -39,10 +40,10 @@ void ValidateNames(const ObjectMeta& metadata, FieldErrors& errors) {
   }
 }
 
-// The fields that an owner must have.
+// Checks the fields that an owner must have.
 void ValidateOwner(const OwnerReference& owner, const std::string& path, const MetaRules& rules,
                    FieldErrors& errors) {
-  // Of "a/b/c" upstream can read no version at all.
+  // Upstream cannot read a version in "a/b/c" either.
   const auto version = kube::ApiVersion::Parse(owner.api_version);
   const bool no_version = !version.ok() || version->version.empty();
   if (rules.names_entries && owner.api_version.empty()) {

@@ -1,8 +1,8 @@
-// What every object of the API begins with: its kind and its metadata, as far as they are read,
-// kept or judged.
+// What every object of the API begins with: its kind and its metadata, as far as they are kept or
+// validated.
 //
-// Plain values; pure. Source: apimachinery v0.34.4 and v0.37.1 meta/v1 and pkg/api/validation,
-// whose texts and field paths these are.
+// Plain values; pure. Source: apimachinery v0.34.4 and v0.37.1 meta/v1 and pkg/api/validation, from
+// which the messages and field paths come.
 #pragma once
 
 #include <cstdint>
@@ -92,14 +92,14 @@ inline constexpr auto kObjectMetaFields = [](auto& field, ObjectMeta& to) {
   field("managedFields", to.managed_fields, kManagedFieldsFields);
 };
 
-// How the API server puts what is wrong with metadata.
+// How the API server words what is wrong with metadata.
 struct MetaRules {
   kube::LabelRules labels = kube::LabelRules::k1_34;
-  // Since 1.37: which owner is wrong, and that something is missing rather than wrong.
+  // Since 1.37: errors say which owner is wrong, and tell a missing field from a wrong one.
   bool names_entries = false;
 };
 
-// metadata of a namespaced object whose name is a DNS subdomain.
+// Validates the metadata of a namespaced object whose name must be a DNS subdomain.
 void ValidateObjectMeta(const ObjectMeta& metadata, const MetaRules& rules, FieldErrors& errors);
 
 }  // namespace flyball::scaler

@@ -1,7 +1,8 @@
 // Our own kind, Autoscaler of flyball.dev: what it is called, and what it says beyond the spec of a
 // HorizontalPodAutoscaler.
 //
-// Plain values. A default-made OwnSpec is that of a HorizontalPodAutoscaler, which has none of it.
+// Plain values. A HorizontalPodAutoscaler has a default-made OwnSpec, but for what its annotations
+// say.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,14 @@ inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
 inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
-// Of a HorizontalPodAutoscaler: how its pods are found, `LabelSelector` or `OwnerReferences`.
+// The annotation of a HorizontalPodAutoscaler that says how its pods are found: `LabelSelector` or
+// `OwnerReferences`.
 inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-selection";
 
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
-// As annotations and flags name it.
+// The name that annotations and flags use.
 inline const char* ModeName(Mode mode) {
   return mode == Mode::kAct ? "act" : mode == Mode::kAdvise ? "advise" : "shadow";
 }
@@ -49,7 +51,7 @@ struct TriggerSpec {
   std::string name;  // "" or unique
   std::map<std::string, std::string> metadata;
   std::string metric_type;  // "AverageValue" (also when absent) or "Value"
-  // Where a value is that does not stand in the spec: a key of a Secret in the same namespace.
+  // A value that is not in the spec but in a Secret of the same namespace, under this key.
   struct SecretKey {
     std::string secret;
     std::string key;
@@ -65,27 +67,28 @@ struct Fallback {
 
 // What one metric of the spec asks for while it is unknown.
 struct MetricFallback {
-  // So long what it asked for last, or what there is if that is more; 0: not at all.
+  // For so long it asks for what it asked for last, or for the current replicas if they are more;
+  // 0: for no time.
   absl::Duration keep_last;
   int32_t after_failures = 3;  // without keep_last: decisions in a row in which it was unknown
-  // After that.
+  // What it asks for after that time, or after that many decisions.
   enum class Then { kFail, kReplicas, kMax, kMin };
   Then then = Then::kFail;
-  int32_t replicas = 0;  // of kReplicas
+  int32_t replicas = 0;  // with kReplicas
 };
 
 struct OwnSpec {
   std::optional<Mode> mode;  // absent: that of --scaler-mode
   Cadence cadence;
   std::vector<TriggerSpec> triggers;
-  std::optional<Fallback> fallback;                             // of triggers
+  std::optional<Fallback> fallback;                             // for triggers
   std::vector<std::optional<MetricFallback>> metric_fallbacks;  // by metric; empty: none has one
   absl::Duration cooldown = absl::Minutes(5);  // from the last activity to zero replicas
   bool paused = false;
-  // Of the pods that the target's selector finds, those that it owns; also of a
-  // HorizontalPodAutoscaler, by annotation.
+  // Of the pods that the target's selector finds, only those that the target owns count. A
+  // HorizontalPodAutoscaler says so by kPodSelectionAnnotation.
   bool owned_pods_only = false;
-  Schedules schedules;  // also of a HorizontalPodAutoscaler, whose annotations say them
+  Schedules schedules;  // a HorizontalPodAutoscaler has them in annotations
 };
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// What came of parsing an autoscaler, of whatever kind.
+// The result of parsing an autoscaler of either kind.
 //
 // Plain values.
 #pragma once
@@ -16,11 +16,11 @@
 namespace flyball::scaler {
 
 struct ParsedAutoscaler {
-  std::string decode_error;        // not empty: this is no such object; nothing else is set
+  std::string decode_error;        // not empty: the text is no such object; nothing else is set
   std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
 
-  // What a controller would see. Also set when there are errors, so that they can be explained; not
-  // to be acted on then.
+  // What a controller would see. It is set even if there are errors, for explanations; it must not
+  // be acted on then.
   std::optional<Autoscaler> autoscaler;
 
   bool ok() const { return decode_error.empty() && errors.empty(); }
@@ -34,7 +34,7 @@ struct ParsedAutoscaler {
   }
 };
 
-// The result for what is no such object.
+// The result for a text that is no such object.
 template <typename Result>
 Result Undecodable(const absl::Status& why) {
   Result result;

@@ -50,7 +50,7 @@ void SetTarget(const ScheduledTarget& target, MetricTarget& out) {
   }
   const absl::StatusOr<kube::Quantity> quantity = kube::Quantity::Parse(target.amount);
   if (!quantity.ok()) return;
-  // An Object metric may have both; its type says which of them counts.
+  // An Object metric may have both amounts; its type says which of them counts.
   const bool average = !out.value.has_value() ||
                        (out.type == TargetType::kAverageValue && out.average_value.has_value());
   (average ? out.average_value : out.value) = MakeTargetAmount(*quantity);

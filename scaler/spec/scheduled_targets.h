@@ -1,9 +1,9 @@
 // The targets of metrics and triggers by time: what a schedule's `targets` name, and how they are
 // put into a spec.
 //
-// Pure. A name is that of the metric (`queue_length`), of a resource (`cpu`), of a resource of one
-// container (`main/cpu`), or the `name` of a trigger. An amount is of the kind of the target that
-// it replaces: whole percent, or a quantity; of a trigger a number as it stands in its metadata.
+// Pure. A name is that of a metric (`queue_length`), of a resource (`cpu`), of a resource of one
+// container (`main/cpu`), or the `name` of a trigger. An amount has the form of the target that it
+// replaces: a whole percentage, a quantity, or for a trigger a number as its metadata have it.
 #pragma once
 
 #include <string>
@@ -15,14 +15,14 @@
 
 namespace flyball::scaler {
 
-// The key of a trigger's metadata that is its target; "" for a type whose target is not the spec's.
+// The key of the target among a trigger's metadata; "" for a type whose target is not in the spec.
 absl::string_view TargetKeyOf(absl::string_view trigger_type);
 
-// "" or what is wrong with it in this spec.
+// What is wrong with the target in this spec; "" if nothing is.
 std::string TargetProblem(const ScheduledTarget& target, const std::vector<MetricSpec>& metrics,
                           const std::vector<TriggerSpec>& triggers);
 
-// The targets have no problem.
+// Puts the targets into the spec. TargetProblem must have found nothing wrong with them.
 void SetTargets(const std::vector<ScheduledTarget>& targets, std::vector<MetricSpec>& metrics,
                 std::vector<TriggerSpec>& triggers);
 

@@ -7,7 +7,7 @@
 namespace flyball::scaler {
 namespace {
 
-// A bound, and the place in the order of the window that set it; that of the spec comes last.
+// A bound, and the place of the schedule that set it among the windows; the spec comes last.
 struct Bound {
   std::optional<int32_t> replicas;
   size_t place = SIZE_MAX;

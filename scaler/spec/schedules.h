@@ -5,11 +5,11 @@
 // the one of the highest priority decides each field that it sets; of equal priority the one that
 // stands first. A field that no open schedule sets is that of the spec.
 //
-// minReplicas never exceeds maxReplicas: each schedule alone is checked for it against the spec
-// when it is read, and where two schedules disagree at some time, the bound of the one that comes
-// first in the order above stands and the other bound gives way.
+// minReplicas never exceeds maxReplicas: when schedules are read, each one alone is checked against
+// the spec; if two open schedules disagree, the bound of the one that comes first in the order
+// above stands and the other bound is set to it.
 //
-// A spec can change by its schedules at the beginning of a minute only, and at `paused_until`.
+// Schedules can change a spec only at the beginning of a minute and at `paused_until`.
 //
 // Limits: those of schedules_read.h.
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace flyball::scaler {
 
-// Another target for what is called so (scheduled_targets.h).
+// Another target for the metric or trigger of that name (scheduled_targets.h).
 struct ScheduledTarget {
   std::string name;
   std::string amount;
@@ -44,28 +44,28 @@ struct ScheduleWindow {
   std::optional<bool> paused;
 };
 
-// What an autoscaler says of its times.
+// The schedules of one autoscaler.
 struct Schedules {
-  std::vector<ScheduleWindow> windows;     // the order in which they count
-  std::optional<absl::Time> paused_until;  // RFC 3339
+  std::vector<ScheduleWindow> windows;  // in the order in which they count
+  std::optional<absl::Time> paused_until;
 
   bool empty() const { return windows.empty() && !paused_until.has_value(); }
 };
 
-// What holds at some time.
+// What holds at one time.
 struct ScheduledSpec {
   std::optional<int32_t> min_replicas;
   int32_t max_replicas = 0;
   std::vector<ScheduledTarget> targets;  // each name once
   bool paused = false;
-  // Which schedules are open and what they bring; "" where the spec holds as it is written:
+  // Which schedules are open and what they set; "" if the spec holds as it is written:
   // `schedule "night": minReplicas 2; paused until 2026-03-04T08:00:00Z`.
   std::string why;
 };
 
 ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl::Time now);
 
-// When SpecAt may give something else for the first time after `now`.
+// The first time after `now` at which SpecAt may give another result.
 absl::Time MayChangeAfter(const Schedules& schedules, absl::Time now);
 
 }  // namespace flyball::scaler

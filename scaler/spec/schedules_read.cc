@@ -54,7 +54,7 @@ std::optional<CronExpression> ReadExpression(const std::string& text, const std:
   return std::nullopt;
 }
 
-// Both bounds as they are while this schedule alone is open.
+// Checks both bounds as they are while this schedule alone is open.
 void CheckBounds(const WrittenSchedule& written, const std::string& at,
                  const ScheduledObject& object, FieldErrors& errors) {
   const auto& [spec, triggers, least] = object;
@@ -181,7 +181,7 @@ Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors) {
       .paused_until_field = absl::StrCat("metadata.annotations[", kPausedUntilAnnotation, "]")};
   std::vector<Node> documents;
   if (const std::string* text = text_of(kSchedulesAnnotation)) {
-    // YAML holds JSON; a list that begins with `[` may be either.
+    // JSON is YAML too, while a list that begins with `[` need not be JSON.
     auto parsed = ParseYamlDocuments(*text, {.max_bytes = kMaxAnnotation, .max_nodes = kMaxNodes});
     if (parsed.ok() && parsed->size() == 1) {
       documents = *std::move(parsed);

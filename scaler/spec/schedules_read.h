@@ -1,7 +1,7 @@
-// Schedules as they are written: a list in the spec of our own kind, or an annotation of a
+// Reads schedules: a list in the spec of our own kind, or an annotation of a
 // HorizontalPodAutoscaler with the same list as YAML or JSON.
 //
-// Pure. What is wrong is told with the field that it is wrong in.
+// Pure. Each error names its field.
 //
 // Limits: kMaxSchedules schedules of kMaxTargets targets; names of 63 bytes; an annotation of
 //         64 KiB.
@@ -27,7 +27,7 @@ inline constexpr absl::string_view kPausedUntilAnnotation = "flyball.dev/paused-
 inline constexpr size_t kMaxSchedules = 16;
 inline constexpr size_t kMaxTargets = 16;
 
-// Where both are written; nullptr: they are not there.
+// The two fields as the object has them; nullptr: absent.
 struct WrittenTimes {
   const Node* schedules = nullptr;
   const std::string* paused_until = nullptr;
@@ -35,7 +35,8 @@ struct WrittenTimes {
   std::string paused_until_field = "spec.pausedUntil";
 };
 
-// Whose times they are. `spec` has its defaults; a schedule's minReplicas is at least `least`.
+// The autoscaler that the schedules belong to. `spec` has its defaults; `least` is the smallest
+// minReplicas that a schedule may set.
 struct ScheduledObject {
   const Autoscaler& spec;
   const std::vector<TriggerSpec>& triggers;
@@ -45,7 +46,7 @@ struct ScheduledObject {
 Schedules ReadSchedules(const WrittenTimes& written, const ScheduledObject& object,
                         FieldErrors& errors);
 
-// What the annotations of a HorizontalPodAutoscaler say.
+// Reads the two annotations of a HorizontalPodAutoscaler.
 Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors);
 
 }  // namespace flyball::scaler

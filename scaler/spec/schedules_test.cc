@@ -31,7 +31,7 @@ Autoscaler Spec(std::optional<int32_t> min, int32_t max) {
   return spec;
 }
 
-// What errors the annotation has, each as its text.
+// The errors of the annotation, each as its text.
 std::vector<std::string> ErrorsOf(const std::string& yaml, const Autoscaler& spec = Spec(2, 10)) {
   Autoscaler hpa = spec;
   hpa.annotations["flyball.dev/schedules"] = yaml;
@@ -128,8 +128,9 @@ TEST(SpecAtTest, PausedIsDecidedByTheHigherPriorityToo) {
             "schedule \"sale\": not paused; schedule \"freeze\": paused");
 }
 
-// The table of the cron trigger: what is skipped opens right after the gap, what comes twice opens
-// the first time. Prague: 29 March 2026 02:00 becomes 03:00, 25 October 03:00 becomes 02:00.
+// The same table as for the cron trigger: a start that is skipped opens right after the gap, one
+// that comes twice opens the first time. Prague: 29 March 2026 02:00 becomes 03:00, 25 October
+// 03:00 becomes 02:00.
 TEST(SpecAtTest, WhenClocksChange) {
   struct Row {
     std::string start, end, now, shown;
@@ -159,8 +160,8 @@ TEST(SpecAtTest, WhenClocksChange) {
   }
 }
 
-// Each quarter of an hour of a year, in which the schedules overlap in every way: bounds are
-// never crossed, each bound is one that somebody wrote, and nothing changes within a minute.
+// Looks at each quarter of an hour of a year, in which the schedules overlap in every way: bounds
+// are never crossed, each bound is one that somebody wrote, and nothing changes within a minute.
 TEST(SpecAtTest, AYear) {
   const Schedules schedules = Read(R"([
     {name: day, timezone: Europe/Prague, start: 0 8 * * 1-5, end: 0 18 * * 1-5, minReplicas: 5},
@@ -232,7 +233,7 @@ TEST(ScheduledTargetsTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(errors(R"({cpu: 500m})"), ElementsAre(HasSubstr("whole percentage above 0")));
 }
 
-// An API server admits both; only the one that the type names is looked at.
+// An API server admits a target with both amounts; only the one that the type names counts.
 TEST(ScheduledTargetsTest, OfTwoAmountsOfAnObjectMetricTheTypesOneIsSet) {
   MetricSpec object;
   object.type = MetricType::kObject;

@@ -1,4 +1,4 @@
-// Feature gates that an object of the cluster shows: they are not in the API.
+// Feature gates that can be inferred from an object of the cluster; no API tells them.
 //
 // Pure.
 // Source: Kubernetes v1.37.1 pkg/controller/podautoscaler/horizontal.go: only a controller with
@@ -10,11 +10,11 @@
 
 namespace flyball::scaler {
 
-// Whether the status has the condition ScaledToZero, of whatever value.
+// Whether the status has the condition ScaledToZero, whatever its value.
 bool ShowsScaleToZero(const AutoscalerStatus& status);
 
-// The choice as what shows makes it: where the version is left to the cluster, which is the
-// `server`'s, and no setting of the gate is given, HPAScaleToZero is on.
+// The choice after a status has shown the condition: with HPAScaleToZero on, unless the choice
+// names a version, sets the gate itself, or the version of `server` is too old for the condition.
 DialectChoice WithScaleToZeroShown(DialectChoice choice, const ServerVersion& server);
 
 }  // namespace flyball::scaler

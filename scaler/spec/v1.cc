@@ -1,4 +1,4 @@
-// autoscaling/v1: reading. It keeps what it has no fields for in annotations.
+// Reads autoscaling/v1, which keeps in annotations what it has no fields for.
 //
 // Source: Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling/v1/conversion.go.
 #include <iterator>
@@ -9,7 +9,7 @@
 namespace flyball::scaler {
 namespace {
 
-// How the blocks of a metric spec and those of a metric's status call their amounts.
+// The names of the amounts, which differ between a metric spec and a metric's status.
 struct AmountNames {
   const char* value;
   const char* average_value;
@@ -52,12 +52,12 @@ constexpr auto MetricFields = [](AmountNames names) {
   };
 };
 
-// What is no pointer in Go is 0 when it is absent.
+// In Go the field is no pointer, so that it is 0 if it is absent.
 void BeZeroAtLeast(std::optional<kube::Quantity>& quantity) {
   if (!quantity.has_value()) quantity.emplace();
 }
 
-// What v2 says of a spec and v1 does not.
+// Fills in what v2 has in a spec and v1 has not.
 void CompleteSpec(bool zero_is_no_value, HpaMetric& metric) {
   if (metric.object.has_value()) {
     HpaTarget& target = metric.object->target;
@@ -91,8 +91,8 @@ void CompleteStatus(HpaMetric& metric) {
   }
 }
 
-// Reads the JSON of an annotation into `to`. False when there is none or it cannot be read, which
-// upstream ignores. Go's encoding/json reads it, to which upper and lower case are the same.
+// Reads the JSON of an annotation into `to`. False if there is none or it cannot be read, which
+// upstream ignores. Upstream reads it with encoding/json, which ignores the case of names.
 template <typename T, typename Fields>
 bool ReadAnnotation(const Hpa& hpa, const char* name, T& to, const Fields& fields) {
   const auto annotation =
@@ -102,7 +102,7 @@ bool ReadAnnotation(const Hpa& hpa, const char* name, T& to, const Fields& field
   return json.ok() && Decode(*json, KeyMatch::kIgnoreCase, to, fields).ok();
 }
 
-// What annotations say wins over, or comes before, what fields say.
+// Annotations replace what fields say; metrics of annotations come before those of fields.
 void ReadAnnotations(bool zero_is_no_value, Hpa& hpa) {
   if (std::vector<HpaMetric> metrics;
       ReadAnnotation(hpa, "metrics", metrics, MetricFields(kTarget))) {

@@ -1,4 +1,4 @@
-// autoscaling/v2: reading and defaults.
+// Reads autoscaling/v2 and fills its defaults.
 #include "scaler/spec/v2.h"
 
 #include <utility>
@@ -23,7 +23,8 @@ constexpr auto kTargetFields = [](auto& field, HpaTarget& to) {
   kCurrentFields(field, to);
 };
 
-// Of a spec, whose blocks say the amounts in `target`, or of a status, where that is `current`.
+// The fields of a metric. `name` is the member with its amounts: `target` in a spec, `current` in a
+// status.
 constexpr auto MetricFields = [](const char* name, const auto& amounts) {
   const auto resource = [=](auto& field, HpaSource& to) {
     field("name", to.name);
@@ -98,7 +99,7 @@ void ApplyV2Defaults(Hpa& hpa, bool has_triggers) {
   if (!hpa.behavior->scale_up->stabilization_window_seconds.has_value()) {
     hpa.behavior->scale_up->stabilization_window_seconds = 0;
   }
-  // The window of scaling down stays open: the controller's flag fills it.
+  // The window of scaling down is left to the controller, where a flag says it.
   Complete(hpa.behavior->scale_down, {{.type = "Percent", .value = 100, .period_seconds = 15}});
 }
 

@@ -1,8 +1,8 @@
 // A HorizontalPodAutoscaler as the API server holds it between decoding and storing: autoscaling/v2
-// with every field as the client wrote it, legal or not. Autoscalers of our own kind have its spec.
+// with every field as the client wrote it, valid or not. Autoscalers of our own kind have its spec.
 //
-// Plain values, for this folder and its rooms only: what has passed validation leaves them as an
-// Autoscaler.
+// Plain values, for this folder and its rooms only: other folders get the Autoscaler that is
+// compiled from them.
 // Source: k8s.io/api v0.34.4 autoscaling/v2.
 #pragma once
 
@@ -88,7 +88,7 @@ struct Hpa {
   AutoscalerStatus status;
 };
 
-// Reads autoscaling/v2. kInvalidArgument when a field has another type than the API's.
+// Reads autoscaling/v2. kInvalidArgument: a field has another type than in the API.
 absl::StatusOr<Hpa> DecodeV2(const Node& document);
 
 // Reads autoscaling/v1 into the same form, as the API server does: with v1's defaults, the fields
@@ -104,9 +104,9 @@ void ApplyV2Defaults(Hpa& hpa, bool has_triggers = false);
 
 // How an API server refuses a maxReplicas below 1.
 enum class MaxReplicasText {
-  kInvalid,        // up to 1.35
-  kRequired,       // 0 counts as missing, with words
-  kRequiredAlone,  // ... without words
+  kInvalid,        // up to 1.35: as an invalid value
+  kRequired,       // 0 counts as missing, and the error has a detail
+  kRequiredAlone,  // 0 counts as missing, and the error has no detail
 };
 
 struct ValidationOptions {
@@ -114,22 +114,22 @@ struct ValidationOptions {
   MaxReplicasText max_replicas_text = MaxReplicasText::kInvalid;
   int32_t min_replicas_lower_bound = 1;
   bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
-  bool wakes_by_trigger = false;         // triggers leave zero replicas: that needs no metric
+  bool wakes_by_trigger = false;         // a trigger ends zero replicas, which needs no metric
 };
 
-// The API server's validation of a new HorizontalPodAutoscaler, whose texts and field paths are
-// upstream's (pkg/apis/autoscaling/validation, pkg/apis/core/validation of Kubernetes v1.34.4 and
+// Validates a new HorizontalPodAutoscaler as the API server does, with the same texts and field
+// paths (pkg/apis/autoscaling/validation, pkg/apis/core/validation of Kubernetes v1.34.4 and
 // v1.37.1).
 void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& errors);
 
-// Makes the form that the replica math works on. `hpa` has its defaults and was found valid.
+// Makes the form that the replica math works on. `hpa` has its defaults.
 Autoscaler CompileHpa(const Hpa& hpa);
 
-// One entry of status.currentMetrics. It has one block, the one of its type; of several, upstream
-// shows the first.
+// Compiles one entry of status.currentMetrics. Of several blocks the first one counts, which is the
+// one that upstream shows.
 MetricStatus CompileMetricStatus(HpaMetric&& status);
 
-// The Resource metric on cpu at that percentage of the request.
+// A Resource metric: cpu at that percentage of the request.
 HpaMetric CpuUtilizationMetric(int32_t percent);
 
 inline constexpr int32_t kDefaultCpuUtilization = 80;

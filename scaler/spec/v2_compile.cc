@@ -1,4 +1,4 @@
-// From the API's struct to the neutral form.
+// Compiles the API's struct to the neutral form.
 #include <utility>
 
 #include "scaler/spec/v2.h"
@@ -13,7 +13,7 @@ TargetType ParseTargetType(absl::string_view text) {
   return TargetType::kOther;
 }
 
-// nullptr: there is no such type.
+// nullptr if there is no such type.
 const HpaBlock* BlockOf(absl::string_view type) {
   for (const HpaBlock& block : kHpaBlocks) {
     if (type == MetricTypeName(block.type)) return &block;

@@ -1,4 +1,4 @@
-// Which fields of autoscaling/v2 go where (decode.h): those that other kinds and versions have too.
+// The fields of autoscaling/v2 that other kinds and versions have too, for decode.h.
 #pragma once
 
 #include <optional>
@@ -59,7 +59,7 @@ inline constexpr auto kStatusFields = [](auto& field, AutoscalerStatus& to) {
 // An object of either version, or of another kind that has its spec and status.
 template <typename Spec, typename Status>
 absl::Status DecodeObject(const Node& document, const Spec& spec, const Status& status, Hpa& out) {
-  TypeMeta type;  // is known already
+  TypeMeta type;  // not kept: the caller has looked at it already
   return Decode(document, KeyMatch::kExact, out, [&](auto& field, Hpa& to) {
     kTypeMetaFields(field, type);
     field("metadata", to.metadata, kObjectMetaFields);

@@ -14,7 +14,6 @@ Json Reference(const ObjectReference& reference) {
   return out;
 }
 
-// Which metric: its name and its selector.
 Json Identifier(const HpaSource& source) {
   const std::optional<LabelSelector>& selector = source.selector;
   Json out = {{"name", source.metric_name}};
@@ -40,7 +39,7 @@ Json WithAmounts(Json out, const Amounts& amounts) {
   return out;
 }
 
-// The block of a metric's spec or status, with `amounts` under the name that they have there.
+// The block of a metric's spec or status; `name` is the member that holds its amounts.
 Json Block(MetricType type, const HpaSource& source, const char* name, const Json& amounts) {
   switch (type) {
     case MetricType::kResource:

@@ -1,5 +1,5 @@
-// What the API writes of autoscaling/v2: the fields stand in the order of Go's structs, quantities
-// are in canonical form, and what Go's `omitempty` drops is absent.
+// Writes autoscaling/v2 as the API server does: fields in the order of Go's structs, quantities in
+// canonical form, and without what Go's `omitempty` drops.
 //
 // Pure.
 #pragma once
@@ -12,7 +12,6 @@
 
 namespace flyball::scaler {
 
-// The spec.
 std::string CanonicalSpecJson(const Hpa& hpa);
 
 // One entry of status.currentMetrics.

@@ -1,4 +1,3 @@
-// ValidateHpa of v2.h.
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -164,7 +163,7 @@ struct SourceRule {
   void (*validate)(const HpaSource&, const std::string&, kube::LabelRules, FieldErrors&);
 };
 
-// In upstream's order: only the first block present is looked into.
+// In upstream's order, of which only the first block that is present is validated.
 constexpr SourceRule kSources[] = {
     {"Object", "object", &HpaMetric::object, ValidateObjectSource},
     {"External", "external", &HpaMetric::external, ValidateExternalSource},
@@ -187,7 +186,7 @@ void ValidateMetric(const HpaMetric& metric, const std::string& path, kube::Labe
   }
   if (metric.type.empty()) errors.Required(At(path, "type"), "must specify a metric source type");
   if (expected == nullptr) {
-    // Upstream says it twice.
+    // Upstream reports it twice.
     for (int i = 0; i < 2; ++i) {
       errors.NotSupported(At(path, "type"),
                           {"ContainerResource", "External", "Object", "Pods", "Resource"});

@@ -14,7 +14,8 @@ namespace {
 
 absl::StatusOr<Hpa> DecodeHpa(const Node& document, const Dialect& dialect) {
   TypeMeta type;
-  // The server finds out what it was sent before it decodes it, and there without regard to case.
+  // Before it decodes an object, the API server looks for its kind and version, and does that
+  // without regard to case.
   RETURN_IF_ERROR(Decode(document, KeyMatch::kIgnoreCase, type, kTypeMetaFields));
   const std::string& version = type.api_version;
   if (type.kind.empty()) return absl::InvalidArgumentError("field `kind` is missing");
@@ -43,8 +44,9 @@ void DropRoundTripAnnotations(Hpa& hpa) {
   }
 }
 
-// An empty list is not stored, so that a default takes its place. It is refused before that, unless
-// nothing is; the vectors of 1.34 have such an object as it was sent.
+// The API server does not store an empty list, so that the default takes its place when the object
+// is read back. Validation refuses such a list, so this matters with skip_admission alone. The
+// recorded vectors of 1.34 keep the list as it was sent.
 void DropEmptyPolicies(Hpa& hpa) {
   if (!hpa.behavior.has_value()) return;
   for (auto* rules : {&hpa.behavior->scale_up, &hpa.behavior->scale_down}) {
@@ -77,7 +79,7 @@ ValidationOptions ValidationOf(const Dialect& dialect, const Hpa& hpa) {
 }  // namespace
 
 AdmitOptions AdmitAll() {
-  // 1.36 admits all that 1.37 does, and says more of what it refuses.
+  // 1.36 admits all that 1.37 does, and its messages about what it refuses say more.
   return {.dialect = DialectOf(ServerVersion{.minor = 36, .emulated_minor = {}},
                                {{"HPAScaleToZero", true}})};
 }
@@ -92,7 +94,7 @@ AdmissionResult Admit(const Node& document, const AdmitOptions& options) {
     DropGatedFields(options.dialect.gates, *hpa);
     FieldErrors errors;
     ValidateHpa(*hpa, ValidationOf(options.dialect, *hpa), errors);
-    // Since 1.37 declarative validation passes on what the rest has found, each once.
+    // Since 1.37 the errors pass through declarative validation, which drops repeated ones.
     if (options.dialect.minor >= 37) errors.DropRepeats();
     result.errors = std::move(errors).Sorted();
   }

@@ -1,5 +1,5 @@
-// The admission of a HorizontalPodAutoscaler: from the bytes that a client would POST to the
-// neutral Autoscaler, or to everything that the API server would refuse about it.
+// The admission of a HorizontalPodAutoscaler: makes the neutral Autoscaler from the bytes that a
+// client would POST, or tells everything that the API server would refuse about them.
 //
 // Pure; safe on any thread. autoscaling/v2 and autoscaling/v1, as JSON or as one YAML document.
 // Steps, in the API server's order: decode, defaults of the body's version, conversion, dropping of
@@ -7,7 +7,7 @@
 //
 // Source:   Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling, pkg/registry/autoscaling; compared
 //           with 1.34.4 by replaying test/data/hpa/admission.jsonl.gz, with 1.34 to 1.37 by the
-//           scenarios beside it.
+//           scenarios of test/data/hpa.
 // Not here: updates (an object is judged as a new one), name generation, and metadata.namespace
 //           taken from a URL: it has to be in the body.
 // Differs:  decode errors name the same fields but in words of their own; see also document.h.
@@ -25,8 +25,8 @@ namespace flyball::scaler {
 
 struct AdmitOptions {
   Dialect dialect;  // of the API server
-  // Only decode, apply defaults and convert: lets objects through that the API would refuse, and
-  // fields whose gate is off.
+  // Only decode, apply defaults and convert; objects that the API server would refuse, and fields
+  // whose gate is off, pass.
   bool skip_admission = false;
 };
 
@@ -34,8 +34,8 @@ struct AdmissionResult : ParsedAutoscaler {
   std::string canonical_spec_json;  // the v2 spec
 };
 
-// An API server that admits what any version and gate does: for objects that are stored already,
-// or are made for whichever cluster.
+// The options of an API server that admits all that any version with any gates does. They are for
+// objects that are stored already, and for objects whose cluster is not known.
 AdmitOptions AdmitAll();
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options = {});

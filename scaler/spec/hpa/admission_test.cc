@@ -124,7 +124,7 @@ TEST(AdmitTest, GenerationIsTheServersSince137) {
   EXPECT_EQ(Admit(body, Version(37, {{"HPAGeneration", false}})).autoscaler->generation, 7);
 }
 
-// Of equal errors of one value one is told; two values with the same error stay two.
+// Equal errors of one value become one error; equal errors of two values stay two.
 TEST(AdmitTest, NothingIsSaidTwiceSince137) {
   const std::string odd_type = V2("  metrics: [{type: Weather}]\n");
   EXPECT_EQ(ErrorsOf(odd_type, Version(36)).size(), 2u);

@@ -1,6 +1,6 @@
 // The annotations autoscaling.knative.dev/… of a revision.
 //
-// Pure. Some have an older name in camel case, which counts where the other is absent.
+// Pure. Some have an older name in camel case, which counts if the newer one is absent.
 // Source: Knative Serving v0.51.0 pkg/apis/autoscaling (register.go, annotation_validation.go).
 #pragma once
 
@@ -58,8 +58,8 @@ std::optional<double> FloatAnnotation(const TextMap& annotations, AnnotationName
 std::optional<int32_t> IntAnnotation(const TextMap& annotations, AnnotationName name);
 std::optional<absl::Duration> DurationAnnotation(const TextMap& annotations, AnnotationName name);
 
-// What admission refuses: all that is wrong, one a line in the order of the texts.
-//   kInvalidArgument  something is
+// Checks the annotations as Knative's admission does.
+//   kInvalidArgument  all that is wrong, one message on each line, in the messages' sorted order
 absl::Status CheckAnnotations(const Config& config, const TextMap& annotations);
 
 }  // namespace flyball::scaler::knative

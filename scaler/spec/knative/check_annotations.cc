@@ -18,7 +18,7 @@ std::string Text(absl::Duration duration) {
   return text;
 }
 
-// The checks of one set of annotations. Texts are those of knative.dev/pkg/apis.
+// Checks one set of annotations. The messages are those of knative.dev/pkg/apis.
 class Checker {
  public:
   Checker(const Config& config, const TextMap& annotations)
@@ -62,7 +62,7 @@ class Checker {
     }
   }
 
-  // 0 when it is absent or wrong.
+  // The count; 0 if the annotation is absent or wrong.
   int32_t CheckCount(AnnotationName name) {
     const auto written = Find(name);
     if (!written) return 0;
@@ -77,7 +77,7 @@ class Checker {
     return 0;
   }
 
-  // Digits that are too many for 64 bits.
+  // True also for a number that is too large for 64 bits.
   static bool LooksLikeInteger(absl::string_view text) {
     if (absl::StartsWith(text, "+") || absl::StartsWith(text, "-")) text.remove_prefix(1);
     return !text.empty() && text.find_first_not_of("0123456789") == absl::string_view::npos;
@@ -181,7 +181,7 @@ class Checker {
     if (wrong) Invalid(metric, written->key);
   }
 
-  // Only of a revision that says itself that it is of the class that reads it.
+  // Checked only if the annotations themselves name the class that reads the algorithm.
   void CheckAlgorithm() {
     if (TextAnnotation(annotations_, kClass) != kKpaClass) return;
     const auto written = Find(kAlgorithm);

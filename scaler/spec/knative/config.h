@@ -1,4 +1,4 @@
-// The ConfigMap config-autoscaler: what holds for all revisions that say nothing else.
+// The ConfigMap config-autoscaler: the settings of revisions whose annotations say nothing else.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/autoscaler/config/config.go; knative.dev/pkg
 // configmap/parser (Go's strconv and time.ParseDuration).
@@ -44,13 +44,14 @@ struct Config {
   int32_t max_scale = 0;        // 0: none
   int32_t max_scale_limit = 0;  // 0: none
 
-  // Of config-deployment: how long its first pods may take to become ready.
+  // From the ConfigMap config-deployment: how long a revision's first pods may take to become
+  // ready.
   absl::Duration progress_deadline = absl::Seconds(600);
 };
 
-// The defaults with what the map sets. Keys that are not known are ignored.
-//   kInvalidArgument  a value does not parse or is out of its range: the whole map counts for
-//                     nothing, and the settings before it stay
+// The defaults, changed by what the map sets. Unknown keys are ignored.
+//   kInvalidArgument  a value does not parse or is out of its range: the caller ignores the whole
+//                     map and keeps the settings that it had
 absl::StatusOr<Config> ReadConfig(const TextMap& data);
 
 }  // namespace flyball::scaler::knative

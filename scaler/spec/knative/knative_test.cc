@@ -99,7 +99,7 @@ TEST(CheckAnnotationsTest, WhatDependsOnTheClass) {
   EXPECT_NE(AnnotationError(Annotations({{"metric", ""}, {"class", kHpaClass}})), "");
   EXPECT_EQ(AnnotationError(Annotations({{"metric", ""}, {"class", "mine"}})), "");
   EXPECT_NE(AnnotationError(Annotations({{"class", "x.knative.dev"}})), "");
-  // An algorithm is read of a revision that names the class itself.
+  // The algorithm is checked only if the annotations themselves name the class.
   EXPECT_EQ(AnnotationError(Annotations({{"metric-aggregation-algorithm", "median"}})), "");
 }
 
@@ -135,7 +135,7 @@ TEST(ResolveSettingsTest, OlderNamesAndWordsThatDoNotParse) {
                                                              {"window", "25s"},
                                                              {"scaleDownDelay", "6s"}})});
   EXPECT_EQ(settings.max_scale, 5);
-  EXPECT_EQ(settings.min_scale, 0);  // the newer name is there, though it says nothing
+  EXPECT_EQ(settings.min_scale, 0);  // the newer name is present and has precedence, though empty
   EXPECT_EQ(settings.panic_window, absl::Seconds(3));  // 2.5 s, rounded up
   EXPECT_EQ(settings.scale_down_delay, absl::Seconds(6));
 }

@@ -56,7 +56,7 @@ std::string InMetadataNames(absl::string_view messages) {
     if (colon == absl::string_view::npos) {
       renamed = std::string(line);
     } else {
-      // What is said of the value may stand behind the name: `initial-scale=0 not allowed`.
+      // Words about the value may follow the name: `initial-scale=0 not allowed`.
       const absl::string_view where = line.substr(colon + 2);
       const size_t end = where.find_first_of("= ");
       const absl::string_view rest = end == absl::string_view::npos ? "" : where.substr(end);
@@ -89,7 +89,7 @@ absl::StatusOr<RequestSettings> ReadRequestSettings(const TextMap& metadata,
   }
   RequestSettings settings = ResolveSettings(
       config, {.annotations = annotations, .container_concurrency = container_concurrency});
-  // Their grammar has NaN and infinity, by which nothing can be counted.
+  // The grammar of these numbers has NaN and infinity, from which no count can be computed.
   for (const auto& [key, number] :
        {std::pair("target", settings.total),
         std::pair("targetUtilizationPercentage", settings.target),

@@ -1,8 +1,8 @@
-// The annotations of scaling by requests as the metadata of an `http` trigger: the same texts under
-// names in camel case (`target-utilization-percentage` is `targetUtilizationPercentage`).
+// The annotations of scaling by requests as the metadata of an `http` trigger: the same values
+// under names in camel case (`target-utilization-percentage` is `targetUtilizationPercentage`).
 //
-// Pure. Checks, defaults and what a text means are those of the annotations. Bounds have no key:
-// they are minReplicas and maxReplicas of the autoscaler.
+// Pure. Checks, defaults and the meaning of a value are those of the annotations. There are no keys
+// for the bounds, which are minReplicas and maxReplicas of the autoscaler.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ absl::Span<const MetadataName> MetadataNames();
 // Fills keys that are absent with what the annotations say.
 void AddAnnotations(const TextMap& annotations, TextMap& metadata);
 
-// What the metadata ask for, where one pod serves at most so many requests at once (0: any).
-//   kInvalidArgument  what is wrong, one a line, each `KEY: …` by the name in the metadata
+// What the metadata ask for. `container_concurrency` is the number of requests that one pod serves
+// at once at most; 0: no limit.
+//   kInvalidArgument  what is wrong, one `KEY: …` on each line, with the key of the metadata
 absl::StatusOr<RequestSettings> ReadRequestSettings(const TextMap& metadata,
                                                     int64_t container_concurrency);
 

@@ -12,7 +12,7 @@
 namespace flyball::scaler::knative {
 namespace {
 
-// The class's own metric where the annotation is absent.
+// The metric of the annotation, or the class's default if there is none.
 std::string MetricOf(const TextMap& annotations) {
   if (std::optional<std::string> metric = TextAnnotation(annotations, kMetric)) return *metric;
   const std::string of_class = TextAnnotation(annotations, kClass).value_or(kKpaClass);
@@ -40,7 +40,7 @@ void ResolveTarget(const Config& config, const Revision& revision, RequestSettin
   settings.target = GoMax(kSmallestTarget, settings.total * utilization);
 }
 
-// A share of the stable window in whole seconds, halves up, and at least one.
+// `percent` of the stable window in whole seconds, halves rounded up, and at least one second.
 absl::Duration PanicWindow(absl::Duration stable, double percent) {
   const auto nanoseconds = static_cast<double>(absl::ToInt64Nanoseconds(stable));
   const absl::Duration share = absl::Nanoseconds(GoInt64(nanoseconds * percent / 100));

@@ -1,4 +1,5 @@
-// A revision's settings, from the annotations where they say something and the config elsewhere.
+// A revision's settings: those of its annotations, and for what these leave out those of the
+// config.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/reconciler/autoscaling (kpa/resources/decider.go,
 // resources/metric.go, resources/target.go).
@@ -19,7 +20,7 @@ struct Revision {
   Reachability reachability = Reachability::kUnknown;
 };
 
-// An annotation that does not parse counts as absent: CheckAnnotations refused it, or nobody asked.
+// An annotation that does not parse counts as absent; CheckAnnotations is what refuses it.
 RequestSettings ResolveSettings(const Config& config, const Revision& revision);
 
 }  // namespace flyball::scaler::knative

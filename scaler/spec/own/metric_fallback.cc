@@ -26,8 +26,9 @@ void ReadKeepLast(const std::string& text, const std::string& at, MetricFallback
   }
 }
 
-// A total over a target for each replica is a count, whoever divides; any other target would be
-// multiplied with each count that it led to.
+// Turns a value that stands in for the metric into a count of replicas. This needs a total and a
+// target for each replica: the count is then their quotient. With any other target the count would
+// be a multiple of the current count, and would grow or shrink at each decision.
 void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std::string& at,
                MetricFallback& out, FieldErrors& errors) {
   const bool of_total = metric.type == MetricType::kObject || metric.type == MetricType::kExternal;

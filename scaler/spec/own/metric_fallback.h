@@ -1,10 +1,10 @@
 // spec.metrics[].fallback and spec.triggers[].fallback of an Autoscaler: what a metric or a trigger
 // asks for while it is unknown.
 //
-// Pure. The words are those of a rule's onFailure; here `then` may ask for replicas, since the
-// autoscaler is known. Every form becomes a count when it is read. A trigger has no `then.value`:
-// its target stands in metadata that its type alone reads, or is learnt from a server. In
-// OwnSpec::metric_fallbacks those of triggers stand behind those of metrics.
+// Pure. The fields are named as those of a rule's onFailure; here `then` may also ask for replicas,
+// since the autoscaler is known. Each form of `then` becomes a count or a bound when it is read. A
+// trigger has no `then.value`, because its target is in metadata that only its type reads, or comes
+// from a server. In OwnSpec::metric_fallbacks those of triggers follow those of metrics.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct WrittenFallback {
   std::optional<WrittenThen> then;
 };
 
-// One metric of the list as it is written, without what an HPA's has too.
+// One metric of the list as it is written, without the fields that an HPA has too.
 struct WrittenMetric {
   std::optional<WrittenFallback> fallback;
 };
@@ -59,16 +59,17 @@ constexpr auto kTriggerFallbackFields = [](auto& field, WrittenFallback& to) {
   field("then", to.then, kThenFields);
 };
 
-// By metric; empty when none has a fallback. `metrics` are those of the same spec, compiled.
+// The fallback of each metric; empty if none has one. `metrics` are those of the same spec,
+// compiled.
 std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
     const std::vector<WrittenMetric>& written, const std::vector<MetricSpec>& metrics,
     FieldErrors& errors);
 
-// Of one trigger; `at` is where it stands.
+// The fallback of one trigger; `at` is its path, for errors.
 MetricFallback ReadTriggerFallback(const WrittenFallback& written, const std::string& at,
                                    FieldErrors& errors);
 
-// What both Go and CEL read as a duration, without sign and with units that a person would use.
+// A duration that both Go and CEL read the same: without a sign, and in ms, s, m and h.
 std::optional<absl::Duration> ParseDurationText(const std::string& text);
 
 }  // namespace flyball::scaler

@@ -28,7 +28,7 @@ constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
 constexpr absl::Duration kMaxInterval = absl::Hours(1);
 constexpr absl::Duration kMaxCooldown = absl::Hours(8760);
 
-// An object as it is written, without what an HPA has too.
+// An object as it is written, without the fields that an HPA has too.
 struct WrittenCadence {
   std::optional<std::string> interval;
   bool on_sample = false;
@@ -38,7 +38,7 @@ struct WrittenSecret {
   TriggerSpec::SecretKey key;
 };
 struct WrittenTrigger {
-  TriggerSpec spec;  // but for its secrets and its fallback
+  TriggerSpec spec;  // without its secrets and its fallback
   std::vector<WrittenSecret> secrets;
   std::optional<WrittenFallback> fallback;
 };
@@ -212,7 +212,8 @@ void ReadTriggers(std::vector<WrittenTrigger>& triggers,
   }
 }
 
-// They stand behind those of the `metrics` metrics, as the metrics of triggers do.
+// Puts them behind the fallbacks of the `metrics` metrics, as the metrics of triggers follow those
+// of the spec.
 void ReadTriggerFallbacks(const std::vector<WrittenTrigger>& triggers, size_t metrics, OwnSpec& own,
                           FieldErrors& errors) {
   for (size_t i = 0; i < triggers.size(); ++i) {
@@ -223,7 +224,8 @@ void ReadTriggerFallbacks(const std::vector<WrittenTrigger>& triggers, size_t me
   }
 }
 
-// What an HPA lets through and then never works, and lists of any length.
+// Refuses selectors that do not compile, which an HPA may have although it never works with them,
+// and lists that are too long.
 void CheckBeyondHpa(const Autoscaler& autoscaler, FieldErrors& errors) {
   CheckSize("spec.metrics", autoscaler.metrics.size(), kMaxMetrics, errors);
   for (size_t i = 0; i < autoscaler.metrics.size(); ++i) {
@@ -256,7 +258,7 @@ absl::Status CheckType(const TypeMeta& type) {
   return absl::OkStatus();
 }
 
-// The fields of an HPA stand where they do in one; DecodeV2 reads them and leaves the others.
+// The fields that an HPA has too are at the same paths; DecodeV2 reads them and ignores the others.
 absl::StatusOr<Hpa> Read(const Node& document, Written& written) {
   RETURN_IF_ERROR(Decode(document, KeyMatch::kExact, written, kObjectFields));
   RETURN_IF_ERROR(CheckType(written.type));

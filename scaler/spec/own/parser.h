@@ -1,10 +1,11 @@
-// Parses our own kind: makes the neutral Autoscaler, and the OwnSpec that says what an HPA cannot,
-// of the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1), or tells everything that is wrong.
+// Parses our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) it makes the
+// neutral Autoscaler and the OwnSpec, which has what an HPA cannot say, or tells everything that is
+// wrong.
 //
-// Pure; safe on any thread. The part of the spec that an HPA has goes through an HPA's defaults and
-// validation (v2.h) with the tolerance gate on, with three exceptions: with triggers,
-// minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. Whether the
-// metadata of a trigger are right is checked by its type (triggers/types). The custom resource
+// Pure; safe on any thread. The part of the spec that an HPA has too goes through an HPA's defaults
+// and validation (v2.h) with the tolerance gate on, with three exceptions: with triggers,
+// minReplicas may be 0 and metrics may be empty, and a metric selector has to compile. The metadata
+// of a trigger are checked by its type (triggers/types). The custom resource
 // definition (charts/flyball/files/crds) refuses the same as far as CEL can say it: tests run both
 // over test/data/own_kind_cases.yaml.
 //
@@ -32,7 +33,7 @@ struct OwnParseResult : ParsedAutoscaler {
   std::optional<absl::Time> last_active;  // status.lastActiveTime
 };
 
-// `trigger_types` are the types of triggers that there are.
+// `trigger_types` are the types of triggers that are allowed.
 OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml,
                                   const std::vector<absl::string_view>& trigger_types);
 OwnParseResult ParseOwnAutoscaler(const Node& document,

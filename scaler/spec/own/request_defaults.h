@@ -1,13 +1,14 @@
-// What an autoscaler with a trigger of type `http` has otherwise than any other.
+// The defaults of an autoscaler with a trigger of type `http`, where they differ from those of any
+// other autoscaler.
 //
 // Pure.
 //   - Annotations autoscaling.knative.dev/… of the object stand in for metadata that are absent.
-//   - Where that trigger alone decides, what it wants is followed at once: without a `behavior`
-//     there are no stabilization and no policies, and without a `cooldownPeriod` there is none.
-//     Knative's windows, rates, delay and retention have done all that already, and are set in the
-//     trigger's metadata. Beside other metrics or triggers the usual defaults hold, which these
-//     need.
-//   - There is one such trigger at most: two would be two gates before the same pods.
+//   - If the spec has no metrics and no other triggers, the trigger's count is followed at once:
+//     without a `behavior` there is no stabilization and no limit on the rate, and without a
+//     `cooldownPeriod` there is no cooldown. Knative's windows, rates, delay and retention, which
+//     are set in the trigger's metadata, have done all that already. Other metrics and triggers
+//     need the usual defaults, which hold if there are any.
+//   - A second such trigger is an error: both would hold requests for the same pods.
 #pragma once
 
 #include "scaler/spec/autoscaler.h"
@@ -16,7 +17,7 @@
 
 namespace flyball::scaler {
 
-// `has_cooldown`: the object says one.
+// `has_cooldown`: the object has a `cooldownPeriod`.
 void ApplyRequestDefaults(bool has_cooldown, Autoscaler& autoscaler, OwnSpec& own,
                           FieldErrors& errors);
 
