@@ -10,7 +10,7 @@
 namespace flyball::scaler {
 namespace {
 
-// A pod as it is written. Amounts are looked into when all else is as it should be.
+// A pod as it is written. Its amounts are parsed after everything else has been found right.
 struct WrittenResources {
   std::optional<Node> requests;
 };

@@ -28,7 +28,7 @@ error_code ForEachField(ondemand::value value, F on_field) {
   });
 }
 
-// `out` stays as it is when the text is empty.
+// Leaves `out` unchanged if the text is empty.
 error_code ReadTime(ondemand::value value, std::optional<absl::Time>& out) {
   std::string_view text;
   if (const auto error = value.get_string().get(text)) return error;
@@ -45,7 +45,7 @@ error_code ReadQuantities(ondemand::value value, ResourceList& out) {
   return ForEachField(value, [&](std::string_view name, ondemand::value amount) {
     std::string_view text;
     if (amount.get_string().get(text) != simdjson::SUCCESS) {
-      // A number is taken as it is written.
+      // A number becomes a quantity by the text that it is written with.
       text = amount.raw_json_token();
       while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
     }
@@ -56,7 +56,6 @@ error_code ReadQuantities(ondemand::value value, ResourceList& out) {
   });
 }
 
-// The requests of a ResourceRequirements.
 error_code ReadRequests(ondemand::value value, ResourceList& out) {
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     return key == "requests" ? ReadQuantities(inner, out) : simdjson::SUCCESS;

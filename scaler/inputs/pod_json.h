@@ -1,6 +1,7 @@
-// core/v1 Pods as the API server sends them -> the pods that the replica math knows, quickly.
+// Makes the pods of the replica math from core/v1 Pods as the API server sends them, fast enough
+// for large clusters.
 //
-// Not thread-safe: each thread has a reader of its own, which keeps its buffers. It reads what
+// Not thread-safe: each thread has its own reader, which keeps its buffers. It reads what
 // ReadPod (document_reader.h) reads, with the same result for every object that an API server can
 // send. Not here: line numbers, repeated keys.
 #pragma once
@@ -18,7 +19,7 @@ class JsonParser;
 
 namespace flyball::scaler {
 
-// The owner reference of a pod with `controller: true`; empty: it has none.
+// A pod's owner reference with `controller: true`; empty if it has none.
 struct PodController {
   std::string kind;
   std::string name;
@@ -32,12 +33,12 @@ class PodJsonReader {
   PodJsonReader& operator=(const PodJsonReader&) = delete;
 
   // Overwrites all of `pod`.
-  //   kInvalidArgument  no pod, or a field that is needed has the wrong type
+  //   kInvalidArgument  `json` is no pod, or a field that is needed has the wrong type
   absl::Status Read(absl::string_view json, Pod& pod);
 
-  // spec.nodeName of the last pod; "": it is on none.
+  // spec.nodeName of the pod that was read last; "" if it is on no node.
   const std::string& node() const { return node_; }
-  // Of the last pod.
+  // The controller of the pod that was read last.
   const PodController& controller() const { return controller_; }
 
  private:

@@ -47,7 +47,7 @@ std::string Describe(const Pod& pod) {
   return out;
 }
 
-// What both readers say; "" in place of the pod when it is refused.
+// Expects the same pod, or a refusal, from both readers.
 void ExpectSame(const std::string& json) {
   const absl::StatusOr<Node> node = ParseJson(json);
   ASSERT_TRUE(node.ok()) << json;

@@ -7,7 +7,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Strictly later, as the original compares; never active counts from the autoscaler's making on.
+// Strictly later, as the original compares. Without any activity the autoscaler's creation counts,
+// which needs no cooldown.
 bool CooldownIsOver(const ActivationInput& input) {
   if (!input.last_active.has_value()) return input.created < input.now;
   return *input.last_active + input.cooldown < input.now;

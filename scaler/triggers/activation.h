@@ -1,7 +1,7 @@
-// Leaving and entering zero replicas: what the replica math cannot do, since nothing can be
-// averaged over no pods.
+// Leaving and entering zero replicas, which the replica math cannot do, since it averages over
+// pods.
 //
-// Pure. Of these rows the first that fits counts:
+// Pure. The first row that fits counts; n is above 0:
 //
 //   | triggers                          | replicas | step           | replicas written |
 //   |-----------------------------------|----------|----------------|------------------|
@@ -14,12 +14,12 @@
 //   | none active, min 0, cooldown over | n        | kDeactivate    | 0                |
 //   | none active                       | n        | kFollowMetrics |                  |
 //
-// (*) or more, up to max, where a trigger counts replicas by itself (TriggerReading::replicas): it
-// knows how much waits, and a wake to one pod would be a second wait.
+// (*) or more, up to max, if a trigger counts replicas itself (TriggerReading::replicas): it knows
+// how much is waiting, and a single pod would make part of that wait a second time.
 //
-// So while there are pods the replica math goes on deciding, during the cooldown and while a
-// trigger is unknown (by itself it does not shrink on an unknown reading); only kDeactivate takes
-// the last pods.
+// So while there are pods the replica math goes on deciding, also during the cooldown and while a
+// trigger is unknown (it does not shrink on an unknown reading); only kDeactivate removes the last
+// pods.
 // Source:  KEDA 2.20 scale executor.
 // Differs: an active trigger counts as activity although another one fails; while a trigger is
 //          unknown zero is never entered, unless its fallback already counts (fallback.h).
@@ -39,8 +39,8 @@ namespace flyball::scaler {
 struct ActivationInput {
   absl::Span<const TriggerReading> readings;  // of all triggers; not empty
   int32_t current = 0;                        // spec.replicas of the scale
-  int32_t min_replicas = 0;                   // 0 may be entered
-  int32_t max_replicas = 0;                   // the most that is woken to; below 1: no bound
+  int32_t min_replicas = 0;                   // 0: zero replicas may be entered
+  int32_t max_replicas = 0;                   // bounds kActivate's replicas; below 1: no bound
   absl::Duration cooldown;
   std::optional<absl::Time> last_active = {};
   absl::Time created;  // of the autoscaler
@@ -50,28 +50,28 @@ struct ActivationInput {
 enum class ActivationStep {
   kFollowMetrics,  // the replica math decides (between max(min, 1) and max)
   kActivate,       // 0 -> max(min, 1)
-  kWait,           // at zero, and nothing says to leave it
+  kWait,           // there are zero replicas, and no reason to leave zero
   kDeactivate,     // -> 0
 };
 
 struct Activation {
   ActivationStep step = ActivationStep::kFollowMetrics;
-  int32_t replicas = 0;  // to be written; of kActivate and kDeactivate
+  int32_t replicas = 0;  // to be written; with kActivate and kDeactivate
   bool active = false;
-  std::optional<absl::Time> last_active = {};  // to be kept
+  std::optional<absl::Time> last_active = {};  // for the next decision's input
   std::string reason = {};   // a word: ScalerActive, ScalerNotActive, ScalerCooldown, TriggerError
   std::string message = {};  // why, for the event, the condition and the explanation
-  std::optional<FrontReadiness> front = {};  // of the trigger whose requests are carried
+  std::optional<FrontReadiness> front = {};  // of the http trigger, if there is one
 };
 
 Activation DecideActivation(const ActivationInput& input);
 
-// The time of the last activity for a replica that takes over: `stored` is what the status says.
-// That gets the time when activity ends, but while activity lasts only now and then, and by the
-// clock of its writer, which may have died before it wrote. So where a trigger may have been active
-// since (`maybe_active`) `now` counts as its last activity. Zero is therefore never entered before
-// the cooldown after the true last activity; after a take-over it may be entered later, by the time
-// between the true last activity and the take-over.
+// The time of the last activity, for a replica that takes over. `stored` is that of the status,
+// which may be too old: it is written when activity ends, but only now and then while activity
+// lasts, and its writer may have died before it wrote. So if a trigger may have been active since
+// then (`maybe_active`), `now` counts as the last activity. Zero is therefore never entered earlier
+// than the cooldown after the true last activity; after a take-over it may be entered later, by the
+// time between the true last activity and the take-over.
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,
                                            absl::Time now);
 

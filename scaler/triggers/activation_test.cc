@@ -45,7 +45,7 @@ TEST_P(DecideActivationTest, Row) {
   EXPECT_EQ(got.replicas, row.replicas);
   EXPECT_EQ(got.reason, row.reason);
   EXPECT_EQ(got.active, row.reason == "ScalerActive");
-  // Activity is remembered at once, and kept through everything else.
+  // Activity changes the remembered time at once; nothing else changes it.
   EXPECT_EQ(got.last_active, got.active ? kNow : input.last_active);
 }
 
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Inactive, DecideActivationTest,
                                              .step = kActivate,
                                              .replicas = 2,
                                              .reason = "ScalerNotActive"},
-                                         // The math itself lifts to the minimum.
+                                         // The replica math raises the count to the minimum.
                                          Row{.name = "BelowTheMinimumWithPods",
                                              .readings = {Inactive()},
                                              .current = 1,

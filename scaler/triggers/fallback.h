@@ -1,5 +1,5 @@
-// The reading that replaces a trigger's own while that stays unknown. Its value is the one for
-// which the replica math asks for the fallback's replicas.
+// The reading that replaces a trigger's own while that is unknown. Its value is the one for which
+// the replica math asks for the fallback's replicas.
 //
 // Pure. Source: KEDA 2.20 fallback, behaviour `static`.
 // Differs: a decision in which the reading is unknown counts as one failure, however often the
@@ -21,10 +21,10 @@ struct FallbackInput {
   int32_t ready_pods = 0;  // what the replica math multiplies a kValue target's ratio with
 };
 
-// Gives `reading` itself while it is known, while failures <= after_failures, or when the fallback
-// has no replicas. After that it gives a known reading that asks for fallback.replicas, and that is
-// active when those are not 0. With target type kValue the reading stays unknown while there is no
-// ready pod.
+// Returns `reading` itself if it is known, if failures <= after_failures, or if the fallback has no
+// replicas. Otherwise it returns a known reading that asks for fallback.replicas, and that is
+// active if those are not 0. That reading is unknown too, with the reason, if its value would be
+// too large, or if the target type is kValue, there is no ready pod and replicas is not 0.
 TriggerReading ApplyFallback(const FallbackInput& input);
 
 }  // namespace flyball::scaler

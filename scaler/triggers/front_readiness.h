@@ -1,4 +1,4 @@
-// Whether a service whose requests are carried is reached by them, as a condition tells it.
+// Whether requests reach a service that the Envoys carry, as the condition FrontReady tells it.
 //
 // A plain value.
 #pragma once

@@ -1,8 +1,8 @@
-// A trigger: something outside that says how much there is to do, and whether there is anything.
+// A trigger: tells how much work there is, and whether there is any.
 //
 // A trigger gives its autoscaler External metrics (Metrics) and reads their values itself (Read).
-// The replica math treats them as any other metric. What a trigger adds is activity, which alone
-// decides on leaving and entering zero replicas (activation.h).
+// The replica math treats them as any other metric. In addition a trigger tells whether it is
+// active, on which alone leaving and entering zero replicas depend (activation.h).
 //
 // Implementations are thread-safe. Metrics, Read and Subscribe may block, the first two for no
 // longer than their timeout.
@@ -27,7 +27,7 @@
 
 namespace flyball::scaler {
 
-// The largest amount that is known, as of all readings (steps/guard.h).
+// A reading with a larger amount is unknown, as it is for all readings (steps/guard.h).
 inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
 
 // One External metric of a trigger.
@@ -40,7 +40,7 @@ struct TriggerMetric {
   friend bool operator==(const TriggerMetric&, const TriggerMetric&) = default;
 };
 
-// As the math takes it.
+// The metric in the form that the replica math takes.
 inline MetricSpec ToMetricSpec(const TriggerMetric& metric) {
   MetricSpec out;
   out.type = MetricType::kExternal;
@@ -53,17 +53,18 @@ inline MetricSpec ToMetricSpec(const TriggerMetric& metric) {
   return out;
 }
 
-// What one metric of a trigger says now.
+// The current reading of one metric of a trigger.
 struct TriggerReading {
-  // Not empty: unknown, and why. Never a secret, nor anything that the server answered beyond its
-  // status code and content type: whoever may write a trigger could read inner servers with it.
+  // Not empty: the reading is unknown, for this reason. It contains no secret, and of the server's
+  // answer only status code and content type: whoever may write a trigger could otherwise read
+  // servers inside the cluster with it.
   std::string error = {};
   int64_t value_milli = 0;  // never negative
-  bool active = false;      // value beyond the activation threshold; unknown: false
+  bool active = false;      // the value is above the activation threshold; false if unknown
   absl::Time time = {};     // of the value
-  // What a trigger that counts replicas by itself wakes its target to.
+  // The count for leaving zero replicas, from a trigger that counts replicas itself.
   std::optional<int32_t> replicas = {};
-  // Of a trigger whose requests are carried.
+  // From an http trigger, whose requests the front carries.
   std::optional<FrontReadiness> front = {};
 };
 
@@ -80,47 +81,48 @@ class Trigger {
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
   // The server that Metrics and Read ask, for the limit on calls that one server gets at once
-  // (questions/lanes.h); "": they ask nobody outside the process.
+  // (questions/lanes.h); "" if they ask no server.
   virtual std::string Server() const { return ""; }
 
-  // Whether Metrics and Read answer at once, without a wait and at a cost that nothing makes grow.
+  // Whether Metrics and Read never wait and always take the same short time.
   virtual bool AnswersAtOnce() const { return false; }
 
-  // Called once. From then on a trigger that is told of activity (external-push) or demand (http)
-  // calls `on_active` at each message, from a thread of whoever tells it; other types never do.
+  // Called at most once. From then on a trigger that is told of activity (external-push) or demand
+  // (http) calls `on_active` at each message, on the thread that brings it. Other types never call
+  // it.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
 class RequestFront;    // request_front.h
 class TriggerClients;  // clients.h
 
-// A key of a Secret.
+// The value of a key of a Secret.
 struct SecretValue {
   std::string text;
-  // What the Secret's annotation says of where it may be sent: "host,host:port". Absent: anywhere.
+  // The servers that it may be sent to, by the Secret's annotation: "host,host:port"; absent: any.
   std::optional<std::string> allowed_hosts = {};
 };
 
-// What triggers are made with. What the functions use outlives the trigger.
+// What triggers are made with. Whatever the functions use must outlive the trigger.
 struct TriggerContext {
   std::string ns;          // of the autoscaler
   std::string autoscaler;  // its name
   size_t index = 0;        // in spec.triggers
-  ObjectReference target;  // of the autoscaler, as are the bounds
+  ObjectReference target;  // the autoscaler's; the bounds are too
   int32_t min_replicas = 1;
   int32_t max_replicas = 1;
-  // How many pods of `ns` match and are neither Succeeded nor Failed; with `by_node`, on how many
-  // nodes they are.
+  // The number of pods of `ns` that match and are neither Succeeded nor Failed; with `by_node` the
+  // number of nodes that they are on.
   std::function<absl::StatusOr<int64_t>(absl::string_view ns, const kube::Selector& selector,
                                         bool by_node)>
       count_pods;
   // Reads a key of a Secret in `ns`.
   std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
-  // Connections that triggers share, and where they may lead. Absent only where no trigger that
-  // asks a server is ever read.
+  // Connections that triggers share, and which addresses they may have. May be absent if no trigger
+  // that asks a server is ever read.
   std::shared_ptr<TriggerClients> clients;
-  std::shared_ptr<RequestFront> front;  // absent: nobody carries requests here
+  std::shared_ptr<RequestFront> front;  // absent: this process carries no requests
 };
 
 }  // namespace flyball::scaler

@@ -1,8 +1,8 @@
 // A server that speaks KEDA's protocol for external scalers, over gRPC.
 //
 // Thread-safe. Calls have a deadline. Streams run on gRPC's own threads, and a stream that waits
-// holds none of them. No type of gRPC stands here: a module that is loaded when the first scaler is
-// made speaks it (module.h).
+// holds none of them. This header uses no type of gRPC, because only a module that is loaded when
+// the first scaler is made is linked with it (module.h).
 // Limits: a message of 1 MiB. Proxies are not used.
 #pragma once
 
@@ -19,23 +19,23 @@
 
 namespace flyball::scaler {
 
-// Where the server is, by whose CA it is verified, and the certificate that we show it.
+// The address of the server, the CA that verifies it, and the certificate that the client presents.
 struct ExternalAddress {
   std::string address;  // host:port, as it is written; the server's certificate is for its host
   std::string host;
   uint16_t port = 0;
-  // The only addresses that are connected to: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
+  // Connections are made to these alone: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
   std::vector<std::string> endpoints;
   bool tls = false;
   bool skip_verify = false;
   std::string ca;    // PEM, as the next two; empty: the roots that the machine trusts
-  std::string cert;  // empty: none is shown
+  std::string cert;  // empty: no client certificate
   std::string key;
 
   auto operator<=>(const ExternalAddress&) const = default;
 };
 
-// The object that the server is asked about. To KEDA's protocol every autoscaler is a ScaledObject.
+// The object that the server is asked about; KEDA's protocol calls every autoscaler a ScaledObject.
 struct ScaledObject {
   std::string name;
   std::string ns;
@@ -49,8 +49,8 @@ struct ExternalMetricTarget {
 
 // A stream by which a server tells of activity. When it ends it is opened again after a pause of
 // 2 s, which doubles with each failure up to 60 s, each a fifth more or less (stream_backoff.h);
-// once something was received it is 2 s again. Its destructor cuts the stream, and waits for a call
-// of the callback that is under way.
+// after a message has been received it is 2 s again. The destructor ends the stream, and waits for
+// a call of the callback that is under way.
 class ActivityStream {
  public:
   virtual ~ActivityStream() = default;
@@ -60,8 +60,9 @@ class ExternalScaler {
  public:
   virtual ~ExternalScaler() = default;
 
-  // Errors: the server's own code, kUnavailable and kDeadlineExceeded among them, and never its
-  // words: whoever may name a server must not learn what it says to us.
+  // Errors: the code of the call (the server's, or gRPC's own, such as kUnavailable and
+  // kDeadlineExceeded) with our own message. The server's message is left out: whoever may write a
+  // trigger could otherwise read what servers inside the cluster say.
   virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
   virtual absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(
       const ScaledObject& object, absl::Duration timeout) = 0;
@@ -69,16 +70,16 @@ class ExternalScaler {
                                                          const std::string& metric,
                                                          absl::Duration timeout) = 0;
 
-  // Ends the calls under way and refuses new ones (kCancelled); streams go on.
+  // Ends the calls under way and refuses new ones (kCancelled); streams are not ended.
   virtual void Shutdown() = 0;
 
-  // `on_active` is called for each message that says active, five times a second at most, as the
-  // stream is read no faster; it must not end the stream.
+  // Calls `on_active` for each message that says active, five times a second at most: the stream is
+  // read no faster. `on_active` must not destroy the stream.
   virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
                                                          std::function<void()> on_active) = 0;
 };
 
-// Does not connect yet: the calls fail where the address leads nowhere.
+// Does not connect yet: if nothing answers at the address, it is the calls that fail.
 // Errors: those of LoadExternalModule (module.h); a later call tries to load it again.
 absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const ExternalAddress& address);
 

@@ -1,7 +1,7 @@
-// The module that speaks gRPC: a shared library of its own, loaded when the first external trigger
-// asks. A server without such triggers never has gRPC in memory (3.5 MiB).
+// The module that speaks gRPC: a shared library, loaded when the first external trigger asks its
+// server. A process without such triggers never has gRPC in memory (3.5 MiB).
 //
-// Thread-safe. What is loaded stays until the process ends, as gRPC's threads may run.
+// Thread-safe. The module stays loaded until the process ends, since gRPC's threads may run.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ inline constexpr char kExternalModuleSymbol[] = "flyball_external_module";
 
 // What the symbol kExternalModuleSymbol names.
 struct ExternalModule {
-  // The version of the program, with a digest of external_scaler.h and of this header. It stays the
-  // first member: in a module that was built from other headers all that follows may differ.
+  // The version of the program, with a digest of external_scaler.h and of this header. It must stay
+  // the first member: if a module was built from other headers, all that follows may differ.
   const char* interface = nullptr;
   std::shared_ptr<ExternalScaler> (*make)(const ExternalAddress& address) = nullptr;
 };
@@ -30,9 +30,10 @@ struct LoadedExternalModule {
   const ExternalModule* module = nullptr;
 };
 
-// Loads the module from the first folder that has the file, whether or not that one is good.
+// Loads the module from the first folder that has the file; later folders are not tried if it is
+// wrong.
 //   kNotFound            no folder has it; the message names them
-//   kFailedPrecondition  it can't be loaded, or is not of this program
+//   kFailedPrecondition  it can't be loaded, or belongs to another version of the program
 absl::StatusOr<LoadedExternalModule> LoadExternalModule(absl::Span<const std::string> folders);
 
 // The folders to look in: lib/flyball in the program's folder (in a build, or beside a program that

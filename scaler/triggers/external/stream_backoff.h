@@ -1,4 +1,4 @@
-// How long to wait before a stream that ended is opened again. Pure.
+// How long to wait before opening a stream that has ended again. Pure.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace flyball::scaler {
 
-// The pause before the nth new try (counted from 0): 2 s, doubling to 60 s, each up to a fifth more
-// or less; `random` in [0, 1) says by how much.
+// The pause before the nth new attempt (counted from 0): 2 s, doubling up to 60 s, each up to a
+// fifth more or less; `random` in [0, 1) says by how much.
 inline absl::Duration StreamBackoff(int nth, double random) {
   constexpr absl::Duration kFirst = absl::Seconds(2);
   constexpr absl::Duration kLongest = absl::Seconds(60);

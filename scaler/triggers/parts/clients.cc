@@ -12,14 +12,15 @@
 namespace flyball::scaler {
 namespace {
 
-// Of one client: as many calls as one namespace makes of a server at once.
+// Idle connections of one client: as many as one namespace's calls to one server at once.
 constexpr int kMostIdle = 8;
 
-// Who is in use stays, so that Shutdown reaches it. Uses begin under the lock.
+// A client in use is kept, so that Shutdown reaches it. A use begins under the lock, so that none
+// can begin between this check and the removal.
 bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
-// Equal for equal options of one namespace only: what one tenant sends must not come before the
-// request of another on one connection. Holds credentials, so it never leaves this file.
+// Namespaces have different keys, because requests of two tenants must not follow each other on one
+// connection. The key holds credentials, so it must not leave this file.
 std::string KeyOf(absl::string_view ns, const http::TransportOptions& options) {
   std::string key = options.insecure_skip_verify ? "1" : "0";
   const auto add = [&key](absl::string_view part) {
@@ -114,7 +115,8 @@ size_t TriggerClients::kept() const {
   return http_.size();
 }
 
-// Those of one family: gRPC takes no others together. The one that is to be tried first counts.
+// Sets the endpoints to the addresses of one family, since gRPC takes only one in a list: the
+// family of the address that is to be tried first.
 absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {
   ASSIGN_OR_RETURN(
       const std::vector<http::Endpoint> found,
@@ -131,7 +133,7 @@ absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Durat
     address.endpoints.push_back(endpoint.ToString());
   }
   if (address.endpoints.empty()) return Hinted(refused);
-  std::sort(address.endpoints.begin(), address.endpoints.end());  // equal ones share a client
+  std::sort(address.endpoints.begin(), address.endpoints.end());  // so that equal lists compare so
   return absl::OkStatus();
 }
 
@@ -142,7 +144,7 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(Externa
   std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<ExternalScaler>& place = external_[address];
   if (auto known = place.lock()) return known;
-  // Does not connect yet.
+  // Making a scaler under the lock is fine, since it does not connect.
   ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
   place = made;
   if (stop_.IsSet()) made->Shutdown();

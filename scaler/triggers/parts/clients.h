@@ -1,12 +1,12 @@
 // Connections that triggers share: triggers of one namespace that ask the same server with the same
-// credentials use one client, so that a thousand of one Prometheus share one pool of connections.
-// Here it is also decided which addresses triggers may connect to.
+// credentials use one client, so that a thousand triggers that ask one Prometheus share one pool of
+// connections. It also decides which addresses triggers may connect to.
 //
-// Thread-safe. HTTP clients are kept from one reading to the next. A client that nobody used for
-// kUnusedFor is forgotten with its credentials, at the next reading of any trigger. At most
-// kMostOfOneNamespace clients of one namespace are kept, the ones used last: the triggers of a
-// namespace that asks more servers than that connect anew each time, which costs no other namespace
-// anything. Clients of external scalers live as long as a trigger that uses them.
+// Thread-safe. HTTP clients are kept from one reading to the next. A client that has not been used
+// for kUnusedFor is removed with its credentials at the next reading of any trigger. For each
+// namespace only the kMostOfOneNamespace clients used last are kept: the triggers of a namespace
+// that asks more servers than that connect anew each time, at no cost to other namespaces. Clients
+// of external scalers live as long as a trigger that uses them.
 #pragma once
 
 #include <map>
@@ -40,26 +40,28 @@ class TriggerClients {
   // The clock outlives the clients.
   explicit TriggerClients(Clock& clock, TriggerClientOptions options = {});
 
-  // For triggers of that namespace. The client follows no redirect to another origin, and answers
-  // kPermissionDenied for an address that is not allowed. Errors as http::MakeHttpTransport.
+  // The client for triggers of that namespace. It follows no redirect to another origin, and
+  // answers kPermissionDenied for an address that is not allowed. Errors as
+  // http::MakeHttpTransport.
   absl::StatusOr<std::shared_ptr<http::HttpTransport>> Http(absl::string_view ns,
                                                             const http::TransportOptions& options);
 
-  // Looks the name up now and connects to the addresses found: those are the ones that are checked.
+  // Looks the name up now. The scaler connects to the addresses that this finds and checks, and to
+  // no others.
   //   kPermissionDenied  none of its addresses is allowed
   // All other errors are those of http::Resolve and MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(ExternalAddress address,
                                                            absl::Duration timeout);
 
-  // An error of a client. Where the address was refused it also names the flag that allows it.
+  // An error of a client; if the address was refused, with the flag that allows it.
   static absl::Status Hinted(const absl::Status& status);
 
   // Ends the calls under way and refuses new ones.
   void Shutdown();
 
-  // The clock by which callers count the time that is left to them.
+  // The clock by which callers compute how much of their timeout is left.
   Clock& clock() const { return clock_; }
-  size_t kept() const;  // HTTP clients
+  size_t kept() const;  // the number of HTTP clients
 
  private:
   struct Kept {

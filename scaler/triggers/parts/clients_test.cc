@@ -40,7 +40,7 @@ TEST_F(TriggerClientsTest, AClientIsKeptBetweenReadingsAndForgottenAfterwards) {
   EXPECT_EQ(Http("a", "s:80").get(), first);
   (void)Http("a", "s:80", "changed");
   EXPECT_EQ(clients_.kept(), 2u);
-  // The first one's credentials are no longer in use.
+  // The first client's credentials are not used any more.
   for (int i = 0; i < 3; ++i) {
     clock_.Advance(TriggerClients::kUnusedFor / 2);
     (void)Http("a", "s:80", "changed");
@@ -56,7 +56,7 @@ TEST_F(TriggerClientsTest, OneNamespaceKeepsNoMoreThanItsShare) {
   }
   EXPECT_EQ(clients_.kept(), TriggerClients::kMostOfOneNamespace + 1);
   EXPECT_EQ(Http("calm", "calm:80").get(), other);
-  // The last ones used are those that are kept.
+  // The clients that were used last are kept.
   const size_t before = clients_.kept();
   (void)Http("busy", "s-999:80");
   EXPECT_EQ(clients_.kept(), before);

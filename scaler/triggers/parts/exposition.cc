@@ -21,13 +21,13 @@ void SkipBlanks(absl::string_view& text) {
   while (!text.empty() && (text[0] == ' ' || text[0] == '\t')) text.remove_prefix(1);
 }
 
-// Takes that mark from the front of `text`, with blanks before it; false: it is not there.
+// Removes that mark, and blanks before it, from the front of `text`; false if it is not there.
 bool TakeMark(absl::string_view& text, absl::string_view mark) {
   SkipBlanks(text);
   return absl::ConsumePrefix(&text, mark);
 }
 
-// A name at the front of `text`, "" if there is none.
+// Removes a name from the front of `text` and returns it; "" if there is none.
 absl::string_view TakeName(absl::string_view& text) {
   const auto end = std::find_if_not(text.begin(), text.end(), IsNameChar);
   const absl::string_view name = text.substr(0, static_cast<size_t>(end - text.begin()));
@@ -35,7 +35,7 @@ absl::string_view TakeName(absl::string_view& text) {
   return name;
 }
 
-// What stands between quotes, the first of which is gone.
+// Reads a quoted text whose first quote has been removed.
 absl::StatusOr<std::string> TakeQuoted(absl::string_view& text) {
   std::string out;
   while (!text.empty()) {
@@ -53,7 +53,7 @@ absl::StatusOr<std::string> TakeQuoted(absl::string_view& text) {
   return absl::InvalidArgumentError("a label's value does not end");
 }
 
-// `{a="b",…}`, the brace being gone.
+// Reads `{a="b",…}` whose first brace has been removed.
 absl::StatusOr<Labels> TakeLabels(absl::string_view& text) {
   Labels out;
   for (;;) {
@@ -80,7 +80,7 @@ absl::StatusOr<double> TakeValue(absl::string_view text) {
   return value;
 }
 
-// What follows the name of a sample.
+// Reads what follows the name of a sample.
 absl::StatusOr<double> TakeSample(absl::string_view text, Labels& labels) {
   if (TakeMark(text, "{")) {
     ASSIGN_OR_RETURN(labels, TakeLabels(text));
@@ -107,7 +107,7 @@ absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
     ASSIGN_OR_RETURN(out.labels, TakeLabels(rest));
   }
   if (!absl::StripAsciiWhitespace(rest).empty()) {
-    return absl::InvalidArgumentError("something follows the metric");
+    return absl::InvalidArgumentError("there is text after the metric");
   }
   return out;
 }

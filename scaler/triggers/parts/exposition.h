@@ -1,6 +1,6 @@
 // One sample of a page in Prometheus's text format.
 //
-// Pure. Source: exposition format 0.0.4. Lines of other metrics are not looked into. Histograms and
+// Pure. Source: exposition format 0.0.4. Lines of other metrics are not checked. Histograms and
 // summaries are found by the names of their samples (`x_count`).
 #pragma once
 
@@ -13,17 +13,17 @@
 
 namespace flyball::scaler {
 
-// `name{label="value",…}`: a sample that has these labels, and perhaps more.
+// `name{label="value",…}`: a sample fits if it has this name and these labels, and perhaps more.
 struct SampleSelector {
   std::string name;
   std::vector<std::pair<std::string, std::string>> labels;
 
-  // kInvalidArgument; operators other than `=` are refused.
+  // kInvalidArgument: the text has another form; operators other than `=` are refused too.
   static absl::StatusOr<SampleSelector> Parse(absl::string_view text);
 };
 
 // The first sample that fits; it may be NaN or infinite.
-//   kNotFound            none does
+//   kNotFound            none fits
 //   kFailedPrecondition  `line N: …`: a line of that metric is malformed
 absl::StatusOr<double> FindSample(absl::string_view page, const SampleSelector& selector);
 

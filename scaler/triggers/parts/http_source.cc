@@ -101,7 +101,7 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
                                        " in authenticationSecretRefs"));
   };
   if (modes_.count("bearer") + modes_.count("basic") > 1) {
-    metadata.Wrong(field, "at most one of basic and bearer");
+    metadata.Wrong(field, "may have at most one of basic and bearer");
   }
   need("bearer", {"bearerToken", "token"});
   need("basic", {"username"});

@@ -1,8 +1,8 @@
-// A server that a trigger asks with GET: its address, TLS, credentials and headers, as metadata and
-// Secrets give them.
+// A server that a trigger asks with GET: its address, TLS, credentials and headers, from metadata
+// and Secrets.
 //
-// Thread-safe once made. Secrets are read at each call, so that a change of one counts at once;
-// they never stand in an error.
+// Thread-safe once made. Secrets are read at each call, so that a change of one counts for the next
+// call; errors never contain them.
 //
 // Source:  KEDA 2.20 HTTP authentication block.
 // Differs: oauth and `custom` values from metadata are refused; proxies are not used; an answer
@@ -28,7 +28,7 @@ namespace flyball::scaler {
 
 using QueryPairs = std::vector<std::pair<std::string, std::string>>;
 
-// What every type that asks an HTTP server has beside its own keys.
+// The keys that every type that asks an HTTP server has beside its own.
 inline constexpr MetadataKey kHttpKeys[] = {
     {"authModes", KeyKind::kText, "",
      "how to authenticate to the server: `apiKey`, `basic`, `bearer`, `custom` or `tls`; several "
@@ -60,16 +60,16 @@ class HttpSource {
  public:
   static constexpr size_t kMaxAnswerBytes = 1 << 20;
 
-  // What may be said of an answer that is not the one expected: "status 403 (text/html)".
+  // All that an error may say about an unexpected answer: "status 403 (text/html)".
   static std::string Describe(const http::HttpAnswer& answer);
 
-  // Reads the URL of `url_field`, unsafeSsl, timeout, authModes and what these need. Problems are
-  // noted in plan.metadata.
+  // Reads the URL in the metadata `url_field`, unsafeSsl, timeout, authModes and what these need.
+  // Problems are noted in plan.metadata.
   static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);
 
-  // GET of the URL's path + `path`, with the URL's own query and then `query`.
-  //   any status is a value; errors as http::HttpTransport::Do, and kFailedPrecondition for a
-  //   Secret that cannot be read. Redirects are followed within the origin alone.
+  // GET of the URL's path + `path`, with the URL's own query and then `query`. Redirects are
+  // followed only within the origin. An answer of any status is returned as a value.
+  // Errors: those of http::HttpTransport::Do, and kFailedPrecondition if a Secret cannot be read.
   absl::StatusOr<http::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
                                        absl::Duration timeout);
 
@@ -89,7 +89,7 @@ class HttpSource {
   std::string server_;  // scheme://[user:password@]host:port
   std::string origin_;  // the same without user and password
   std::string path_;    // "" or begins with a slash
-  std::string query_;   // of the URL, encoded
+  std::string query_;   // the URL's, encoded
   bool unsafe_ssl_ = false;
   absl::Duration timeout_;
   http::Headers headers_;

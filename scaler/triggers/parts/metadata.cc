@@ -56,7 +56,8 @@ const MetadataKey& Metadata::KeyOf(absl::string_view name, KeyKind kind) {
       if (key.name == name && key.kind == kind) return key;
     }
   }
-  Wrong(name, "is read otherwise than the table of types has it");  // which any test shows
+  // A mistake in the program, which any test of the type shows.
+  Wrong(name, "is read otherwise than the table of types has it");
   return kNone;
 }
 
@@ -149,7 +150,7 @@ std::vector<std::pair<std::string, std::string>> Metadata::Pairs(absl::string_vi
     const std::vector<absl::string_view> sides = absl::StrSplit(item, '=');
     const absl::string_view key = absl::StripAsciiWhitespace(sides[0]);
     if (sides.size() != 2 || key.empty()) {
-      // Values may be secret.
+      // The message does not repeat the item, since it may be a secret.
       Wrong(name, absl::StrCat("expected key=value,key=value; item ", out.size() + 1, " is none"));
       return {};
     }

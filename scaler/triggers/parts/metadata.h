@@ -1,9 +1,9 @@
-// A type's metadata: which keys there are, and reading their values, with everything that is wrong
-// with them collected.
+// The metadata of a trigger: which keys its type has, and a reader of their values that collects
+// everything that is wrong with them.
 //
-// Not thread-safe; for making a trigger. Source: KEDA 2.20 typed configuration: a value that is
-// blank after trimming is absent; numbers are JSON's (no `+5`, `05`, `.5`, and `10.0` is no
-// integer); keys that a type does not have are ignored.
+// Not thread-safe; it lives while a trigger is made. Source: KEDA 2.20 typed configuration: a blank
+// value counts as absent; numbers are JSON's (no `+5`, `05`, `.5`, and `10.0` is no integer); keys
+// that a type does not have are ignored.
 #pragma once
 
 #include <array>
@@ -24,30 +24,30 @@ namespace flyball::scaler {
 
 enum class KeyKind : uint8_t {
   kText,
-  kUrl,      // text too
+  kUrl,      // read as text
   kNumber,   // as JSON writes it
   kInteger,  // a number without fraction and exponent
   kTarget,   // a number above 0, which becomes thousandths (metric_value.h)
   kBool,
   kDuration,  // `30s`, or milliseconds; above 0
-  kOneOf,     // of MetadataKey::words
+  kOneOf,     // one of MetadataKey::words
   kPairs,     // `k=v,k=v`
   kSecret,    // not in the metadata but in authenticationSecretRefs
-  kRefused,   // KEDA has it and this house has not; `says` is the message
+  kRefused,   // KEDA has it and Flyball has not; `says` is the message
 };
 
-inline constexpr absl::string_view kRequired = "(required)";  // is nobody's default
+inline constexpr absl::string_view kRequired = "(required)";  // in place of a default
 
-// One key, as the checks and the documentation have it.
+// One key, for the checks and the documentation.
 struct MetadataKey {
   absl::string_view name;
   KeyKind kind;
-  absl::string_view otherwise;   // what counts when it is absent, as one would write it; kRequired
-  absl::string_view says;        // for the documentation, in a few words
+  absl::string_view otherwise;   // the default, as it would be written, or kRequired
+  absl::string_view says;        // its meaning, for the documentation
   absl::string_view words = "";  // kOneOf: "json, yaml"
 };
 
-// The keys of a type: its own, and those of a part that it is made of.
+// The keys of a type: its own, and those of a part that it shares with other types.
 using MetadataKeys = std::array<absl::Span<const MetadataKey>, 2>;
 
 class Metadata {
@@ -58,8 +58,8 @@ class Metadata {
 
   bool Has(absl::string_view name) const;
 
-  // Each gives the value of a key of that kind, or what counts when it is absent. Of a value that
-  // is wrong, or is required and absent, the problem is noted.
+  // Each returns the value of a key of that kind, or its default if it is absent. If the value is
+  // wrong, or is required and absent, the problem is noted.
   std::string Text(absl::string_view name, KeyKind kind = KeyKind::kText);  // or kUrl
   double Number(absl::string_view name);
   int64_t Integer(absl::string_view name);
@@ -71,9 +71,9 @@ class Metadata {
 
   TargetType MetricType() const;
 
-  // Notes a problem of one value, or of the trigger itself when `name` is empty.
+  // Notes a problem of one value, or of the trigger itself if `name` is empty.
   void Wrong(absl::string_view name, absl::string_view problem);
-  // Notes the keys that are there and refused.
+  // Notes the keys of kind kRefused that are present.
   void Refuse();
 
   // OK, or kInvalidArgument with all problems: `triggers[1].metadata.threshold: …; …`.
@@ -92,8 +92,8 @@ class Metadata {
   std::vector<std::string> problems_;
 };
 
-// What a trigger is made of. Its maker reads all that it needs from the metadata, which collect
-// what is wrong with them; the trigger that it returns is used only when nothing is wrong.
+// What a trigger is made from. Its maker reads all that it needs from the metadata, which collect
+// what is wrong; the trigger that it returns is used only if nothing is wrong.
 struct TriggerPlan {
   const TriggerSpec& spec;
   const TriggerContext& context;
@@ -101,7 +101,7 @@ struct TriggerPlan {
 
   // `s<index>-<part>`, with `/ . : % ( )` of the part as `-`.
   std::string MetricName(absl::string_view part) const;
-  // The metric of that name whose target is the value of that key.
+  // A metric with that name, whose target is the value of the key `target_key`.
   TriggerMetric Metric(absl::string_view part, absl::string_view target_key) const;
 };
 

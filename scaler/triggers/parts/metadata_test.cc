@@ -122,7 +122,7 @@ TEST(MetadataTest, PairsHaveOneEqualsSignEach) {
     Metadata again(spec, 0, pairs.keys());
     EXPECT_THAT(again.Pairs(bad), IsEmpty());
     EXPECT_FALSE(again.status().ok());
-    // What stands there may be a credential.
+    // The value may be a credential.
     EXPECT_THAT(std::string(again.status().message()), testing::Not(HasSubstr("v=w")));
   }
 }

@@ -13,7 +13,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Decimal rounding, as printing with %.3f and reading that does; `value * 1000` would round twice.
+// Rounds as KEDA does, which prints with %.3f and reads that; `value * 1000` would round twice.
 // nullopt: beyond kMaxMetricMilli.
 std::optional<int64_t> RoundedMilli(double value) {
   if (!(value * 1000 <= static_cast<double>(kMaxMetricMilli))) return std::nullopt;

@@ -1,9 +1,9 @@
-// Numbers of triggers, as thousandths.
+// Converts the values and targets of triggers to thousandths.
 //
 // Pure. Source: KEDA 2.20: values and targets are rounded to three decimals (0.0004 is 0); a value
 // is never negative.
-// Differs: what KEDA serves as 0 although it is no amount (NaN, infinity) is unknown here, unless
-// the trigger's own settings say otherwise.
+// Differs: NaN and infinity, which KEDA serves as 0, are unknown, unless the trigger's own settings
+// say otherwise.
 #pragma once
 
 #include <cstdint>

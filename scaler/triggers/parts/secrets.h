@@ -1,8 +1,8 @@
 // The Secrets that a trigger's parameters come from.
 //
-// Thread-safe. Secrets are asked for at each use; whoever reads them may give a value again for
-// some seconds (stores/secrets.h). The values of a Secret whose annotation names hosts are sent to
-// no other server.
+// Thread-safe. Each use reads the Secrets through TriggerContext::read_secret, which may return the
+// same value for some seconds (stores/secrets.h). If a Secret's annotation names hosts, its values
+// are sent to no other server.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace flyball::scaler {
 
-// On a Secret: the hosts that triggers may send it to, as "host,host:port".
+// The annotation of a Secret with the hosts that triggers may send it to, as "host,host:port".
 inline constexpr char kAllowedHosts[] = "flyball.dev/allowed-hosts";
 
 class Secrets {
@@ -25,9 +25,10 @@ class Secrets {
 
   bool Has(absl::string_view parameter) const;
 
-  // The first of the parameters (one and its older names) whose value is not blank; "" for none.
-  // kFailedPrecondition names the Secret that cannot be read or may not be sent to this server, and
-  // never shows what is in it.
+  // The value of the first of the parameters (one and its older names) that is not blank; "" if
+  // none is.
+  //   kFailedPrecondition  a Secret cannot be read, or may not be sent to this server; the message
+  //                        names the Secret and shows nothing of its content
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
   // The same, without white space around the value. Blank values and line breaks are errors.

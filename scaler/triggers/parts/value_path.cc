@@ -18,14 +18,14 @@ bool IsIndex(const std::string& step, size_t index) {
   return digits && absl::SimpleAtoi(step, &wanted) && wanted == index;
 }
 
-// Finds one value of a document that is handed over piece by piece, so that the rest of a JSON text
-// is never held. Of a repeated key the first counts, also where it does not lead further.
+// Finds one value of a document that it gets piece by piece, so that the rest of a JSON text is
+// never in memory. Of a repeated key the first counts, even if the path ends there too early.
 class PathFinder : public nlohmann::json_sax<nlohmann::json> {
  public:
   // Names of members or indices of lists, from the outside in. They outlive the finder.
   explicit PathFinder(const std::vector<std::string>& steps) : steps_(steps) {}
 
-  // Takes a document that is there whole.
+  // Reads a document that is in memory.
   void Read(const Node& node) {
     if (!node.is_list() && !node.is_map()) return (void)Scalar(node.kind, node.text);
     Begin(node.kind);
@@ -37,10 +37,10 @@ class PathFinder : public nlohmann::json_sax<nlohmann::json> {
     End();
   }
 
-  // nullopt: nothing stands there.
+  // nullopt: there is no value at the path.
   const std::optional<FoundValue>& found() const { return found_; }
 
-  // Events of a JSON text. Called by the library, whose names these are.
+  // The events of a JSON text, which the library calls.
   bool null() override { return Scalar(Node::Kind::kNull, ""); }
   bool boolean(bool) override { return Scalar(Node::Kind::kBool, ""); }
   bool number_integer(int64_t value) override {
@@ -53,7 +53,7 @@ class PathFinder : public nlohmann::json_sax<nlohmann::json> {
     return Scalar(Node::Kind::kNumber, text);
   }
   bool string(std::string& text) override { return Scalar(Node::Kind::kString, text); }
-  bool binary(nlohmann::json::binary_t&) override { return false; }  // not of JSON
+  bool binary(nlohmann::json::binary_t&) override { return false; }  // does not occur in JSON
   bool start_object(size_t) override { return Begin(Node::Kind::kMap); }
   bool start_array(size_t) override { return Begin(Node::Kind::kList); }
   bool end_object() override { return End(); }
@@ -64,22 +64,22 @@ class PathFinder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // Each takes the next piece, and returns true as the library wants it.
+  // Each takes the next piece. They return true, which tells the library to go on.
   bool Key(absl::string_view key);
   bool Begin(Node::Kind list_or_map);
   bool End();
   bool Scalar(Node::Kind kind, absl::string_view text);
-  // To be called when a value begins. Returns whether it lies on the path.
+  // Must be called once for each value, when it begins. Returns whether the value is on the path.
   bool IsOnPath();
 
   const std::vector<std::string>& steps_;
-  size_t depth_ = 0;    // open lists and maps
-  size_t on_path_ = 0;  // how many of these lie on the path, which are the outermost
-  // Of the innermost list or map that lies on the path:
+  size_t depth_ = 0;    // number of open lists and maps
+  size_t on_path_ = 0;  // how many of these are on the path; they are the outermost ones
+  // About the innermost list or map on the path:
   bool is_list_ = false;
   size_t index_ = 0;       // of the next item
   bool key_fits_ = false;  // whether the key of the next member is the one of the path
-  bool left_ = false;      // the value that the path goes through is over
+  bool left_ = false;      // a value on the path has ended, so that no other one can be on it
   size_t counted_ = 0;     // the depth inside the list that was found, while it is open
   std::optional<FoundValue> found_;
 };
@@ -114,7 +114,6 @@ bool PathFinder::Begin(Node::Kind list_or_map) {
 
 bool PathFinder::End() {
   if (counted_ == depth_) counted_ = 0;
-  // The value that lay on the path is over, and nothing after it can lie there.
   if (on_path_ == depth_) left_ = true;
   --depth_;
   return true;
@@ -136,7 +135,7 @@ absl::StatusOr<double> ToNumber(const FoundValue& node, absl::string_view path) 
     return number;
   }
   if (node.kind == Node::Kind::kString) {
-    // The grammar lets `m` and `+` through as 0, which is no number that somebody wrote.
+    // A quantity's grammar takes `m` and `+` as 0, but nobody who writes them means a number.
     const bool has_digit = node.text.find_first_of("0123456789") != std::string::npos;
     const absl::StatusOr<kube::Quantity> quantity = kube::Quantity::Parse(node.text);
     if (has_digit && quantity.ok()) return quantity->ToDouble();
@@ -158,7 +157,7 @@ absl::StatusOr<ValuePath> ValuePath::Parse(absl::string_view text) {
   if (text.empty()) return refuse("is empty");
   if (absl::StartsWith(text, "..")) return refuse("JSON lines are not read");
   std::string step;
-  bool escaped = false;  // the step has an escaped character, so it is meant as it stands
+  bool escaped = false;  // the step has an escaped character, so that `#` is a name
   for (size_t i = 0; i <= text.size(); ++i) {
     if (i == text.size() || text[i] == '.') {
       if (step == "#" && !escaped) {
@@ -177,7 +176,7 @@ absl::StatusOr<ValuePath> ValuePath::Parse(absl::string_view text) {
     } else if (absl::StrContains("*?|", text.substr(i, 1)) ||
                (step.empty() && absl::StrContains("@!{[", text.substr(i, 1))) ||
                (text[i] == '(' && step == "#")) {
-      return refuse(absl::StrCat("`", text.substr(i, 1), "` has a meaning that is left out here"));
+      return refuse(absl::StrCat("`", text.substr(i, 1), "` has a meaning that is not supported"));
     }
     step += text[i];
   }

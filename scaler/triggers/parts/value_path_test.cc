@@ -92,7 +92,7 @@ TEST(ValuePathTest, WhatIsNoJsonIsUnknown) {
   }
 }
 
-// However deep: nothing is kept, nor called, for each level.
+// The reader neither keeps anything for each level nor recurses, so that any depth is read.
 TEST(ValuePathTest, DeepTextIsRead) {
   const std::string deep =
       absl::StrCat("{\"b\":", std::string(500'000, '['), std::string(500'000, ']'), ",\"a\":7}");

@@ -1,4 +1,4 @@
-// So many replicas in a window of time.
+// A fixed number of replicas in a window of time.
 //
 // The window is [start, end): open from a start to the next end.
 //

@@ -1,4 +1,5 @@
-// The custom resource definition and the documentation say of the types what their rows say.
+// The custom resource definition and the documentation must say of each type what its row in the
+// table says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// A server of KEDA's external scaler protocol, polled (external) or that also tells of activity
-// (external-push).
+// A server that speaks KEDA's protocol for external scalers. The type external polls it; with
+// external-push it also tells of activity.
 //
 // Source:  KEDA 2.20 external scaler.
 // Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
@@ -37,7 +37,7 @@ constexpr MetadataKey kKeys[] = {
     {"tlsClientKey", KeyKind::kSecret, "", "its key (PEM)"},
 };
 
-// Of the lookup of a name before the first reading.
+// For looking up the server's name before the first reading.
 constexpr absl::Duration kSubscribeTimeout = absl::Seconds(5);
 constexpr size_t kMaxMetrics = 32;
 constexpr size_t kMaxMetricName = 253;
@@ -46,7 +46,7 @@ struct ExternalOptions {
   bool push = false;
   size_t index = 0;
   TargetType target_type = TargetType::kAverageValue;
-  ExternalAddress address = {};  // without what Secrets give
+  ExternalAddress address = {};  // without CA, certificate and key, which come from Secrets
   ScaledObject object;
   std::shared_ptr<TriggerClients> clients;
   std::unique_ptr<Secrets> secrets;
@@ -66,7 +66,7 @@ class ExternalTrigger : public Trigger {
     ask_again_ = !asked.ok();
     if (asked.ok()) known_ = *asked;
     if (known_.empty()) return Explained(asked.status());
-    return known_;  // after a failure the readings say what is wrong
+    return known_;  // after a failure these stay, and the readings say what is wrong
   }
 
   std::string Server() const override { return options_.address.address; }
@@ -94,9 +94,9 @@ class ExternalTrigger : public Trigger {
         pushed_ = true;
         on_active();
       };
-      client_ = nullptr;  // so that a stream is opened on it
+      client_ = nullptr;  // so that Client opens a stream
     }
-    (void)Client(kSubscribeTimeout);  // an error shows in the readings; each of them tries again
+    (void)Client(kSubscribeTimeout);  // each reading tries again, and reports the error
   }
 
  private:
@@ -112,8 +112,8 @@ class ExternalTrigger : public Trigger {
                                                     ": ", status.message()));
   }
 
-  // The client under the Secrets of this moment; where they changed, or the last call failed and
-  // the name now stands for another address, a stream goes over to it.
+  // The client with the current Secrets. If they have changed, or if the last call failed and the
+  // name now has other addresses, this is a new client, and the stream is opened anew on it.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> Client(absl::Duration timeout) {
     ExternalAddress address = options_.address;
     ASSIGN_OR_RETURN(address.ca, options_.secrets->Read({"caCert"}));
@@ -180,26 +180,26 @@ class ExternalTrigger : public Trigger {
       readings[i].time = now;
     }
     ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
-    // What was pushed counts once, although the server may not say it again.
+    // Activity that was pushed counts in one reading, even if the server does not report it again.
     const bool pushed = pushed_.exchange(false);
     for (TriggerReading& reading : readings) reading.active = active || pushed;
     return absl::OkStatus();
   }
 
   const ExternalOptions options_;
-  std::atomic<bool> pushed_{false};  // active, since the last reading
+  std::atomic<bool> pushed_{false};  // activity was pushed since the last reading
   absl::Mutex mutex_;
   std::shared_ptr<ExternalScaler> client_ ABSL_GUARDED_BY(mutex_);
-  ExternalAddress address_ ABSL_GUARDED_BY(mutex_);  // that client_ was made for
+  ExternalAddress address_ ABSL_GUARDED_BY(mutex_);  // the one that client_ was made for
   std::vector<TriggerMetric> known_ ABSL_GUARDED_BY(mutex_);
   bool ask_again_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_active_ ABSL_GUARDED_BY(mutex_);
-  // Last: it is ended first, before what its callback may reach.
+  // Last, so that it is destroyed before everything that its callback uses.
   std::unique_ptr<ActivityStream> stream_ ABSL_GUARDED_BY(mutex_);
 };
 
-// host:port, 443 where no port is said; `dns:///` before it changes nothing. gRPC knows more kinds
-// of addresses, sockets of this machine among them.
+// Reads host:port, with the default port 443 and an optional `dns:///` before it. The other kinds
+// of addresses that gRPC knows are refused, since sockets of this machine are among them.
 void ReadAddress(Metadata& metadata, ExternalAddress& address) {
   const std::string text = metadata.Text("scalerAddress");
   if (text.empty()) return;
@@ -227,7 +227,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan, bool push) {
   options.address.tls = metadata.Bool("enableTLS");
   options.address.skip_verify = metadata.Bool("unsafeSsl");
   if (options.secrets->Has("tlsClientCert") != options.secrets->Has("tlsClientKey")) {
-    metadata.Wrong("", "tlsClientCert and tlsClientKey go together");
+    metadata.Wrong("", "tlsClientCert and tlsClientKey must be given together");
   }
   for (const auto& [key, value] : plan.spec.metadata) {
     if (absl::EndsWith(key, "FromEnv")) {

@@ -70,7 +70,7 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // What it says to one command: `ok`, or what was asked for.
+  // The peer's answer to one command: `ok`, or the value that the command asks for.
   std::string Tell(std::string command) {
     command += "\n";
     EXPECT_EQ(write(in_, command.data(), command.size()), static_cast<ssize_t>(command.size()));
@@ -180,7 +180,7 @@ TEST(ExternalTriggerTest, TheServerNamesMetricsAndTargets) {
   ASSERT_EQ(metrics->size(), 2u);
   EXPECT_EQ((*metrics)[0].name, "s2-queue");
   EXPECT_EQ((*metrics)[0].target_milli, 5000);
-  EXPECT_EQ((*metrics)[1].name, "s2-a/b.c");  // not normalised
+  EXPECT_EQ((*metrics)[1].name, "s2-a/b.c");  // the server's name stays as it is
   EXPECT_EQ((*metrics)[1].target_milli, 2500);
   EXPECT_EQ(peer.Tell(R"({"seen": true})"),
             absl::StrCat(R"({"metadata": {"scalerAddress": ")", peer.address(),
@@ -215,7 +215,7 @@ TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
   peer.Do(R"({"spec": [{"name": "queue", "target": 5}]})");
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
               HasSubstr("it gives no value of metric 1"));
-  // KEDA takes the whole number, 0, where the fraction is no number.
+  // KEDA takes the whole number, 0, if the fraction is NaN.
   peer.Do(R"({"values": {"queue": [{"float": NaN}]}})");
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
 }
@@ -233,7 +233,7 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
                          ": RESOURCE_EXHAUSTED: the server refuses, or its answer is too large (1 "
                          "MiB; 4 KiB for IsActive)"));
   EXPECT_FALSE(failed.active);
-  EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were told before
+  EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were learnt before
   peer.Do(R"({"fail": null})");
   EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
 }
@@ -296,7 +296,7 @@ TEST(ExternalTriggerTest, OnlyHostsAreAddresses) {
   }
 }
 
-// A server that has moved is found again, although gRPC is told addresses.
+// A server that has moved is found again, although gRPC is given addresses and not the name.
 TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
   Peer peer;
   peer.Do(kQueue);
@@ -368,7 +368,7 @@ TEST_F(ExternalPushTriggerTest, AnActiveMessageIsToldAtOnceAndInactiveOnesAreNot
   peer.Do(R"({"push": false})");
   peer.Do(R"({"push": true})");
   EXPECT_TRUE(calls.WaitFor(1));
-  // Messages come in order: the inactive one was not counted.
+  // Messages come in order, so the inactive one has arrived and was not counted.
   EXPECT_EQ(calls.count(), 1);
 }
 
@@ -378,7 +378,7 @@ TEST_F(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
   EXPECT_TRUE(calls.WaitFor(3));
   const int count = calls.count();
   EXPECT_LE(count, (absl::Now() - began) / absl::Milliseconds(200) + 1);
-  trigger.reset();  // while it waits to read on
+  trigger.reset();  // while the stream pauses before the next read
 }
 
 TEST_F(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {

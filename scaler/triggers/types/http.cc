@@ -1,8 +1,8 @@
-// The requests of a service, which Envoy carries and this house counts, scaled as Knative does.
+// The requests of a service, which Envoy carries and Flyball counts and scales as Knative does.
 //
-// Source:  Knative Serving v0.51.0: names, defaults and checks of its annotations, whose texts are
-//          taken as they are written there.
-// Differs: the front is always in the path, so a burst capacity has no effect on who carries.
+// Source:  Knative Serving v0.51.0: names, defaults and checks of its annotations; a key takes the
+//          same values as the annotation.
+// Differs: all requests pass the front, whatever the burst capacity.
 #include <utility>
 
 #include "absl/base/thread_annotations.h"

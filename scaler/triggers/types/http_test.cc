@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 using Fields = std::map<std::string, std::string>;
 
-// Says what the test wants it to, of one service.
+// A front for one service whose demand the test sets.
 class TestFront : public RequestFront {
  public:
   std::unique_ptr<Carried> Carry(CarriedService service, std::function<void()> changed) override {
@@ -118,7 +118,7 @@ TEST(RequestTriggerTest, ReadsWhatTheFrontSays) {
   EXPECT_TRUE(got.active);
   EXPECT_EQ(got.time, now);
 
-  // No requests, but the last pod is kept.
+  // There are no requests, but the last pod has to stay.
   front->demand = {.replicas = 0, .active = true};
   EXPECT_TRUE((*trigger)->Read(now, absl::ZeroDuration())[0].active);
   front->demand = {.error = "no Envoy is connected"};

@@ -72,7 +72,7 @@ class Server {
   int status_ = 200;
   std::string body_, type_, location_;
   httplib::Request seen_;
-  std::set<int> ports_;  // of those who asked
+  std::set<int> ports_;  // the ports of the clients
   std::thread thread_;
 };
 
@@ -357,7 +357,7 @@ TEST_F(HttpTriggerTest, AConnectionIsKeptBetweenReadings) {
   EXPECT_EQ(server_.connections(), 1u);
 }
 
-// ---- what a server can make of a trigger ----
+// ---- what a hostile server can do ----
 
 TEST_F(HttpTriggerTest, ARedirectElsewhereIsNotFollowed) {
   Server inner;

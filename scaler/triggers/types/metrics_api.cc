@@ -1,4 +1,4 @@
-// A number in what an HTTP server answers.
+// A number in the answer of an HTTP server.
 //
 // Source:  KEDA 2.20 metrics-api.
 // Differs: format xml and aggregateFromKubeServiceEndpoints are refused; value_path.h says which
@@ -18,7 +18,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Of a YAML document, which is held whole.
+// The limit for a YAML document, which is in memory as a whole.
 constexpr size_t kMaxValues = 10'000;
 
 constexpr MetadataKey kKeys[] = {
@@ -34,14 +34,14 @@ constexpr MetadataKey kKeys[] = {
      "`true` is refused: the endpoints of a Service are not asked one by one"},
 };
 
-// Where in an answer the number stands.
+// Where the number is in an answer.
 struct Location {
   absl::StatusOr<double> ValueIn(absl::string_view body) const {
     if (sample.has_value()) return FindSample(body, *sample);
     if (json) return path->ReadJson(body);
     const ParseLimits limits{.max_bytes = HttpSource::kMaxAnswerBytes, .max_nodes = kMaxValues};
     const absl::StatusOr<std::vector<Node>> documents = ParseDocuments(body, limits);
-    // What exactly is wrong is not said: it may hold names of the document.
+    // The parser's message is left out, since it may contain names from the document.
     if (!documents.ok()) return absl::FailedPreconditionError("the answer is not YAML");
     if (documents->size() != 1) {
       return absl::FailedPreconditionError(
@@ -50,7 +50,7 @@ struct Location {
     return path->Read(documents->front());
   }
 
-  bool json = true;                      // else YAML; of `path`
+  bool json = true;                      // with `path`: JSON, else YAML
   std::optional<ValuePath> path;         // format json and yaml
   std::optional<SampleSelector> sample;  // format prometheus
 };

@@ -1,7 +1,7 @@
 // The value of a PromQL query.
 //
 // Source:  KEDA 2.20 prometheus.
-// Differs: a scalar is taken like a single series; a value that is null is unknown with
+// Differs: a scalar counts like a single series; a value that is null is unknown with
 //          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
 //          awsRegion and pod identities are refused; errors show nothing of the answer's body.
 #include <algorithm>
@@ -38,11 +38,12 @@ constexpr MetadataKey kKeys[] = {
      "requests are not signed for AWS; put a signing proxy in between"},
 };
 
-// What says where a request ends and what becomes of its connection.
+// Headers that say where a request ends and what happens to its connection, which the HTTP client
+// sets itself.
 constexpr absl::string_view kFraming[] = {"Connection", "Content-Length",    "Expect", "Host", "TE",
                                           "Trailer",    "Transfer-Encoding", "Upgrade"};
 
-// An answer with a single series is not longer.
+// No answer with a single series is longer.
 constexpr size_t kMaxSingle = 64 << 10;
 
 // Whether the only series of an answer has no value: none at all, an empty list, or null.
@@ -60,7 +61,7 @@ bool HasNoValue(const std::string& body) {
   return value.empty() || (value.size() == 2 && value[1].is_null());
 }
 
-// What a query is worth that gives no value.
+// The value of a query that returns none: 0, or unknown with the reason `error`.
 absl::StatusOr<double> Nothing(bool null_is_zero, absl::string_view error) {
   if (null_is_zero) return 0.0;
   return absl::FailedPreconditionError(error);

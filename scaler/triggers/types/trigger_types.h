@@ -1,6 +1,6 @@
-// The types of triggers. What is known of each stands in one row of a table: the checks of a spec,
-// the enum of the custom resource definition and the pages of the documentation are made of it, or
-// tested against it.
+// The table of the types of triggers, with one row for each. The checks of a spec, the enum of the
+// custom resource definition and the pages of the documentation are made from it or tested against
+// it.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@
 
 namespace flyball::scaler {
 
-// A row, which stands in the file of its type.
+// A row, which is defined in the file of its type.
 struct TriggerType {
   absl::string_view name;
-  absl::string_view says;  // for the documentation: what its value is
+  absl::string_view says;  // what its value is, for the documentation
   MetadataKeys keys;
   std::unique_ptr<Trigger> (*make)(const TriggerPlan&);
 };
 
-// All of them, by name.
+// All types, sorted by name.
 absl::Span<const TriggerType* const> TriggerTypes();
 const std::vector<absl::string_view>& TriggerTypeNames();
 
-// Errors: one kInvalidArgument tells everything that is wrong with the spec, each after its field:
+// Error: kInvalidArgument with everything that is wrong with the spec, each after its field:
 // `triggers[1].metadata.timezone: unknown time zone "Mars/Base"`.
 absl::StatusOr<std::unique_ptr<Trigger>> MakeTrigger(const TriggerSpec& spec,
                                                      const TriggerContext& context);

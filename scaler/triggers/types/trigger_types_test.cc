@@ -51,8 +51,7 @@ TEST(MakeTriggerTest, UnknownTypesAreNamed) {
   EXPECT_EQ(Make("kafka", {}).status().message(), R"(triggers[0].type: unknown type "kafka")");
 }
 
-// What the maker of a type says of a trigger that has every key that is required, `wrong` with the
-// value `!`, and is without `absent`.
+// The error for a trigger that has every required key but `absent`, and `wrong` with the value `!`.
 std::string Said(const TriggerType& type, absl::string_view wrong, absl::string_view absent) {
   TriggerSpec spec;
   spec.type = std::string(type.name);
@@ -143,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WindowRow{"OverMidnight", kNight, "2026-03-01T23:30:00Z", true},
                     WindowRow{"AfterMidnight", kNight, "2026-03-02T03:59:59Z", true},
                     WindowRow{"ByDay", kNight, "2026-03-01T12:00:00Z", false},
-                    // KEDA closes between the starts.
+                    // KEDA would close the window between the starts.
                     WindowRow{"OpenBetweenStarts", kManyStarts, "2026-03-01T01:31:30Z", true},
                     WindowRow{"OpenAfterTheLastStart", kManyStarts, "2026-03-01T01:44:59Z", true},
                     WindowRow{"ClosedAfterTheEnd", kManyStarts, "2026-03-01T01:45:00Z", false}),
@@ -155,14 +154,14 @@ const Fields kUntilSmallHours = Cron("Europe/Prague", "0 22 * * *", "30 2 * * *"
 INSTANTIATE_TEST_SUITE_P(
     ClockChanges, CronWindowTest,
     testing::Values(
-        // 29 March has no 02:30: KEDA stays open from the day before, almost a day too long.
+        // 29 March has no 02:30, so that KEDA does not close the window on the day before.
         WindowRow{"NotTheDayBeforeASkippedStart", kSmallHours, "2026-03-28T12:00:00Z", false},
         WindowRow{"ASkippedStartOpensAfterTheGap", kSmallHours, "2026-03-29T01:00:00Z", true},
         WindowRow{"NotBeforeTheGap", kSmallHours, "2026-03-29T00:59:59Z", false},
-        // KEDA loses the whole night before a skipped end.
+        // KEDA would be closed for the whole night before a skipped end.
         WindowRow{"OpenBeforeASkippedEnd", kUntilSmallHours, "2026-03-28T23:00:00Z", true},
         WindowRow{"ASkippedEndClosesAfterTheGap", kUntilSmallHours, "2026-03-29T01:00:00Z", false},
-        // 25 October shows 02:00 to 03:00 twice; KEDA closes at the first 02:30 until the second.
+        // 25 October has 02:00 to 03:00 twice; KEDA is closed from the first 02:30 to the second.
         WindowRow{"ARepeatedStartOpens", kSmallHours, "2026-10-25T00:30:00Z", true},
         WindowRow{"AndStaysOpenInTheSecondHour", kSmallHours, "2026-10-25T01:10:00Z", true},
         WindowRow{"ARepeatedEndCloses", kUntilSmallHours, "2026-10-25T00:30:00Z", false},

@@ -1,4 +1,4 @@
-// The module that speaks gRPC: all of it that the program sees is the symbol at the end.
+// The module that speaks gRPC. The program sees only the symbol at the end of this file.
 #include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
@@ -30,12 +30,13 @@ namespace {
 namespace proto = externalscaler;
 
 constexpr int kMaxMessageBytes = 1 << 20;
-// What says one bool is smaller: an open stream keeps its last message, and there may be thousands.
+// Messages with one bool have a smaller limit: an open stream keeps its last message in memory, and
+// there may be thousands of streams.
 constexpr char kServiceConfig[] = R"({"methodConfig": [{
   "name": [{"service": "externalscaler.ExternalScaler", "method": "IsActive"},
            {"service": "externalscaler.ExternalScaler", "method": "StreamIsActive"}],
   "maxResponseMessageBytes": 4096}]})";
-// Between two messages of a stream that say active: as often as the shortest cadence has it.
+// The pause between two messages of a stream that say active; it is the shortest cadence.
 constexpr absl::Duration kBetweenActive = absl::Milliseconds(200);
 
 gpr_timespec In(absl::Duration duration) {
@@ -61,15 +62,15 @@ absl::string_view Meaning(grpc::StatusCode code, bool connected) {
   }
 }
 
-// gRPC's codes have the numbers of absl's.
+// gRPC's codes have the same numbers as absl's.
 absl::Status ToStatus(const grpc::Status& status, bool connected) {
   if (status.ok()) return absl::OkStatus();
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
                       Meaning(status.error_code(), connected));
 }
 
-// What is not above 0 leaves the whole number to count, as in KEDA; what is no number counts, so
-// that it is not taken for 0.
+// If the fraction is not above 0 the whole number counts, as in KEDA. A fraction that is NaN
+// counts, so that the value is unknown instead of 0.
 double ValueOf(const proto::MetricValue& value) {
   const double fraction = value.metricvaluefloat();
   return fraction > 0 || std::isnan(fraction) ? fraction : static_cast<double>(value.metricvalue());
@@ -112,9 +113,10 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
-  // As often as a server with gRPC's defaults puts up with.
+  // The shortest interval that a server with gRPC's defaults tolerates is 5 minutes.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310'000);
-  // Nobody but the caller looks names up, since the caller has checked what it found.
+  // gRPC gets addresses and does not look up names, since the caller has looked up the name and
+  // checked the addresses.
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, address.address);
   const bool v6 = !address.endpoints.empty() && address.endpoints[0][0] == '[';
   const std::string target =
@@ -136,14 +138,14 @@ class StreamLoop : public ActivityStream {
   ~StreamLoop() override {
     absl::MutexLock lock(&mutex_);
     stopped_ = true;
-    if (attempt_ != nullptr) attempt_->Cancel();  // and its pause
+    if (attempt_ != nullptr) attempt_->Cancel();
     if (alarm_ != nullptr) alarm_->Cancel();
     mutex_.Await(absl::Condition(
         +[](StreamLoop* loop) ABSL_NO_THREAD_SAFETY_ANALYSIS { return !loop->running_; }, this));
   }
 
  private:
-  // One call of the stream, from its begin to its end.
+  // One call of StreamIsActive.
   class Attempt : public grpc::ClientReadReactor<proto::IsActiveResponse> {
    public:
     Attempt(StreamLoop& loop, proto::ExternalScaler::Stub& stub) : loop_(loop) {
@@ -156,7 +158,7 @@ class StreamLoop : public ActivityStream {
       if (pause_ != nullptr) pause_->Cancel();
     }
     void ReadLater() {
-      AddHold();  // it does not end before the read has begun
+      AddHold();  // or gRPC could end the call before the read has begun
       pause_ = std::make_unique<grpc::Alarm>();
       pause_->Set(In(kBetweenActive), [this](bool) {
         StartRead(&response_);
@@ -181,7 +183,8 @@ class StreamLoop : public ActivityStream {
     attempt_ = std::make_unique<Attempt>(*this, *stub_);
   }
 
-  // Whether the next message is read by itself later: each one that says active begins a decision.
+  // Whether ReadLater has taken over reading the next message: each message that says active
+  // begins a decision, so that the pause limits how often that happens.
   bool OnMessage(bool active) {
     {
       absl::MutexLock lock(&mutex_);
@@ -197,8 +200,9 @@ class StreamLoop : public ActivityStream {
 
   void OnEnd() {
     absl::MutexLock lock(&mutex_);
-    // It is the attempt that calls this, as gRPC allows. It goes before the destructor may go on:
-    // its context holds the channel, whose last owner must not be one of gRPC's own threads.
+    // The attempt calls this, and gRPC allows to delete it here. That must happen before the
+    // destructor goes on: the attempt's context holds the channel, whose last owner must not be one
+    // of gRPC's own threads.
     attempt_.reset();
     if (stopped_) {
       running_ = false;

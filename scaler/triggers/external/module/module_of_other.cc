@@ -1,4 +1,4 @@
-// For module_test.cc: a module of a program whose interface differs.
+// For module_test.cc: a module that belongs to a program with another interface.
 #include "scaler/triggers/external/module.h"
 
 extern "C" {
