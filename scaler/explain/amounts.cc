@@ -28,7 +28,7 @@ std::string ShowNumber(double number, int decimals) {
     text.erase(text.find_last_not_of('0') + 1);
     if (text.back() == '.') text.pop_back();
   }
-  // What is not zero never shows as zero.
+  // A number that is not zero must not be shown as zero.
   if (number != 0 && (text == "0" || text == "-0")) return absl::StrFormat("%.1g", number);
   return text == "-0" ? "0" : text;
 }

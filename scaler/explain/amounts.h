@@ -1,4 +1,4 @@
-// Numbers as a person reads them: with units, no longer than needed.
+// Shows numbers to people: with units, and with no more digits than needed.
 //
 // Pure.
 #pragma once
@@ -16,7 +16,7 @@ namespace flyball::scaler {
 // At most `decimals` digits after the point, without zeros at the end: 1.5333, 40, -0.25.
 std::string ShowNumber(double number, int decimals = 4);
 
-// An amount of what the metric measures: "0.95 cores", "93.4 MiB", "17.5".
+// An amount in the metric's unit: "0.95 cores", "93.4 MiB", "17.5".
 std::string ShowAmount(double milli, const MetricSpec& metric);
 template <typename Integer>
 std::string ShowAmount(Integer milli, const MetricSpec& metric) {
@@ -35,7 +35,7 @@ std::string ShowNames(const std::vector<std::string>& names, size_t most = 6);
 // "1 pod", "3 pods".
 std::string ShowCount(int64_t count, absl::string_view noun);
 
-// What people call the metric: "cpu", "memory of container app", "queue_depth{queue=jobs}".
+// The metric's name for people: "cpu", "memory of container app", "queue_depth{queue=jobs}".
 std::string ShowMetricName(const MetricSpec& metric);
 
 }  // namespace flyball::scaler

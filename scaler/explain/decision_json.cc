@@ -28,7 +28,7 @@ Json Ratio(double ratio) {
   return std::isnan(ratio) ? "NaN" : ratio > 0 ? "+Inf" : "-Inf";
 }
 
-// Names in the order of the enums.
+// Both tables are in the order of their enums.
 constexpr const char* kOutcomes[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax",
                                      "BelowMin",     "MetricsFailed", "Decided"};
 constexpr const char* kFormulas[] = {
@@ -264,7 +264,7 @@ void Emit(const Json& json, YAML::Emitter& out) {
     for (const Json& item : json) Emit(item, out);
     out << YAML::EndSeq;
   } else if (json.is_string()) {
-    // Quoted: "500m" and "10" stay texts for every reader.
+    // Quoted, so that "500m" and "10" are texts for every YAML parser.
     out << YAML::DoubleQuoted << json.get<std::string>();
   } else {
     out << json.dump();

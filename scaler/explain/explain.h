@@ -1,8 +1,8 @@
-// A decision told: as text for a person, and its whole trace as JSON or YAML for machines.
+// Explains a decision: as text for people, and as its whole trace in JSON or YAML for programs.
 //
-// Pure. The text begins with the answer and its reason; then comes one line for each step. In the
-// trace replicas are integers, ratios doubles; amounts are quantities in canonical form, as text;
-// times RFC 3339, durations seconds. A step that was not taken is absent.
+// Pure. The text begins with the answer and its reason; one line for each step follows. In the
+// trace replicas are integers, ratios are doubles, amounts are texts with quantities in canonical
+// form, times are in RFC 3339, and durations are in seconds. A step that was not taken is absent.
 #pragma once
 
 #include <string>

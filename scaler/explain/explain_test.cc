@@ -59,10 +59,10 @@ INSTANTIATE_TEST_SUITE_P(Orders, ExampleTest,
 struct Row {
   std::string name;
   std::string spec;    // more of the autoscaler's spec
-  std::string scale;   // "wanted/there"
-  std::string value;   // of the metric; "": none given
-  std::string answer;  // in the first line
-  std::string why;     // in the second
+  std::string scale;   // "spec.replicas/status.replicas"
+  std::string value;   // of the metric; "": the files have none
+  std::string answer;  // a part of the first line
+  std::string why;     // a part of the second line
 };
 
 class WhyTest : public testing::TestWithParam<Row> {};
@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Row{"TheFormula", "  maxReplicas: 9", "3/3", "44", "goes from 3 to 5 replicas",
             "lag: 44 / 10 = 4.4, rounded up to 5; one more only for a total above 50"},
-        // 33 / (10 * 3) = 1.1 is the end of the band, which belongs to it.
+        // 33 / (10 * 3) = 1.1 is the end of the band and belongs to it.
         Row{"TheTolerance", "  maxReplicas: 9", "3/3", "33", "stays at 3 replicas",
             "lag: 1.1 of the target is within 0.9 to 1.1, so 3 stay; more only for a total above "
             "33"},
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
             "3/3", "10", "goes from 3 to 2 replicas", "minReplicas is 2; lag asks for 1"},
         Row{"AnUnknownMetric", "  maxReplicas: 9", "3/3", "", "stays at 3 replicas",
             "1 of 1 metric could not be read; unknown is not zero"},
-        // The exact math would read 10E as 0 and shrink.
+        // The replica math without the guard would read 10E as 0 and shrink.
         Row{"AReadingBeyondTheGuard", "  maxReplicas: 9", "3/3", "10E", "stays at 3 replicas",
             "1 of 1 metric could not be read; unknown is not zero"},
         Row{"AboveTheMaximum", "  maxReplicas: 2", "3/3", "44", "goes from 3 to 2 replicas",
@@ -211,10 +211,10 @@ TEST(DecideGivenTest, SaysWhichScheduleHolds) {
       "[{name: night, start: 0 2 * * *, end: 0 4 * * *, minReplicas: 8, maxReplicas: 9}]";
   const GivenCase open = DecideGiven(snapshot, hpa, At(kNow));
   EXPECT_EQ(open.decision.desired, 8);
-  EXPECT_THAT(open.notes[0], HasSubstr("there holds schedule \"night\": minReplicas 8, maxReplicas "
-                                       "9; minReplicas 8, maxReplicas 9"));
+  EXPECT_THAT(open.notes[0], HasSubstr("and advise): schedule \"night\": minReplicas 8, "
+                                       "maxReplicas 9; minReplicas 8, maxReplicas 9"));
   const GivenCase closed = DecideGiven(snapshot, hpa, At(kNow - absl::Hours(2)));
-  EXPECT_THAT(closed.notes[0], HasSubstr("is none open"));
+  EXPECT_THAT(closed.notes[0], HasSubstr("none is open"));
   hpa.annotations["flyball.dev/schedules"] = "[{}]";
   EXPECT_THAT(DecideGiven(snapshot, hpa, At(kNow)).notes[0],
               HasSubstr("its schedules are not followed: metadata.annotations"));
@@ -227,7 +227,7 @@ TEST(DecideGivenTest, OldFilesAreCalledOld) {
   }
   const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow + absl::Hours(8)));
   EXPECT_THAT(given.notes[0],
-              HasSubstr("the newest reading is 8h old; to decide as of then, add --at "
+              HasSubstr("the newest reading is 8h old; to decide as of that time, add --at "
                         "2026-03-01T02:59:55Z"));
 }
 
@@ -259,8 +259,8 @@ TEST(ShowAgeTest, IsReadable) {
   EXPECT_EQ(ShowAge(absl::Seconds(-3)), "minus 3s");
 }
 
-// One of our own kind: the queue asks for 3 for each 10, and for as many more as its target by day
-// is smaller; a cron trigger asks for 6 from noon.
+// An autoscaler of our own kind. The queue holds 30: that asks for 3 at the target 10, and for 5 at
+// the target 6 of the day's schedule. A cron trigger asks for 6 from noon on.
 constexpr char kOwnFiles[] = R"(
 apiVersion: flyball.dev/v1alpha1
 kind: Autoscaler
@@ -299,7 +299,7 @@ TEST(DecideGivenTest, OfOurOwnKindSchedulesAndCronTriggersCount) {
   const GivenCase day = at(9);  // 30 / 6 = 5
   EXPECT_EQ(day.decision.desired, 4);
   EXPECT_THAT(ExplainText(day), HasSubstr("schedule \"day\": maxReplicas 4, target of queue 6"));
-  EXPECT_EQ(at(12).decision.desired, 4);  // 6, but no more than twice as many as 2 at once
+  EXPECT_EQ(at(12).decision.desired, 4);  // 6 are asked for, but 2 may at most double at once
   EXPECT_THAT(ExplainText(at(12)), HasSubstr("asks for  6"));
 }
 
@@ -341,7 +341,7 @@ TEST(DecideGivenTest, AFallbackCountsAsInTheFirstDecisionAfterAStart) {
   EXPECT_THAT(ExplainText(kept), HasSubstr("keeps for 5m what was asked for last"));
 }
 
-// A Deployment of two pods at the target; a Job's pod with its labels is far above it.
+// A Deployment with two pods at the target, and a Job's pod with the same labels far above it.
 constexpr char kForeignPod[] = R"(
 apiVersion: apps/v1
 kind: Deployment
@@ -431,7 +431,8 @@ TEST(DecideGivenTest, AnHpaIsNoRivalOfOneOfOurOwnKind) {
   ASSERT_TRUE(AddFile("web.yaml", of_both, snapshot).ok());
   EXPECT_EQ(DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow)).decision.desired, 4);
   EXPECT_EQ(DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow)).decision.desired, 4);
-  // Two of our own over the same pods stop each other; one that takes its own alone goes on.
+  // Two autoscalers of our own kind over the same pods stop each other. One that counts only the
+  // pods that its target owns goes on.
   snapshot.own_autoscalers.push_back(snapshot.own_autoscalers[0]);
   snapshot.own_autoscalers[1].autoscaler.name = "web2";
   EXPECT_FALSE(DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow)).decision.rescale);

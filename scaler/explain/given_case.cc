@@ -22,10 +22,10 @@
 namespace flyball::scaler {
 namespace {
 
-// Readings older than this, seen from "now", mean that the files were not just taken.
+// If the newest reading is older than this, the files were not taken just now.
 constexpr absl::Duration kOldFiles = absl::Minutes(5);
 
-// What was found, through the loop's guard.
+// The answer with the items that were found; without any it has an error.
 template <typename Item>
 MetricsAnswer<Item> Found(std::vector<Item> items, absl::string_view what) {
   MetricsAnswer<Item> answer;
@@ -38,7 +38,7 @@ MetricsAnswer<Item> Found(std::vector<Item> items, absl::string_view what) {
 MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const GivenCase& given) {
   std::vector<PodMetrics> items;
   for (const GivenPodMetrics& item : snapshot.pod_metrics) {
-    // The API answers for the selector's pods only.
+    // The metrics API would answer only for the pods of the selector.
     if (item.ns == given.autoscaler.ns && given.table.Find(item.metrics.name, 0) != kStranger) {
       items.push_back(item.metrics);
     }
@@ -74,7 +74,8 @@ MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapsho
       metric.metric.selector.value_or(LabelSelector()).ToSelector();
   for (const GivenExternalMetric& item : snapshot.external_metrics) {
     if (item.metric != metric.metric.name) continue;
-    // Some servers answer without labels; then the series was selected by them.
+    // Some servers answer without labels; what they return fits the selector that they were asked
+    // with.
     if (selector.ok() && !item.labels.empty() && !selector->Matches(item.labels)) continue;
     items.push_back(item.value);
   }
@@ -94,7 +95,7 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
   }
 }
 
-// What its schedules make of it then.
+// Puts the bounds and targets that the schedules set at that time into the autoscaler and triggers.
 void FollowSchedules(const Schedules& schedules, absl::string_view whose, absl::Time now,
                      std::vector<TriggerSpec>& triggers, GivenCase& out) {
   if (schedules.empty()) return;
@@ -103,13 +104,12 @@ void FollowSchedules(const Schedules& schedules, absl::string_view whose, absl::
   out.autoscaler.max_replicas = spec.max_replicas;
   SetTargets(spec.targets, out.autoscaler.metrics, triggers);
   out.notes.push_back(
-      absl::StrCat("of its schedules", whose, " there ",
-                   spec.why.empty() ? "is none open" : absl::StrCat("holds ", spec.why),
+      absl::StrCat("schedules", whose, ": ", spec.why.empty() ? "none is open" : spec.why,
                    "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
                    spec.max_replicas, spec.paused ? ", and nothing is written" : ""));
 }
 
-// The same of an HPA, whose schedules stand in its annotations.
+// The same for an HPA, whose schedules are in its annotations.
 void FollowAnnotations(absl::Time now, GivenCase& out) {
   FieldErrors errors;
   const Schedules schedules = ReadScheduleAnnotations(out.autoscaler, errors);
@@ -118,7 +118,7 @@ void FollowAnnotations(absl::Time now, GivenCase& out) {
   }
   if (!out.notes.empty()) return;
   std::vector<TriggerSpec> none;
-  FollowSchedules(schedules, ", which are followed in the modes act and advise,", now, none, out);
+  FollowSchedules(schedules, " (followed in the modes act and advise)", now, none, out);
 }
 
 void NotePodSelection(const PodSelection& selection, GivenCase& out) {
@@ -139,14 +139,14 @@ void NotePodSelection(const PodSelection& selection, GivenCase& out) {
 void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, bool own_kind,
                    GivenCase& out) {
   if (snapshot.newest_reading.has_value() && options.now - *snapshot.newest_reading > kOldFiles) {
-    out.notes.push_back(
-        absl::StrCat("the newest reading is ", ShowAge(options.now - *snapshot.newest_reading),
-                     " old; to decide as of then, add --at ", ShowTime(*snapshot.newest_reading)));
+    out.notes.push_back(absl::StrCat(
+        "the newest reading is ", ShowAge(options.now - *snapshot.newest_reading),
+        " old; to decide as of that time, add --at ", ShowTime(*snapshot.newest_reading)));
   }
   if (out.decision.outcome == Outcome::kDecided) {
     out.notes.push_back(
-        "past recommendations and changes are the controller's memory and in no file: decided as "
-        "right after its start, the current size standing for what was recommended before");
+        "no file has the recommendations and changes that a controller remembers: this is its "
+        "first decision after a start, when the current count is all that was recommended before");
   }
   const std::optional<Behavior>& behavior = out.autoscaler.behavior;
   if (!own_kind && behavior.has_value() &&
@@ -155,16 +155,16 @@ void NoteTheInputs(const ClusterSnapshot& snapshot, const CaseOptions& options, 
         absl::StrCat("the tolerance under spec.behavior is ",
                      options.dialect.gates.configurable_tolerance ? "" : "not ",
                      "followed, as the controller of Kubernetes ", DialectText(options.dialect),
-                     " does; --kubernetes-version and --feature-gates say which one it is"));
+                     " does; for another one set --kubernetes-version and --feature-gates"));
   }
 }
 
-// An autoscaler of either kind, and what of its own kind counts beyond an HPA's.
+// An autoscaler of either kind, with what an HPA has not.
 struct Subject {
   PodSelection selection;
   const GivenOwnAutoscaler* own = nullptr;  // nullptr: it is an HPA
-  std::vector<TriggerReading> triggers;     // their metrics stand behind the autoscaler's own
-  int32_t min_replicas = 1;                 // as it is written; with triggers 0 may be entered
+  std::vector<TriggerReading> triggers;     // their metrics follow those of the spec
+  int32_t min_replicas = 1;                 // of the spec; with triggers it may be 0
 };
 
 void DecideActivity(const DecisionInput& input, const Subject& subject, GivenCase& out) {

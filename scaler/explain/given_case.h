@@ -1,8 +1,8 @@
-// One autoscaler of a snapshot, decided: what was used, where it came from, and the decision.
+// Decides one autoscaler of a snapshot: its inputs, where they come from, and the decision.
 //
-// Pure. It goes through the same math and the same guard as the loop does in a cluster. What a
-// controller remembers (past recommendations and changes) is in no file, so the decision is the
-// first one after a start: the current count stands for a recommendation just made.
+// Pure. The math and the guard are those of the loop in a cluster. No file has what a controller
+// remembers (past recommendations and changes), so the decision is the first one after a start, for
+// which the current count is the only recommendation so far.
 #pragma once
 
 #include <string>
@@ -23,18 +23,18 @@ struct CaseOptions {
 };
 
 struct GivenCase {
-  Autoscaler autoscaler;  // as it was decided on: with the metrics of its triggers
+  Autoscaler autoscaler;  // the decider's input: with the metrics of its triggers
   std::string now_source;
   ScaleAnswer scale;
   std::string scale_source;  // "Deployment web", …
   PodTable table;
-  size_t pods_in_all = 0;          // how many there were, when the table holds fewer
-  std::vector<Reading> readings;   // one for each metric spec; empty when none was read
-  std::vector<std::string> notes;  // what a reader of the decision has to know about its inputs
+  size_t pods_in_all = 0;          // the number of pods, if the table has fewer
+  std::vector<Reading> readings;   // one for each metric spec; empty if none was read
+  std::vector<std::string> notes;  // what people must know about the inputs of the decision
   Decision decision;               // as if its writes succeeded
 };
 
-// Decides `autoscaler`, which is one of the snapshot's.
+// Decides an autoscaler, which must be one of the snapshot's.
 GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autoscaler,
                       const CaseOptions& options);
 GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler& given,

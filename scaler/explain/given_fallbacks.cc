@@ -12,8 +12,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Of a metric that is unknown: what its fallback asks for in the first decision, or a note of what
-// it waits for.
+// What the fallback of an unknown metric asks for in the first decision; if it asks for nothing
+// yet, a note says what it waits for.
 std::optional<Reading::Instead> FirstCount(const MetricFallback& fallback, const std::string& name,
                                            const CountBounds& bounds, absl::Time now,
                                            GivenCase& out) {

@@ -1,8 +1,8 @@
 // The fallbacks of an Autoscaler in `decide -f`.
 //
-// Pure. Files tell of one moment: what is unknown in them counts as unknown for the first decision,
-// as it does to serve after a start. So a fallback counts at once only with `failureThreshold: 0`;
-// of the others a note says what they wait for.
+// Pure. Files show one moment, so that what is unknown in them has been unknown for one decision,
+// as it would be for a server that has just started. A fallback therefore counts only with
+// `failureThreshold: 0`; for all others a note says what they wait for.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace flyball::scaler {
 
-// Changes out.readings, of which the last ones are those of the triggers and which are empty where
-// no metric is read, and `triggers`. `min_replicas` is the minimum as it is written.
+// Changes `triggers` and out.readings. The readings of triggers are the last ones of out.readings,
+// which is empty if no metric was read. `min_replicas` is the minimum of the spec.
 void FollowFallbacks(const OwnSpec& own, int32_t min_replicas, absl::Time now, GivenCase& out,
                      std::vector<TriggerReading>& triggers);
 

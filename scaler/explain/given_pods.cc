@@ -24,8 +24,8 @@ const WorkloadScale* FindScale(const ClusterSnapshot& snapshot, const Autoscaler
   return nullptr;
 }
 
-// The labels that all pods of the namespace share, as a selector; those that a workload gives to
-// one generation or one pod are left out.
+// The labels that all pods of the namespace share, as a selector; labels that differ between the
+// generations of one workload are left out.
 std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns) {
   std::optional<kube::Labels> shared;
   for (const Pod& pod : snapshot.pods) {
@@ -47,8 +47,8 @@ kube::Selector SelectorOf(const PodSelection& selection, const kube::Selector& s
   return selection.owned_only ? OwnedBy(target.kind, target.name, selector) : selector;
 }
 
-// Who of the same kind selects one of the pods. Whoever takes its own pods alone shares none with
-// one that takes whatever has the labels.
+// The autoscalers of the same kind that select one of the pods. One that counts only the pods that
+// its target owns and one that counts all pods with the labels are not rivals.
 template <typename Listed>
 std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
                                      const ClusterSnapshot& snapshot, const PodSelection& of,
@@ -97,7 +97,7 @@ void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out) {
       " is not in the files: its replicas are those of the autoscaler's status, and ",
       out.scale.selector.empty() ? "every pod given counts as its pod"
                                  : "its pods are those with the labels that all given pods share"));
-  // Any text will do that is not empty: no selector is no answer, but here there is one.
+  // An empty selector would mean that the scale is unknown. This one matches every pod.
   if (out.scale.selector.empty()) out.scale.selector = "!flyball-matches-every-pod";
 }
 

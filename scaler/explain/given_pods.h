@@ -1,7 +1,7 @@
-// The scale and the pods of an autoscaler, out of the files given to `decide -f`.
+// The scale and the pods of an autoscaler, from the files that `decide -f` was given.
 //
-// Pure. The pods are found as the loop finds them (stores/pod_index.h): by the selector of the
-// scale, or of these only the ones that the target owns; and so are the rivals, who are of the same
+// Pure. Pods and rivals are found as the loop finds them (stores/pod_index.h): pods by the selector
+// of the scale, or only those of them that the target owns; rivals among autoscalers of the same
 // kind.
 #pragma once
 
@@ -13,15 +13,15 @@ namespace flyball::scaler {
 
 // An autoscaler and how its pods are found.
 struct PodSelection {
-  const Autoscaler* autoscaler = nullptr;  // as it stands in the snapshot
+  const Autoscaler* autoscaler = nullptr;  // the snapshot's
   bool owned_only = false;
 };
 
 PodSelection SelectionOf(const Autoscaler& hpa);
 PodSelection SelectionOf(const GivenOwnAutoscaler& given);
 
-// Sets the scale of out.autoscaler, and where it is from. Where the workload is not in the files
-// the autoscaler's status stands in, with a note.
+// Sets the scale of out.autoscaler and where it is from. If the workload is not in the files, the
+// scale comes from the autoscaler's status, and a note says so.
 void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out);
 
 // Sets `answer` and out.table, which it points to, from out.autoscaler and out.scale.

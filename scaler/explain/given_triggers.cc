@@ -11,12 +11,12 @@
 namespace flyball::scaler {
 namespace {
 
-// Its metric and reading; a status says why they are not known.
+// Returns the reading and sets the metric. The error says why they are unknown.
 absl::StatusOr<TriggerReading> ReadOne(const TriggerSpec& spec, const TriggerContext& context,
                                        absl::Time now, TriggerMetric& metric) {
   if (spec.type != "cron") {
     return absl::UnavailableError(
-        absl::StrCat("a trigger of type ", spec.type, " is not asked when files are decided on"));
+        absl::StrCat("a trigger of type ", spec.type, " is not asked if the input is files"));
   }
   const absl::StatusOr<std::unique_ptr<Trigger>> trigger = MakeTrigger(spec, context);
   if (!trigger.ok()) return trigger.status();

@@ -1,5 +1,5 @@
-// The triggers of an Autoscaler in `decide -f`, where nobody outside is asked: a cron trigger needs
-// the time alone, any other is unknown.
+// The triggers of an Autoscaler in `decide -f`, which asks no server: a cron trigger needs only the
+// time, any other is unknown.
 //
 // Pure.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace flyball::scaler {
 
-// Puts the metrics of the triggers behind those of the autoscaler, and returns what each says.
+// Appends the metrics of the triggers to those of the autoscaler, and returns their readings.
 std::vector<TriggerReading> ReadGivenTriggers(const OwnSpec& own, absl::Time now,
                                               Autoscaler& autoscaler);
 

@@ -16,7 +16,6 @@ std::string ShowShort(absl::Duration duration) {
                              : absl::StrCat(ShowNumber(milliseconds / 1000, 1), "s");
 }
 
-// What was done with the decision.
 std::string ShowAct(const LoggedDecision& logged) {
   if (!logged.scale_error.empty()) {
     return absl::StrCat("the scale could not be written: ", logged.scale_error);
@@ -24,20 +23,20 @@ std::string ShowAct(const LoggedDecision& logged) {
   if (logged.scale_written) return "the scale was written";
   if (!logged.decision.rescale) return absl::StrCat("mode ", ModeName(logged.mode));
   if (logged.mode == Mode::kAct) return "the scale was not written";
-  return absl::StrCat(
-      "mode ", ModeName(logged.mode), ": the scale is not written, ",
-      logged.mode == Mode::kAdvise ? "the count is published as a metric" : "only compared");
+  return absl::StrCat("mode ", ModeName(logged.mode), ": the scale is not written, ",
+                      logged.mode == Mode::kAdvise ? "the count is published as a metric"
+                                                   : "the count is only compared");
 }
 
 std::vector<std::string> Notes(const LoggedDecision& logged) {
   std::vector<std::string> notes = {ShowAct(logged)};
   if (logged.times > 1) {
-    notes.push_back(absl::StrCat("the same came out ", logged.times, " times since ",
+    notes.push_back(absl::StrCat("the same was decided ", logged.times, " times since ",
                                  ShowTime(logged.first),
-                                 "; the numbers are those of the last one"));
+                                 "; the numbers are those of the last time"));
   }
   if (!logged.managed->scheduled.empty()) {
-    notes.push_back(absl::StrCat("decided with what schedules bring: ", logged.managed->scheduled));
+    notes.push_back(absl::StrCat("schedules: ", logged.managed->scheduled));
   }
   if (!logged.activation.empty()) notes.push_back(absl::StrCat("triggers: ", logged.activation));
   std::string took = absl::StrCat("reading and deciding took ", ShowShort(logged.took));
@@ -61,12 +60,12 @@ GivenCase CaseFromLog(LoggedDecision logged) {
   for (const TriggerMetric& metric : logged.trigger_metrics) {
     out.autoscaler.metrics.push_back(ToMetricSpec(metric));
   }
-  out.now_source = logged.times > 1 ? "the last of its kind" : "once";
+  out.now_source = logged.times > 1 ? "the last of equal decisions" : "one decision";
   out.notes = Notes(logged);
   out.scale = std::move(logged.scale);
   const ObjectReference& target = out.autoscaler.scale_target;
   out.scale_source = absl::StrCat(target.kind, " ", target.name);
-  std::vector<PodTable::Source> pods;  // of which only the names were kept
+  std::vector<PodTable::Source> pods;  // the log has only their names
   for (const std::string& name : logged.pods) {
     pods.push_back({.name = name, .row = {}, .shape = nullptr});
   }

@@ -1,4 +1,4 @@
-// Turns a decision that the running scaler's log kept into a GivenCase, the form that is explained.
+// Makes a GivenCase, the form that is explained, from a decision in the log of the running scaler.
 //
 // Pure.
 #pragma once

@@ -71,7 +71,7 @@ class LoggedCaseTest : public testing::Test {
 TEST_F(LoggedCaseTest, IsExplainedAsDecideExplainsIt) {
   for (Proposal& proposal : given_.decision.proposals) proposal.pod_groups.clear();
   std::string want = ExplainText(given_);
-  // Where it came from and what was noted differ; nothing else does.
+  // Only the sources of the inputs and the notes differ.
   std::vector<std::string> want_lines, got_lines;
   for (absl::string_view line : absl::StrSplit(want, '\n')) {
     if (!absl::StartsWith(line, "note") && !absl::StartsWith(line, "time")) {
@@ -97,7 +97,7 @@ TEST_F(LoggedCaseTest, TheTraceIsTheSame) {
   const GivenCase logged = CaseFromLog(log.Last(record_.managed->key)[0]);
   std::string want = ExplainJson(given_);
   std::string got = ExplainJson(logged);
-  want.resize(want.find("\"state\""));  // kept in its shortest form
+  want.resize(want.find("\"state\""));  // of which the log keeps only a part
   got.resize(got.find("\"state\""));
   EXPECT_EQ(got, want);
 }
@@ -136,7 +136,7 @@ TEST_F(LoggedCaseTest, MetricsOfTriggersAreKeptBesideTheSpec) {
 TEST_F(LoggedCaseTest, SaysWhatBecameOfIt) {
   record_.scale_written = false;
   record_.mode = Mode::kShadow;
-  EXPECT_THAT(Explain(), HasSubstr("mode shadow: the scale is not written, only compared"));
+  EXPECT_THAT(Explain(), HasSubstr("mode shadow: the scale is not written, the count "));
   record_.mode = Mode::kAct;
   record_.scale_error = "conflict";
   EXPECT_THAT(Explain(), HasSubstr("the scale could not be written: conflict"));

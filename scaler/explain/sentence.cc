@@ -20,7 +20,7 @@ double LastRatio(const Proposal& proposal) {
   return proposal.refilled ? proposal.refilled_ratio : proposal.ratio;
 }
 
-// What is held against what the metric measures: thousandths, or percent of the request.
+// The target that the metric is compared with: in thousandths, or in percent of the request.
 double TargetOf(const Proposal& proposal) {
   return proposal.formula == Formula::kPodUtilization ? proposal.target_utilization
                                                       : static_cast<double>(proposal.target_milli);
@@ -35,7 +35,7 @@ std::string Above(double amount, const MetricSpec& metric, const Proposal& propo
                           : ShowAmount(amount, metric));
 }
 
-// What `count` replicas can carry, said as the condition for one more.
+// How much has to be measured before one more replica is needed.
 std::string OneMoreOnlyAbove(const MetricSpec& metric, const Proposal& proposal) {
   const double carried = TargetOf(proposal) * proposal.replicas;
   return Above(IsOfTotal(proposal) ? carried : carried / proposal.multiplier, metric, proposal);
@@ -53,7 +53,7 @@ std::string Product(const MetricSpec& metric, const Proposal& proposal) {
                       " = ", ShowNumber(LastRatio(proposal) * proposal.multiplier));
 }
 
-// What would have to be measured for the count to grow out of the tolerance.
+// How much has to be measured before the tolerance ends and the count grows.
 std::string GrowsAbove(const MetricSpec& metric, const Proposal& proposal) {
   const double most = TargetOf(proposal) * proposal.tolerance.high();
   return Above(IsOfTotal(proposal) ? most * proposal.base_replicas : most, metric, proposal);
@@ -83,7 +83,7 @@ std::string ShowPolicyLimit(const ScalingRules& rules, const PolicyLimit& policy
                       changes, " allows ", policy.limit);
 }
 
-// The rule that set the limit.
+// The policy that set the limit, or all rules if no single one did.
 std::string ShowCountingRule(const GivenCase& given) {
   const Limiting& limiting = *given.decision.limiting;
   const ScalingRules* rules = RulesOf(given);
@@ -92,7 +92,7 @@ std::string ShowCountingRule(const GivenCase& given) {
   return ShowPolicyLimit(*rules, limiting.policies[*limiting.policy]);
 }
 
-// "orders_waiting asks for 8 (229 / 30 = 7.6333)", or what the window made of it.
+// "orders_waiting asks for 8 (229 / 30 = 7.6333)", or the window's count if that counts.
 std::string WhatIsAskedFor(const GivenCase& given) {
   const Decision& decision = given.decision;
   const int32_t asked = decision.limiting->before;

@@ -1,4 +1,4 @@
-// The one sentence of a decision: why this count and not one more.
+// Says in one sentence why a decision has this count and not one more.
 //
 // Pure.
 #pragma once
@@ -9,15 +9,15 @@
 
 namespace flyball::scaler {
 
-// "35 / 10 asks for 3.5, rounded up to 4; a fifth is needed only above 40". Names what decided: the
-// bounds, a rule, the window, or the formula of the metric that asked for the most.
+// "lag: 35 / 10 = 3.5, rounded up to 4; one more only for a total above 40". Names what the count
+// comes from: the bounds, a rule, the window, or the formula of the metric that asked for the most.
 std::string WhyThisCount(const GivenCase& given);
 
-// The same for one metric's proposal alone.
+// The same for the proposal of one metric.
 std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal);
 
-// The policies that a direction's limit was made of, and which one counted: "Pods 4 in 15s allows 9
-// (5 at its start, +4)".
+// The policies that the limit of the decision's direction comes from, and which of them counts:
+// "4 pods in 15s from 5 allows 9; 100% in 15s from 5 allows 10; the largest change counts".
 std::string ShowRules(const GivenCase& given);
 
 // The target of a metric: "60% of the request", "0.5 cores for each pod", "10 for each replica".

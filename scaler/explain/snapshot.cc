@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kDefaultNamespace[] = "default";
 
-// A Scale, or a workload, which has one.
+// The fields that a Scale and a workload have in common.
 struct WrittenScaleSpec {
   std::optional<int32_t> replicas;
 };
@@ -40,14 +40,14 @@ constexpr auto kScaleFields = [](auto& field, WrittenScale& to) {
   field("status", to, [](auto& field, WrittenScale& to) { field("replicas", to.status_replicas); });
 };
 
-// What holds a selector: the spec of a workload, the metric of a MetricValue.
+// An object with a selector: the spec of a workload, or the metric of a MetricValue.
 struct WrittenSelector {
   std::optional<kube::LabelSelector> selector;
 };
 constexpr auto kSelectorHolderFields = [](auto& field, WrittenSelector& to) {
   field("selector", to.selector, kSelectorFields);
 };
-// The same in a ReplicationController, whose selector is the labels themselves.
+// A ReplicationController, whose selector is a map of labels.
 constexpr auto kLabelsHolderFields = [](auto& field, kube::LabelSelector& to) {
   field("selector", to.match_labels);
 };
@@ -57,7 +57,7 @@ std::string TextAt(const Node& object, absl::string_view outer, absl::string_vie
   return member == nullptr ? "" : std::string(member->FindText(inner));
 }
 
-// Reads the objects of one file; knows where in it it is.
+// Reads the objects of one file. Its errors have the file's name and the line.
 class FileReader {
  public:
   FileReader(absl::string_view file, ClusterSnapshot& snapshot)
@@ -103,7 +103,7 @@ class FileReader {
     return absl::OkStatus();
   }
 
-  // As kubectl does for an object without one.
+  // Puts an object without a namespace into `default`, as kubectl does.
   static void GiveNamespace(Node& object) {
     for (auto& [key, value] : object.members) {
       if (key != "metadata" || value.Find("namespace") != nullptr) continue;
@@ -114,7 +114,7 @@ class FileReader {
     }
   }
 
-  // What parsing or admission found wrong.
+  // The errors of parsing or admission, with their lines.
   absl::Status Checked(const Node& object, const std::string& decode_error,
                        const std::vector<FieldError>& found) const {
     if (!decode_error.empty()) {
@@ -141,7 +141,7 @@ class FileReader {
 
   absl::Status ReadHpa(Node object) {
     GiveNamespace(object);
-    // The object is stored already: what a gate would have kept out is followed.
+    // The object comes from a cluster, whose version and gates are not known: all fields count.
     AdmissionResult admitted = Admit(object, AdmitAll());
     RETURN_IF_ERROR(Checked(object, admitted.decode_error, admitted.errors));
     snapshot_.autoscalers.push_back(*std::move(admitted.autoscaler));
@@ -170,8 +170,8 @@ class FileReader {
     return absl::OkStatus();
   }
 
-  // The selector of a workload is an object (of a ReplicationController: a map of labels), that of
-  // a Scale a text.
+  // The selector of a workload is an object (a ReplicationController's is a map of labels), that of
+  // a Scale is a text.
   absl::StatusOr<std::string> ReadSelectorText(const Node& object, const std::string& kind) const {
     if (kind == "Scale") return TextAt(object, "status", "selector");
     const Node* spec = object.Find("spec");
@@ -196,7 +196,7 @@ class FileReader {
     scale.kind = kind;
     scale.ns = written.metadata.ns.empty() ? kDefaultNamespace : written.metadata.ns;
     scale.name = written.metadata.name;
-    // Workloads default to 1, the spec of a Scale to 0.
+    // The default is 1 for a workload, and 0 in the spec of a Scale.
     scale.answer.spec_replicas = 1;
     if (written.spec.has_value()) {
       scale.answer.spec_replicas = written.spec->replicas.value_or(kind == "Scale" ? 0 : 1);

@@ -1,7 +1,7 @@
-// What the files given to `decide -f` say about a cluster: autoscalers, scales, pods and answers of
-// the metrics APIs.
+// The cluster as the files that `decide -f` was given describe it: autoscalers, scales, pods and
+// answers of the metrics APIs.
 //
-// Pure values; files are read elsewhere. Any order, any number of objects in a file: single
+// Pure values; files are read elsewhere. A file has any number of objects in any order: single
 // objects, lists as `kubectl get -o yaml|json` prints them, several YAML documents, and the lists
 // that the metrics APIs answer with (`kubectl get --raw`).
 //
@@ -30,7 +30,7 @@ namespace flyball::scaler {
 
 // The replicas of a workload, as its scale subresource would tell them.
 struct WorkloadScale {
-  std::string kind;  // "Scale": it may be that of any kind of workload with the name
+  std::string kind;  // "Scale": it fits a workload of any kind with that name
   std::string ns;
   std::string name;
   ScaleAnswer answer;
@@ -41,16 +41,16 @@ struct GivenPodMetrics {
   PodMetrics metrics;
 };
 
-// One MetricValue.
+// A MetricValue.
 struct GivenObjectMetric {
   std::string kind;
   std::string ns;
   std::string metric;
-  std::string selector;  // text form; "" when none is stated
+  std::string selector;  // as text; "" if there is none
   ObjectMetric value;
 };
 
-// One ExternalMetricValue.
+// An ExternalMetricValue.
 struct GivenExternalMetric {
   std::string metric;
   kube::Labels labels;
@@ -61,22 +61,22 @@ struct GivenOwnAutoscaler {
   Autoscaler autoscaler;
   OwnSpec own;
   absl::Time created = absl::InfinitePast();
-  std::optional<absl::Time> last_active;  // of its triggers, as the status says
+  std::optional<absl::Time> last_active;  // when a trigger was last active, from the status
 };
 
 struct ClusterSnapshot {
   std::vector<Autoscaler> autoscalers;  // HorizontalPodAutoscalers
   std::vector<GivenOwnAutoscaler> own_autoscalers;
   std::vector<WorkloadScale> scales;
-  std::vector<Pod> pods;  // with their owners beside their labels (stores/pod_owner.h)
+  std::vector<Pod> pods;  // their labels also say their owners (stores/pod_owner.h)
   std::vector<GivenPodMetrics> pod_metrics;
   std::vector<GivenObjectMetric> object_metrics;
   std::vector<GivenExternalMetric> external_metrics;
-  std::map<std::string, int> ignored;        // kind -> how many
-  std::optional<absl::Time> newest_reading;  // of all metrics
+  std::map<std::string, int> ignored;        // kind -> number of objects
+  std::optional<absl::Time> newest_reading;  // the newest time among all metrics
 };
 
-// Adds what the text of one file says.
+// Adds the objects of one file, whose text is `text`.
 absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot);
 
 }  // namespace flyball::scaler

@@ -12,10 +12,10 @@
 namespace flyball::scaler {
 namespace {
 
-// What a missing timestamp reads as: Go's zero time, 1 January of the year 1.
+// Go's zero time, 1 January of the year 1, which servers write for a missing timestamp.
 constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
 
-// What the names of all pods begin with, up to a dash; "" for a single pod.
+// The longest common start of all pods' names that ends in a dash; "" for a single pod.
 std::string SharedNamePrefix(const PodTable& pods) {
   if (pods.size() < 2) return "";
   std::string prefix = pods.name(0);
@@ -44,9 +44,9 @@ class Page {
   void Gap() { absl::StrAppend(&text_, "\n"); }
   std::string Take() { return std::move(text_); }
 
-  // What all pods begin with; it is shown once.
+  // The common start of all pods' names, which is shown only once.
   const std::string& prefix() const { return prefix_; }
-  // The rest of a pod's name.
+  // The name without that start.
   std::string PodName(size_t row) const { return pods_.name(row).substr(prefix_.size()); }
 
  private:
@@ -81,14 +81,14 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
     const std::string high = ShowAge(oldest);
     age = low == high ? absl::StrCat(high, " old") : absl::StrCat(low, " to ", high, " old");
   }
-  // Of a decision from the log not all samples are kept.
+  // The log does not keep all samples of a decision.
   const auto count =
       static_cast<int64_t>(std::max(shown.size(), given.decision.proposals[index].items));
   page.Detail("read", absl::StrCat(ShowCount(count, reading.samples.empty() ? "value" : "sample"),
                                    ", ", age, ": ", ShowNames(shown)));
 }
 
-// Who is in which group; or, when nobody wrote that down, how many are.
+// Which pods are in which group; only their numbers, if the decision has no names.
 void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
   const GroupCounts& groups = proposal.groups;
   const std::tuple<PodGroup, int64_t, const char*> kGroups[] = {
@@ -144,7 +144,7 @@ void WriteMean(const MetricSpec& metric, const Proposal& proposal, Page& page) {
   WriteRatio(mean, ShowAmount(proposal.target_milli, metric), proposal, page);
 }
 
-// How the pods without a usable sample were counted, and what that made of the ratio.
+// How pods without a usable sample were counted, and the ratio that this gave.
 void WriteGaps(const MetricSpec& metric, const Proposal& proposal, Page& page) {
   if (!proposal.refilled) return;
   std::vector<std::string> rules;

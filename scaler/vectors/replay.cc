@@ -12,7 +12,7 @@
 namespace flyball::scaler {
 namespace {
 
-// As many as the controller makes when every one meets a conflict.
+// The number of writes that the controller tries if each one meets a conflict.
 constexpr size_t kMaxScaleWrites = 5;
 
 // The name of a fault word's kind: `error:TEXT` is "error".
@@ -21,19 +21,20 @@ std::string OutcomeOf(absl::string_view word) {
   return absl::StartsWith(word, "error:") ? "error" : std::string(word);
 }
 
-// The API keeps whole seconds.
+// The API stores whole seconds.
 void StoreTime(std::optional<absl::Time>& time) {
   if (time.has_value()) time = absl::FromUnixSeconds(absl::ToUnixSeconds(*time));
 }
 
-// The API keeps the text: 404000000, written of a binary quantity, comes back as the decimal 404M.
+// The API stores the text: a binary quantity that is written as 404000000 is read as the decimal
+// 404M.
 void StoreQuantity(std::optional<kube::Quantity>& quantity) {
   if (!quantity.has_value()) return;
   const auto read = kube::Quantity::Parse(quantity->ToString());
   if (read.ok()) quantity = *read;
 }
 
-// What a read of the status gives after `status` was written.
+// The status as it is read after `status` was written.
 AutoscalerStatus Stored(AutoscalerStatus status) {
   StoreTime(status.last_scale_time);
   for (MetricStatus& metric : status.current_metrics) {
@@ -44,7 +45,7 @@ AutoscalerStatus Stored(AutoscalerStatus status) {
   return status;
 }
 
-// The autoscaler with its spec replaced; already admitted, so only defaults are applied.
+// The autoscaler with its spec replaced. It was admitted before, so that only defaults are applied.
 std::optional<Autoscaler> WithSpec(const Scenario& scenario, const Node& spec) {
   Node document;
   document.kind = Node::Kind::kMap;
@@ -111,7 +112,7 @@ class Replayer {
     if (changed.has_value()) autoscaler_ = *std::move(changed);
   }
 
-  // Conflicts are tried again, with the same count.
+  // After a conflict the same count is written again.
   void WriteScale(const Tick& tick, const DecisionInput& input, TickResult& result) {
     const int32_t replicas = result.decision.desired;
     std::string error;
@@ -137,7 +138,7 @@ class Replayer {
 
   const Scenario& scenario_;
   Autoscaler autoscaler_;
-  int64_t generation_;  // what it is at a tick that changes its spec is said there
+  int64_t generation_;  // a tick that changes the spec also says the new generation
   World world_;
   ScalerState state_;
   AutoscalerStatus stored_;

@@ -1,7 +1,7 @@
-// Runs a scenario: admission, then one reconcile for each tick, the state carried over.
+// Runs a scenario: admission, then one reconcile for each tick, with the state of the one before.
 //
-// Pure. The math is the one that the loop uses in a cluster; here the cluster is scripted, and no
-// guard (steps/guard.h) is around the math.
+// Pure. The math is the one that the loop uses in a cluster. Here the scenario scripts the cluster,
+// and the guard (steps/guard.h) is left out, since the original has none.
 #pragma once
 
 #include <string>
@@ -28,13 +28,13 @@ struct TickResult {
 struct ReplayResult {
   std::string id;
   AdmissionResult admission;
-  bool tells_generation = false;  // of a dialect whose vectors say which one is stored
-  std::vector<TickResult> ticks;  // empty when admission refused
+  bool tells_generation = false;  // the dialect's vectors have the stored generation
+  std::vector<TickResult> ticks;  // empty if admission refused the autoscaler
 };
 
 ReplayResult Replay(const Scenario& scenario);
 
-// The result as one line of JSON, in the form that the vectors expect.
+// The result as one line of JSON, in the form that the vectors have.
 std::string ResultJson(const ReplayResult& result);
 
 }  // namespace flyball::scaler

@@ -10,12 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// With as many digits of a second as there are.
+// The time with all its fractional digits.
 std::string PreciseTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
 }
 
-// As the API stores it.
+// The time in whole seconds, as the API stores it.
 std::string WholeTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }

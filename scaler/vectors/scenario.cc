@@ -12,7 +12,8 @@
 namespace flyball::scaler {
 namespace {
 
-// A scenario as it is written: pods and items of answers are read when all else is as it should be.
+// A scenario as it is written. Pods and items of answers are read after the rest has been found
+// right.
 struct WrittenAnswer {
   std::string kind;
   std::string object;
@@ -120,7 +121,7 @@ constexpr auto kScenarioFields = [](auto& field, WrittenScenario& to) {
   field("ticks", to.ticks, kTickFields);
 };
 
-// A gate that does not bear on autoscalers may be among them.
+// There may be gates of other parts of Kubernetes, which have no effect.
 absl::StatusOr<GateSettings> ReadGates(const std::optional<Node>& written) {
   GateSettings out;
   if (!written.has_value()) return out;
@@ -149,13 +150,13 @@ absl::Status ReadConfig(WrittenScenario& written, const DialectChoice& otherwise
     version.minor = choice.minor.value_or(version.minor);
   }
   ASSIGN_OR_RETURN(GateSettings gates, ReadGates(written.gates));
-  gates.insert(otherwise.gates.begin(), otherwise.gates.end());  // the scenario's own stay
+  gates.insert(otherwise.gates.begin(), otherwise.gates.end());  // does not replace the scenario's
   out.admit.dialect = DialectOf(version, gates);
   out.math = MathConfigOf(written.flags, out.admit.dialect);
   return absl::OkStatus();
 }
 
-// Every item of a list through one of the readers.
+// Reads every item of a list with `read`.
 template <typename Item>
 absl::StatusOr<std::vector<Item>> ReadAll(const std::vector<Node>& items, absl::string_view key,
                                           absl::StatusOr<Item> (*read)(const Node&,

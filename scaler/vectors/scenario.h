@@ -35,7 +35,7 @@ struct ScaleChange {
   std::optional<std::string> selector;     // absent: as before
 };
 
-// What the metrics APIs answer to one question.
+// The answer of a metrics API to one question.
 template <typename Item>
 struct ScriptedAnswer {
   // Custom metrics only: `Kind` or `Kind.group`; "Pod" with object "*" answers Pods metrics.
@@ -50,11 +50,11 @@ struct Faults {
   std::string get_scale;
   std::vector<std::string> update_scale;  // one for each PUT; none left: ok
   std::string update_status;
-  std::string list_pods;  // no such word but the error's text; "": it does not fail
-  bool deleted = false;   // the autoscaler, after it was read
+  std::string list_pods;  // not one of these words but the text of an error; "": no failure
+  bool deleted = false;   // the autoscaler is deleted after it was read
 };
 
-// What changed in the cluster since the tick before, and what the metrics APIs answer in this one.
+// The changes in the cluster since the tick before, and the metrics APIs' answers in this one.
 struct Tick {
   absl::Time now;
   ScaleChange scale;
@@ -72,14 +72,15 @@ struct Tick {
 struct Scenario {
   std::string id;
   MathConfig math;
-  AdmitOptions admit;  // by the dialect that `math` is of
+  AdmitOptions admit;  // of the same dialect as `math`
   Node autoscaler;
   std::vector<OtherAutoscaler> others;
   ScalerState state;
   std::vector<Tick> ticks;
 };
 
-// `otherwise`: of a scenario that does not say its version or a gate; without it 1.34 and defaults.
+// `otherwise` has the version and the gates for a scenario that does not have them; without it they
+// are 1.34 and its defaults.
 //   kInvalidArgument  the line is not such a scenario
 absl::StatusOr<Scenario> ReadScenario(const Node& node, const DialectChoice& otherwise = {});
 

@@ -41,7 +41,7 @@ absl::StatusOr<std::string> AnswerDocument(absl::string_view line, const Dialect
 LineAnswer AnswerLine(absl::string_view line, size_t number, const DialectChoice& otherwise) {
   absl::StatusOr<std::string> answer = AnswerDocument(line, otherwise);
   if (answer.ok()) return {.ok = true, .text = *std::move(answer)};
-  // The parser counts lines of its document, which is this one line.
+  // The parser's line number is always 1, since its document is this one line.
   absl::string_view message = answer.status().message();
   absl::ConsumePrefix(&message, "line 1: ");
   return {.ok = false, .text = Dump({{"error", std::string(message)}, {"line", number}})};

@@ -1,6 +1,6 @@
-// Scenario lines in, decision lines out: what `flyball decide --vectors` does.
+// Reads lines with scenarios and writes lines with decisions, for `flyball decide --vectors`.
 //
-// Streaming: one line is read, answered and written before the next; order is kept.
+// Each line is read, answered and written before the next one, in order.
 // Limits: 64 MiB a line (document.h).
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace flyball::scaler {
 
-// The answer to one line, without a line end. Its members tell what it is: `{"scenario": …}` for
-// the replica math, `{"in": …}` for scaling by requests (requests/request_vectors.h), which is
-// answered `{"id": …, "out": …}`; anything beside these members is ignored. A line that is no
-// scenario is answered `{"error": …, "line": number}`; `ok` is then false.
+// The answer to one line, without a line end. A line has `{"scenario": …}` for the replica math, or
+// `{"in": …}` for scaling by requests (requests/request_vectors.h), whose answer is
+// `{"id": …, "out": …}`; other members are ignored. The answer to a line without a scenario is
+// `{"error": …, "line": number}`, and `ok` is then false.
 struct LineAnswer {
   bool ok = true;
   std::string text;
 };
-// `otherwise`: as of ReadScenario (scenario.h).
+// `otherwise` is that of ReadScenario (scenario.h).
 LineAnswer AnswerLine(absl::string_view line, size_t number, const DialectChoice& otherwise = {});
 
-// All lines of `in`; empty ones are skipped. Returns how many were bad.
+// Answers all lines of `in`; empty ones are skipped. Returns the number of lines that were wrong.
 size_t AnswerLines(std::istream& in, std::ostream& out, const DialectChoice& otherwise = {});
 
 }  // namespace flyball::scaler

@@ -26,7 +26,7 @@ std::string ReadGzip(const std::string& path) {
   return text;
 }
 
-// Without what is not compared: the order of API reads, and Go's text of a body that does not
+// Leaves out what is not compared: the order of API reads, and Go's text for a body that does not
 // parse.
 Json Comparable(Json expect) {
   for (Json& tick : expect["ticks"]) tick.erase("queries");
@@ -36,7 +36,7 @@ Json Comparable(Json expect) {
   return expect;
 }
 
-// Where two values first differ, so that a failure says what broke.
+// The first difference of two values, for the message of a failure.
 std::string FirstDifference(const Json& want, const Json& got) {
   const Json patch = Json::diff(got, want);
   return patch.empty() ? "" : patch.front().dump();
@@ -64,7 +64,7 @@ TEST_P(AnswerLineTest, DecidesAsTheControllerDoes) {
     ASSERT_TRUE(answer.ok) << answer.text;
     const Json got = Comparable(Json::parse(answer.text));
     EXPECT_EQ(FirstDifference(want, got), "") << want["id"];
-    // The same of a scenario that leaves its version to the command line.
+    // The result must be the same if the command line says the version and not the scenario.
     Json silent = vector;
     Json& config = silent["scenario"]["config"];
     if (const auto version = config.find("kubernetesVersion"); version != config.end()) {

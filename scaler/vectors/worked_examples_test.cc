@@ -1,6 +1,6 @@
-// Examples whose point lies outside the math alone: what the pod and metric documents hold,
-// admission, and the target's scale. Worked out with the controller of Kubernetes 1.34.4. Numbers
-// in the names are those of the list of examples.
+// Examples of what happens around the math: the content of pod and metric documents, admission, and
+// the target's scale. The controller of Kubernetes 1.34.4 gave the expected results. The numbers in
+// the names only tell the examples apart.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -14,7 +14,7 @@ namespace {
 struct KnownKind {
   absl::string_view group;
   absl::string_view kind;
-  absl::string_view resource;  // qualified, as errors name it
+  absl::string_view resource;  // with its group, as errors name it
 };
 
 constexpr KnownKind kKnownKinds[] = {
@@ -40,7 +40,7 @@ std::string NoMatch(absl::string_view group, absl::string_view kind) {
   return absl::StrCat("no matches for kind \"", kind, "\" in group \"", group, "\"");
 }
 
-// What a fault word means for that object; "" for none.
+// The error that a fault word means for that object; "" if it means none.
 std::string FaultText(absl::string_view word, absl::string_view resource, absl::string_view name) {
   if (word.empty() || word == "ok") return "";
   if (word == "notfound") return absl::StrCat(resource, " \"", name, "\" not found");
@@ -53,7 +53,7 @@ std::string FaultText(absl::string_view word, absl::string_view resource, absl::
   return std::string(word);
 }
 
-// `kind` "" is that of no object.
+// `kind` is "" for an external metric, which has no object.
 template <typename Item>
 MetricsAnswer<Item> Find(const std::vector<ScriptedAnswer<Item>>& scripted, absl::string_view kind,
                          absl::string_view object, const MetricIdentifier& metric) {
@@ -79,7 +79,7 @@ MetricsAnswer<ObjectMetric> FindObjects(const Tick& tick, absl::string_view ns,
                                   " to resource: ", NoMatch(group, object.kind)),
             .items = {}};
   }
-  // A Namespace is always the autoscaler's own.
+  // A metric of a Namespace is always one of the autoscaler's own namespace.
   return Find(tick.custom, kind, kind == "Namespace" ? ns : object.name, spec.metric);
 }
 

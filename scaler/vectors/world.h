@@ -1,4 +1,4 @@
-// The cluster of a scenario: what its ticks changed, and how its API answers.
+// The cluster of a scenario: its state after the ticks, and the answers of its API.
 //
 // Not thread-safe; no I/O. Not here: the decisions (replay.h).
 #pragma once
@@ -16,26 +16,27 @@ namespace flyball::scaler {
 
 class World {
  public:
-  // Takes the autoscaler and its rivals. The autoscaler outlives the world; its spec may be
-  // replaced in between.
+  // Takes the autoscaler and its rivals. The autoscaler must outlive the world; its spec may be
+  // replaced meanwhile.
   World(const Scenario& scenario, const Autoscaler& autoscaler);
 
-  // What the tick changes before the autoscaler is reconciled.
+  // Applies the tick's changes, before the autoscaler is reconciled.
   void Apply(const Tick& tick);
 
   // The target's scale as the API answers.
   ScaleAnswer ReadScale(const Tick& tick);
 
-  // The pods of the scale's selector. The table lives until the next call.
+  // The pods of the scale's selector. The table is valid until the next call.
   PodsAnswer ReadPods(const Tick& tick, const MathConfig& config);
 
-  // What every metric says; the pods must have been read.
+  // The readings of all metrics; the pods must have been read before.
   std::vector<Reading> ReadMetrics(const Tick& tick) const;
 
-  // Writes the scale, which has been read; "" or the error that the fault word stands for.
+  // Writes the scale, which has been read before. Returns the error that the fault word stands for,
+  // or "".
   std::string WriteScale(absl::string_view fault, int32_t replicas);
 
-  // The error that a fault word of a status write stands for; "" for none.
+  // The error that the fault word of a status write stands for, or "".
   std::string StatusFault(absl::string_view fault) const;
 
  private:

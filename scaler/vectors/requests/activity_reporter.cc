@@ -28,7 +28,7 @@ std::vector<ActivityReport> ActivityReporter::Report(absl::Time now) {
     Activity& activity = each->second;
     const MeterReport report = activity.meter.Report(now);
     const double told = std::exchange(activity.told, 0);
-    // What was told at once may be more than the mean of the period.
+    // The requests that were reported at once may be more than the mean of the period.
     reports.push_back({.target = each->first,
                        .concurrency = std::max(report.concurrency - told, 0.0),
                        .requests = report.requests - told});

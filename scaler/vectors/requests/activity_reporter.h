@@ -1,7 +1,7 @@
-// What a proxy tells the scaler of the targets that it holds requests of: at once when the first
-// one comes, and then once a period for as long as there are any.
+// The reports that a proxy sends to the scaler about targets whose requests it holds: one at once
+// when the first request comes, and then one in each period for as long as there are any.
 //
-// Pure: no clock, nothing is sent from here. Not thread-safe.
+// Pure: it has no clock and sends nothing. Not thread-safe.
 //
 // Source: Knative Serving v0.51.0 pkg/activator/handler/concurrency_reporter.go.
 #pragma once
@@ -26,20 +26,20 @@ struct ActivityReport {
 
 class ActivityReporter {
  public:
-  // The report to send at once, if the target had no requests before.
+  // A request begins. Returns the report to send at once, if the target had no requests before.
   std::optional<ActivityReport> Begin(absl::string_view target, absl::Time now);
 
-  // Must follow a Begin of the same target.
+  // A request ends. Must follow a Begin of the same target.
   void End(absl::string_view target, absl::Time now);
 
-  // One for each target that is known, by name; targets without requests are forgotten.
+  // One report for each known target, sorted by name; targets without requests are removed.
   std::vector<ActivityReport> Report(absl::Time now);
 
  private:
   struct Activity {
     explicit Activity(absl::Time now) : meter(now) {}
     RequestMeter meter;
-    double told = 1;  // requests that were told at once, to be subtracted from the next report
+    double told = 1;  // requests that were reported at once; subtracted from the next report
     int64_t in_flight = 0;
   };
 

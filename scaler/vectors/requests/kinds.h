@@ -1,7 +1,8 @@
-// The kinds of scenarios, a file each.
+// The kinds of scenarios; each has its file.
 //
-// Pure. Each takes a whole scenario and answers its result without id and kind; a result that is an
-// error for the original is one with the member "error". kInvalidArgument: request_vectors.h.
+// Pure. Each function takes a whole scenario and returns its result without id and kind. If the
+// original gives an error, the result has the member "error". kInvalidArgument: as in
+// request_vectors.h.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -24,13 +24,13 @@ constexpr int64_t kNever = INT64_MAX;
 constexpr int kMostStepsAtOnce = 10;
 constexpr int64_t kLongestProbe = 45 * kSecond;
 
-// Pods that were made at once.
+// Pods that were made at the same time.
 struct PodBatch {
   int64_t ready_at;
   int64_t pods;
 };
 
-// Collector, decider and controller under an offered load. Times are milliseconds.
+// Runs collector, decider and controller under a given load. Times are in milliseconds.
 class LoopRun {
  public:
   explicit LoopRun(const Json& in)
@@ -67,7 +67,7 @@ class LoopRun {
     return std::max(next, now_);
   }
 
-  // One thing that is due now, the first in the order that holds at equal times.
+  // Does one thing that is due now; the order of these lines holds for things due at the same time.
   void RunDue() {
     if (next_ready_ <= now_) {
       FindNextReady();
@@ -105,7 +105,8 @@ class LoopRun {
     }
   }
 
-  // As many pods as that: the youngest go first, new ones need their time.
+  // Makes or removes pods until there are `replicas`. The youngest are removed first; new ones are
+  // ready after the start-up time.
   void MakePods(int32_t replicas) {
     int64_t missing = std::max(replicas, 0);
     for (PodBatch& batch : batches_) {
@@ -120,7 +121,7 @@ class LoopRun {
 
   bool Proxied() const { return ReadyPods() == 0 || model_.mode() == ServeMode::kProxy; }
 
-  // Keeps since when the activators are in the path.
+  // Remembers since when the activators are in the path.
   void NotePath() {
     if (!Proxied()) {
       proxied_since_.reset();
@@ -184,7 +185,7 @@ class LoopRun {
 
   void StepAt(int64_t ms) { steps_at_.insert(ms); }
 
-  // Steps until nothing changes any more.
+  // Steps the revision until nothing changes any more.
   void Reconcile() {
     for (int i = 0; i < kMostStepsAtOnce; ++i) {
       if (model_.has_front() && !decider_.has_value()) {
@@ -249,7 +250,7 @@ class LoopRun {
   std::set<int64_t> steps_at_;
 
   RevisionModel model_;
-  std::vector<PodBatch> batches_;  // the oldest first
+  std::vector<PodBatch> batches_;  // oldest first
   std::optional<int64_t> proxied_since_;
   std::optional<TrafficWindows> traffic_;
   std::optional<RequestDecider> decider_;

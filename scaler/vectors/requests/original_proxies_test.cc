@@ -19,11 +19,11 @@ TEST(ActivityReporterTest, TellsTheFirstAtOnceAndForgetsWhoIsQuiet) {
   EXPECT_FALSE(reporter.Begin("web", At(0)).has_value());
   std::vector<ActivityReport> reports = reporter.Report(At(1));
   ASSERT_EQ(reports.size(), 1u);
-  EXPECT_EQ(reports[0].concurrency, 1);  // two, of which one was told
+  EXPECT_EQ(reports[0].concurrency, 1);  // two, less the one that was reported at once
   EXPECT_EQ(reports[0].requests, 1);
   reporter.End("web", At(1));
   reporter.End("web", At(1));
-  ASSERT_EQ(reporter.Report(At(2)).size(), 1u);  // once more, as 0
+  ASSERT_EQ(reporter.Report(At(2)).size(), 1u);  // the last report, which says 0
   EXPECT_TRUE(reporter.Report(At(3)).empty());
   EXPECT_TRUE(reporter.Begin("web", At(3)).has_value());
 }
@@ -86,7 +86,7 @@ TEST(ThrottleTest, ProxiesShareThePods) {
   Throttle stranger({.container_concurrency = 5});
   stranger.SetProxies(proxies, "d");
   stranger.SetPods(Pods(8));
-  EXPECT_EQ(stranger.assigned().size(), 8u);  // not among them: all pods, as before
+  EXPECT_EQ(stranger.assigned().size(), 8u);  // not one of the proxies, so it keeps all pods
 }
 
 TEST(ThrottleTest, AServiceAddressTakesAShare) {

@@ -1,6 +1,6 @@
-// Scenarios of scaling by requests, replayed: what Knative Serving 0.51.0 computed of the same.
+// Replays scenarios of scaling by requests, whose results Knative Serving 0.51.0 has computed too.
 //
-// Pure: times are in the scenario. The form is told in test/data/requests/README.md. Members that
+// Pure: times are in the scenario. test/data/requests/README.md describes the form. Members that
 // are absent or of another type have their zero value.
 // Limits: times of a scenario up to about 12 days, windows of an hour, a million evaluations.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace flyball::scaler {
 
-// The result of the scenario `in`, its id and kind included.
-//   kInvalidArgument  it is of no kind that is known, or beyond the limits
+// The result of the scenario `in`, with its id and kind.
+//   kInvalidArgument  its kind is unknown, or it exceeds the limits
 absl::StatusOr<nlohmann::ordered_json> AnswerRequestScenario(const nlohmann::ordered_json& in);
 
 }  // namespace flyball::scaler

@@ -28,13 +28,13 @@ std::string ReadGzip(const std::string& path) {
   return text;
 }
 
-// To the last bit, averages too: sums are made in the same order.
+// Numbers must be equal to the last bit, averages too, since sums are added in the same order.
 bool SameNumber(const Json& want, const Json& got) {
   if (want.is_number_integer() && got.is_number_integer()) return want == got;
   return want.get<double>() == got.get<double>();
 }
 
-// Where two values first differ, so that a failure says what broke; "" if nowhere.
+// The first difference of two values, for the message of a failure; "" if there is none.
 std::string FirstDifference(const Json& want, const Json& got, const std::string& path = "") {
   const std::string here = absl::StrCat(path, ": want ", want.dump(), ", got ", got.dump());
   if (want.is_number() && got.is_number()) return SameNumber(want, got) ? "" : here;
@@ -42,7 +42,7 @@ std::string FirstDifference(const Json& want, const Json& got, const std::string
   if (want.is_object()) {
     for (const auto& [key, value] : want.items()) {
       if (!got.contains(key)) return absl::StrCat(path, ".", key, " is missing");
-      if (key == "error") continue;  // its text is ours
+      if (key == "error") continue;  // our own text
       std::string difference = FirstDifference(value, got[key], absl::StrCat(path, ".", key));
       if (!difference.empty()) return difference;
     }

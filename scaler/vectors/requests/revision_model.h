@@ -1,7 +1,7 @@
-// The cluster around one revision of a scenario: its replicas and the service in front.
+// The cluster around one revision of a scenario: its replicas and the service in front of it.
 //
-// Pure. Not thread-safe. The service is made by the first step; before and after each step its
-// status is brought up to date. Times are stored in whole seconds, as the API does.
+// Pure. Not thread-safe. The first step makes the service, whose status is updated before and after
+// each step. Times are stored in whole seconds, as the API stores them.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class RevisionModel {
  public:
   explicit RevisionModel(int32_t replicas) : replicas_(replicas) {}
 
-  // Takes a step with the input, whose replicas are filled here, and tells the target.
+  // Takes a step with the input, whose replicas are filled in here, and applies its actions.
   RevisionActions Step(const RequestSettings& settings, RevisionInput input,
                        absl::FunctionRef<bool()> activator_answers);
 
-  // Whether the last step changed what would bring about another one.
+  // Whether the last step changed something after which a controller would take another step.
   bool changed() const { return changed_; }
 
   bool has_front() const { return front_.exists; }

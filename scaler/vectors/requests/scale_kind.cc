@@ -21,14 +21,14 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostSteps = 1'000'000;
 constexpr int64_t kOldest = 1'000'000;  // seconds
 
-// What happens at a time; of one time, in rising rank.
+// Something that happens at a time; at equal times lower ranks come first.
 struct TimedStep {
   int64_t ms = 0;
   int rank = 0;
   std::function<absl::Status()> run;
 };
 
-// One decider with its windows, and what happens to them.
+// Runs one decider and its windows through the events of a scenario.
 class ScaleRun {
  public:
   explicit ScaleRun(const Json& in) : clock_(in), ready_(kube::NumberOf(in, "ready")) {
@@ -142,7 +142,7 @@ class ScaleRun {
     return absl::OkStatus();
   }
 
-  // An age that is negative is a stamp in the future.
+  // A negative age is a time in the future.
   absl::Status Push(int64_t ms, const TrafficSample& sample, int64_t age_seconds) {
     if (age_seconds < -kOldest || age_seconds > kOldest) {
       return absl::InvalidArgumentError("push: the age is out of range");
@@ -175,7 +175,7 @@ class ScaleRun {
   }
 
   ScenarioClock clock_;
-  int64_t ready_;  // negative: cannot be counted
+  int64_t ready_;  // negative: the pods cannot be counted
   ScenarioSettings written_;
   RequestSettings settings_;
   std::optional<TrafficWindows> traffic_;

@@ -110,7 +110,7 @@ std::vector<std::string> TextsAt(const Json& array, size_t index) {
 }
 
 Json NumberJson(double value) {
-  // Beyond this a double may be no whole number that JSON readers keep.
+  // From 2^53 on JSON parsers that use doubles would round the number.
   constexpr double kExact = 9007199254740992;
   if (value == std::trunc(value) && std::fabs(value) < kExact) return static_cast<int64_t>(value);
   return value;

@@ -1,4 +1,4 @@
-// What scenarios of several kinds have in common.
+// Parsers and settings that several kinds of scenarios share.
 //
 // Pure.
 #pragma once
@@ -26,7 +26,7 @@ class ScenarioClock {
   absl::Time start_;
 };
 
-// The settings of a scenario, which its events may replace.
+// The settings of a scenario; its events may replace them.
 struct ScenarioSettings {
   knative::TextMap config;
   knative::Revision revision;
@@ -36,22 +36,23 @@ struct ScenarioSettings {
 // Replaces what `from` has: config, annotations, cc, reach, progress_deadline.
 void ReplaceSettings(const nlohmann::ordered_json& from, ScenarioSettings& settings);
 
+// The settings, resolved.
 //   kInvalidArgument  the config is wrong, or a window is longer than an hour
 absl::StatusOr<RequestSettings> Resolve(const ScenarioSettings& settings);
 
-// The member "specs" of a result has one for each creation and update.
+// An item of the member "specs" of a result, which has one for each creation and update.
 nlohmann::ordered_json SpecJson(int64_t ms, const RequestSettings& settings);
 
-// The number at `index` of an array, 0 where there is none.
+// The value at `index` of an array; its zero value if there is none.
 double NumberAt(const nlohmann::ordered_json& array, size_t index);
 int64_t IntAt(const nlohmann::ordered_json& array, size_t index);
 std::string TextAt(const nlohmann::ordered_json& array, size_t index);
 std::vector<std::string> TextsAt(const nlohmann::ordered_json& array, size_t index);
 
-// Whole numbers of JSON, so that 3 is not written 3.0.
+// A number as JSON; a whole one as an integer, so that 3 is not written 3.0.
 nlohmann::ordered_json NumberJson(double value);
 
-//   kInvalidArgument  times that are negative or beyond the limits
+//   kInvalidArgument  the time is negative or beyond the limits
 absl::Status CheckTime(int64_t ms);
 
 }  // namespace flyball::scaler

@@ -1,7 +1,7 @@
-// The messages by which Knative's proxies tell what they carry, as bytes in hexadecimal.
+// The messages by which Knative's proxies report their load, as bytes in hexadecimal.
 //
-// Pure. Written by hand: of three messages, two of them with strings and doubles alone, only the
-// encoder is needed, and only here. Source: Knative Serving v0.51.0
+// Pure. Written by hand instead of with protobuf, since only the encoder of three small messages is
+// needed, and only for tests. Source: Knative Serving v0.51.0
 // pkg/autoscaler/metrics/stat.proto (proto3: a field that is zero is left out).
 #pragma once
 

@@ -74,7 +74,7 @@ absl::StatusOr<Json> AnswerRequestStats(const Json& in) {
 absl::StatusOr<Json> AnswerReporter(const Json& in) {
   const ScenarioClock clock(in);
   ActivityReporter reporter;
-  std::map<std::string, std::string> targets;  // of the requests that are under way
+  std::map<std::string, std::string> targets;  // the target of each request that is under way
   Json sent = Json::array();
   for (const Json& event : kube::ItemsOf(in, "events")) {
     const int64_t ms = IntAt(event, 0);

@@ -6,7 +6,7 @@
 namespace flyball::scaler {
 namespace {
 
-// Up to this limit pods are filled one after the other, beyond it in turn.
+// With a limit up to this one pod is filled after the other; with a higher limit pods take turns.
 constexpr int64_t kFillUpTo = 3;
 
 void SortUnique(std::vector<std::string>& texts) {
@@ -65,7 +65,7 @@ void Throttle::AssignPods() {
   const int64_t slice = pods / proxies_;
   const auto begin = pods_.begin() + *index_ * slice;
   assigned_.assign(begin, begin + slice);
-  // Of those left over at the end, the first proxies get one each.
+  // The first proxies get one each of the pods that are left over.
   const int64_t left_over = pods % proxies_;
   if (*index_ < left_over) {
     assigned_.push_back(pods_[static_cast<size_t>(pods - left_over + *index_)]);
@@ -88,7 +88,7 @@ void Throttle::UpdateCapacity(int64_t ready_pods) {
     capacity_ = limit * trackers;
   } else {
     capacity_ = limit * ready_pods;
-    // Each proxy takes its share, and at least one request.
+    // Each proxy has an equal share, and at least one request.
     if (capacity_ > 0) capacity_ = std::max<int64_t>(capacity_ / std::max<int64_t>(proxies_, 1), 1);
   }
   if (ready_pods > 0) capacity_ = std::min<int64_t>(capacity_, INT32_MAX);

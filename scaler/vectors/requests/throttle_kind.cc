@@ -23,7 +23,7 @@ ThrottleLimits LimitsOf(const Json& in) {
   return limits;
 }
 
-// One throttle and the requests that it let in.
+// One throttle and the requests that it admitted.
 class ThrottleRun {
  public:
   explicit ThrottleRun(const Json& in)
@@ -74,7 +74,7 @@ class ThrottleRun {
   }
 
  private:
-  // One of those that run there, "" anywhere: the oldest.
+  // Ends the oldest request that runs at the address; "" means at any address.
   void Finish(const std::string& address) {
     const auto found = std::find_if(running_.begin(), running_.end(), [&](const auto& each) {
       return address.empty() || each->address == address;
@@ -87,7 +87,7 @@ class ThrottleRun {
 
   bool limited_;
   Throttle throttle_;
-  std::vector<Throttle::DestinationPtr> running_;  // in the order in which they were let in
+  std::vector<Throttle::DestinationPtr> running_;  // in the order in which they were admitted
   int64_t done_ = 0;
   int64_t full_ = 0;
   int64_t abandoned_ = 0;
