@@ -10,7 +10,7 @@
 namespace flyball::doctor {
 namespace {
 
-// Writes the condition that the controller would have written.
+// The command that writes the condition that a newer controller would have written.
 std::string MarkAsAsleep(const AutoscalerFacts& facts) {
   return absl::StrCat(
       "kubectl -n ", facts.key.ns, " patch hpa ", facts.key.name,
@@ -56,7 +56,7 @@ Finding CheckAtZero(const AutoscalerFacts& facts) {
                    by_metrics ? ", put there by a controller older than 1.36" : "",
                    ": the controller of Kubernetes ", scaler::DialectText(facts.dialect),
                    " takes it for switched off, and never wakes it"),
-      told ? up : absl::StrCat(up, "; or, if its metrics shall wake it: ", MarkAsAsleep(facts)));
+      told ? up : absl::StrCat(up, "; or, if its metrics should wake it: ", MarkAsAsleep(facts)));
 }
 
 }  // namespace flyball::doctor

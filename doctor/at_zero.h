@@ -1,4 +1,5 @@
-// What becomes of a target at zero replicas, which depends on the version of the HPA controller.
+// Tells whether a target at zero replicas will be woken, which depends on the version of the HPA
+// controller.
 //
 // Pure.
 #pragma once
@@ -8,7 +9,7 @@
 
 namespace flyball::doctor {
 
-// To be called for a scale that is known and says zero.
+// Must be called only if the scale is known and has zero replicas.
 Finding CheckAtZero(const AutoscalerFacts& facts);
 
 }  // namespace flyball::doctor

@@ -12,7 +12,7 @@ scaler::Dialect Of(int minor, const scaler::GateSettings& gates = {}) {
   return scaler::DialectOf(scaler::ServerVersion{.minor = minor, .emulated_minor = {}}, gates);
 }
 
-// shop/web, an HPA on a queue that may sleep, and does.
+// shop/web, an HPA on a queue, whose target may be scaled to zero and is.
 AutoscalerFacts Asleep(const scaler::Dialect& dialect) {
   AutoscalerFacts facts;
   facts.key.ns = "shop";

@@ -19,11 +19,11 @@ std::string TargetName(const AutoscalerFacts& facts) {
   return absl::StrCat(facts.autoscaler.scale_target.kind, " ", facts.autoscaler.scale_target.name);
 }
 
-// What helps against the reasons of the HPA controller's conditions.
+// The remedies for the reasons in the HPA controller's conditions.
 std::string FixOf(const scaler::Condition& condition, const AutoscalerFacts& facts) {
   const absl::string_view reason = condition.reason;
   if (absl::StartsWith(reason, "FailedGet") && absl::EndsWith(reason, "Metric")) {
-    return "the lines about its metrics tell where it breaks; all good there: wait 15 s";
+    return "see the lines about its metrics; if they are all good, wait 15 s";
   }
   if (reason == "FailedGetScale" || reason == "FailedUpdateScale") {
     return absl::StrCat("see that ", TargetName(facts),
@@ -52,7 +52,7 @@ std::optional<Finding> CheckCondition(const scaler::Condition& condition,
                  "it wants more than spec.maxReplicas: raise it if the target is overloaded");
   }
   if (on) return Good("condition", said);
-  if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it says nothing of now
+  if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it says only how it slept
   if (condition.reason == "ScalingDisabled") {
     return Doubt("condition", said,
                  absl::StrCat("scale ", TargetName(facts), " to 1 or more to switch it on"));
@@ -74,7 +74,7 @@ size_t ReadyOf(const std::vector<scaler::Pod>& pods) {
   }));
 }
 
-// A count is no good news while nothing of it works.
+// A reached count is no good finding while none of its pods is ready.
 bool NoneReady(const AutoscalerFacts& facts) {
   return facts.pods_read.ok() && facts.scale->spec_replicas > 0 && !facts.measured.pods.empty() &&
          ReadyOf(facts.measured.pods) == 0;

@@ -1,7 +1,7 @@
-// One autoscaler: its target, its pods, its metrics, its conditions.
+// Checks one autoscaler: its target, its pods, its metrics, its conditions.
 //
 // The facts are plain values; the checks are pure. The looks (autoscaler_look.cc) gather the facts:
-// they only read, block, and each of their calls ends within its timeout.
+// they only read; they block, and each of their calls ends within its timeout.
 #pragma once
 
 #include <string>
@@ -26,12 +26,12 @@ namespace flyball::doctor {
 struct AutoscalerFacts : scaler::Managed {
   scaler::Dialect dialect;          // of the cluster's controller
   std::vector<std::string> rivals;  // "hpa web2": others that scale the same target
-  absl::Status target_kind;         // the cluster knows the kind
-  absl::Status target;              // the object is there
+  absl::Status target_kind;         // whether the cluster knows the kind
+  absl::Status target;              // whether the object exists
   absl::StatusOr<kube::Scale> scale;
   absl::Status pods_read;  // reading the pods of scale.selector
   MeasuredPods measured;
-  TargetFacts own_object;  // what the target and its pods say beside that
+  TargetFacts own_object;  // what the target's own object and its pods tell
   std::vector<MetricFacts> metrics;
 };
 
@@ -42,14 +42,14 @@ const char* KindWord(const scaler::AutoscalerKey& autoscaler);
 
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now);
 
-// HPAs and, where the kind is defined, Autoscalers; `ns` "" is all namespaces. Sorted by namespace,
-// HPAs first. An error is that of listing HPAs.
+// HPAs and, if the kind is defined, Autoscalers; `ns` "" means all namespaces. Sorted by namespace,
+// HPAs first. The error is that of listing HPAs; one of listing Autoscalers is ignored.
 absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransport& server,
                                                                 absl::string_view ns,
                                                                 absl::Duration timeout);
 
-// Whether both write the scale of one object. `default_mode` is the mode of Autoscalers that do not
-// name one.
+// Whether both write the scale of the same object. `default_mode` is the mode of Autoscalers that
+// name none.
 bool AreRivals(const scaler::Managed& a, const scaler::Managed& b, scaler::Mode default_mode);
 
 struct AutoscalerLookDeps {
@@ -62,7 +62,7 @@ struct AutoscalerLookDeps {
   absl::Duration timeout = absl::Seconds(10);
 };
 
-// `all` are the autoscalers among which rivals are looked for.
+// Looks for rivals among `all`.
 AutoscalerFacts LookAtAutoscaler(const scaler::Managed& one,
                                  const std::vector<scaler::ManagedPtr>& all,
                                  const AutoscalerLookDeps& deps);

@@ -43,8 +43,8 @@ void LookAtTarget(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
   if (auto read = ReadTargetObject(*object); read.ok()) own.object = *std::move(read);
 }
 
-// A Deployment has a condition of what keeps it from making pods; of the others events tell. They
-// are kept for an hour, so they count only while pods are missing.
+// Reads why a target can't make its pods. A Deployment has a condition for that; other kinds have
+// only events, which the cluster keeps for an hour, so that they count only while pods are missing.
 void LookAtEvents(const AutoscalerLookDeps& deps, TargetFacts& own) {
   if (!own.object.has_value() || own.object->uid.empty() || own.kind == "Deployment" ||
       !own.object->replica_failure.empty() || own.pods.size() >= static_cast<size_t>(own.desired)) {
@@ -61,7 +61,7 @@ void LookAtEvents(const AutoscalerLookDeps& deps, TargetFacts& own) {
   }
 }
 
-// Those that control the pods of the target, where that is known of its kind.
+// The uids of the controllers of the target's pods; empty if they are not known for its kind.
 std::vector<std::string> ControllersOf(const AutoscalerLookDeps& deps, const TargetFacts& own) {
   if (!own.object.has_value() || own.object->uid.empty()) return {};
   if (own.kind == "StatefulSet" || own.kind == "ReplicaSet" ||
@@ -75,7 +75,7 @@ std::vector<std::string> ControllersOf(const AutoscalerLookDeps& deps, const Tar
   if (!sets.ok()) return {};
   std::vector<std::string> uids;
   for (const std::string& json : *sets) {
-    const absl::StatusOr<PodOrigin> origin = ReadPodOrigin(json);  // owned in the same way
+    const absl::StatusOr<PodOrigin> origin = ReadPodOrigin(json);  // a ReplicaSet's owner too
     const absl::StatusOr<TargetObject> set = ReadTargetObject(json);
     if (!origin.ok() || !set.ok() || origin->controller_uid != own.object->uid) continue;
     uids.push_back(set->uid);
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransp
   RETURN_IF_ERROR(list(
       scaler::AutoscalerKind::kHpa,
       ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")));
-  (void)list(  // which need not be installed
+  (void)list(  // its definition need not be installed
       scaler::AutoscalerKind::kOwn,
       ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, scaler::kOwnPlural, scaler::kOwnKind));
   std::stable_sort(all.begin(), all.end(),

@@ -53,7 +53,7 @@ absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::str
   X509_VERIFY_PARAM_set_hostflags(check, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
   X509_VERIFY_PARAM_set1_host(check, name.data(), name.size());
   X509_VERIFY_PARAM_set_purpose(check, X509_PURPOSE_SSL_SERVER);
-  // A certificate of the bundle is trusted although it has signed itself, or another has signed it.
+  // A certificate in the bundle is trusted itself, whether or not its issuer is in the bundle.
   X509_VERIFY_PARAM_set_flags(check, X509_V_FLAG_PARTIAL_CHAIN);
   const bool good = X509_verify_cert(context.get()) == 1;
   const int error = X509_STORE_CTX_get_error(context.get());

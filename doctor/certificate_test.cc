@@ -24,7 +24,7 @@ TEST(ReadValidity, IsThatOfTheFirstCertificate) {
   const http::TestPair ca = http::MakeTestCa("the CA");
   const auto read = ReadValidity(Pem(ca) + "and what else stands in the text");
   ASSERT_TRUE(read.ok()) << read.status();
-  // Made for an hour before and after its making.
+  // A test's certificate is valid from an hour before its making to an hour after it.
   EXPECT_EQ(read->not_after - read->not_before, absl::Hours(2));
 }
 
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "AnotherName",
             .names = "DNS:metrics.monitoring.svc",
             .why = "hostname mismatch"},
-        // Go looks at alternative names only, and so does this.
+        // Go looks only at alternative names, and the check has to do the same.
         Row{.name = "TheCommonNameDoesNotCount", .names = "", .why = "hostname mismatch"},
         Row{.name = "OfAClient", .usage = "clientAuth", .why = "purpose"},
         Row{.name = "Ended", .later = absl::Hours(2), .why = "expired"},

@@ -21,7 +21,7 @@ std::string ChartValueOf(absl::string_view group) {
   return "rules.resource, or install metrics-server";
 }
 
-// What helps against the reasons that the aggregator gives.
+// The remedies for the reasons that the aggregator gives.
 std::string FixOf(const ApiService& api) {
   const std::string service = absl::StrCat(api.service_ns, " get service,endpointslices ");
   if (api.reason == "ServiceNotFound") {
@@ -35,7 +35,7 @@ std::string FixOf(const ApiService& api) {
                         " and kubectl -n ", api.service_ns, " get pods");
   }
   if (absl::StrContains(api.message, "x509") || absl::StrContains(api.message, "certificate")) {
-    return "make caBundle the CA of the serving certificate: `helm upgrade` writes both";
+    return "set caBundle to the CA of the serving certificate: `helm upgrade` writes both";
   }
   if (absl::StrContains(api.message, "refused") || absl::StrContains(api.message, "timeout") ||
       absl::StrContains(api.message, "deadline") || absl::StrContains(api.message, "no route")) {
@@ -129,7 +129,7 @@ std::string HaveThey(const std::vector<const ApiService*>& apis) {
                           : absl::StrCat(apis.size(), " APIServices have");
 }
 
-// What the certificate is worth to the API server, by the APIServices that lead to it.
+// Whether the API server trusts the certificate, for each of the APIServices that lead to it.
 void CheckTrust(const std::vector<const ApiService*>& apis, const std::string& shown_pem,
                 const Backend& backend, absl::Time now, Findings& findings) {
   std::vector<const ApiService*> trusting, insecure, rootless;
@@ -152,7 +152,7 @@ void CheckTrust(const std::vector<const ApiService*>& apis, const std::string& s
         "certificate-trust",
         absl::StrCat(api->name, ": the API server refuses the certificate of ", backend.tls_name(),
                      ": ", why.ok() ? *why : absl::StrCat("caBundle: ", why.status().message())),
-        "make spec.caBundle the CA of the serving certificate, which names that Service: "
+        "set spec.caBundle to the CA of a serving certificate that names this Service: "
         "`helm upgrade` writes both"));
   }
   if (!trusting.empty()) {
@@ -163,8 +163,9 @@ void CheckTrust(const std::vector<const ApiService*>& apis, const std::string& s
   if (!insecure.empty()) {
     findings.push_back(
         Doubt("certificate-trust",
-              absl::StrCat(HaveThey(insecure), " insecureSkipTLSVerify: whoever answers for ",
-                           backend.full_name(), " is believed"),
+              absl::StrCat(HaveThey(insecure),
+                           " insecureSkipTLSVerify: the API server trusts whoever answers for ",
+                           backend.full_name()),
               "set certificates.verify=true, or spec.caBundle by hand"));
   }
   if (!rootless.empty()) {
@@ -189,8 +190,7 @@ const ServerPod* Backend::server() const {
       return absl::StartsWith(arg, "--config");
     });
     if (!serves) continue;
-    // While a new version replaces the last one there are pods of both: the new one is what is
-    // wanted.
+    // During a rollout there are pods of two versions; the newer one counts.
     if (chosen == nullptr ||
         std::tie(pod.ready, pod.created) > std::tie(chosen->ready, chosen->created)) {
       chosen = &pod;
@@ -290,7 +290,7 @@ Finding CheckAuthentication(const ClusterFacts& facts) {
   constexpr char kMap[] = "ConfigMap kube-system/extension-apiserver-authentication";
   if (facts.authentication.ok()) {
     return Good("authentication",
-                absl::StrCat(kMap, " names the front proxy that is to be believed"));
+                absl::StrCat(kMap, " names the front proxy that servers have to trust"));
   }
   const std::string text = absl::StrCat(kMap, ": ", facts.authentication.message());
   if (absl::IsPermissionDenied(facts.authentication)) {

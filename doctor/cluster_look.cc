@@ -40,7 +40,7 @@ class Looker {
   }
 
  private:
-  // The object at a path, by the reader of its kind.
+  // Reads the object at a path with the reader of its kind.
   template <typename T>
   absl::StatusOr<T> Get(const std::string& path, absl::StatusOr<T> (*read)(absl::string_view)) {
     ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
@@ -110,7 +110,7 @@ class Looker {
     return pods;
   }
 
-  // A cluster's addresses mean another machine, or none, outside of it.
+  // Outside of the cluster its addresses lead to other machines, or nowhere.
   absl::StatusOr<std::string> ShownBy(const Backend& backend) {
     const Service& service = *backend.service;
     std::string host = service.external_name;

@@ -120,7 +120,7 @@ TEST(CheckBackend, MissesTheService) {
 
 class CheckCertificateTest : public testing::Test {
  protected:
-  // The lines about a certificate of that many days under the bundle of `issuer`.
+  // The findings about a certificate that ends in `days`, with a caBundle that has `issuer`.
   std::vector<std::string> Of(int days, const http::TestPair& issuer, ApiService api) {
     const http::TestPair serving = http::MakeTestPair({.common_name = "flyball",
                                                        .usage = "serverAuth",

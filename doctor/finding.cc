@@ -20,7 +20,7 @@ LevelWords WordsOf(Level level) {
   return kWords[static_cast<size_t>(level)];
 }
 
-// In one line, and nothing that a terminal would obey.
+// The text in one line, without characters that control a terminal.
 std::string Shown(absl::string_view text) {
   std::string shown;
   for (const char c : text) shown += absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c;
@@ -55,7 +55,7 @@ int CountOf(const Report& report, Level level) {
 
 namespace {
 
-// There is one.
+// There must be one.
 const Finding& FirstBad(const Report& report) {
   const Finding* first = nullptr;
   for (const Section& section : report) {
@@ -85,7 +85,7 @@ std::string ReportText(const Report& report) {
       &out, bad == 0 ? "no problems" : Counted(static_cast<size_t>(bad), "problem"),
       doubtful == 0 ? "" : absl::StrCat(", ", Counted(static_cast<size_t>(doubtful), "warning")),
       "\n");
-  // The looks go along the chain: what is broken first may be why the others are.
+  // Findings are in the order of the chain, so that the first problem may cause the others.
   if (bad > 1) absl::StrAppend(&out, "begin with: ", Shown(FirstBad(report).text), "\n");
   return out;
 }

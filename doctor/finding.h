@@ -1,7 +1,7 @@
-// What the doctor says: findings, each good, doubtful or bad with its remedy, in sections.
+// The doctor's report: sections of findings, each of them good, or doubtful or bad with its remedy.
 //
-// Plain values and their two forms in writing. Pure. Text of a cluster (messages, names) goes
-// through here alone: control characters never reach a terminal.
+// Plain values, and their two written forms. Pure. All text that comes from a cluster (messages,
+// names) is written here, where control characters are removed before they reach a terminal.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ enum class Level { kGood, kDoubtful, kBad };
 
 struct Finding {
   Level level = Level::kGood;
-  std::string check;  // for machines: "apiservice", "rule-series"
-  std::string text;   // what was seen
-  std::string fix;    // of what is not good: one line that names a field or a command
+  std::string check;  // for programs: "apiservice", "rule-series"
+  std::string text;   // what was found
+  std::string fix;    // unless it is good: one line that names a field or a command
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -24,7 +24,7 @@ Finding Good(std::string check, std::string text);
 Finding Doubt(std::string check, std::string text, std::string fix);
 Finding Bad(std::string check, std::string text, std::string fix);
 
-// What one subject's checks found, in the order of the chain.
+// The findings about one subject, in the order of the chain.
 using Findings = std::vector<Finding>;
 void Append(Findings more, Findings& findings);
 
@@ -37,11 +37,11 @@ using Report = std::vector<Section>;
 
 int CountOf(const Report& report, Level level);
 
-// A line for each finding under its section's title, one for each fix, and the sum at the end.
+// A line for each finding under its section's title, one for each fix, and the totals at the end.
 std::string ReportText(const Report& report);
 
 // {"problems", "warnings", "sections": [{"title", "findings": [{"level": "ok", "warning" or
-// "problem", "check", "text", "fix"}]}]}, indented, with a line's end.
+// "problem", "check", "text", "fix"}]}]}, indented, with a line end.
 std::string ReportJson(const Report& report);
 
 }  // namespace flyball::doctor

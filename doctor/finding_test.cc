@@ -25,7 +25,7 @@ TEST(ReportText, HasAMarkAndAFixForEachFinding) {
             "    fix: look at its log\n"
             "\n"
             "hpa shop/web\n"
-            "  ✗ no value at  [31mall\n"  // a terminal is not obeyed
+            "  ✗ no value at  [31mall\n"  // without the escape character
             "    fix: write a rule\n"
             "\n"
             "1 problem, 1 warning\n");

@@ -39,7 +39,7 @@ Findings CheckGates(const AutoscalerFacts& facts) {
                      " has HPAConfigurableTolerance off"),
         absl::StrCat("turn the gate on in kube-apiserver and kube-controller-manager", kTold)));
   }
-  const bool asleep = facts.scale.ok() && facts.scale->spec_replicas == 0;  // at_zero.h tells
+  const bool asleep = facts.scale.ok() && facts.scale->spec_replicas == 0;  // CheckAtZero tells
   if (config.wakes_by_condition && !config.scaled_to_zero_condition && !asleep &&
       facts.autoscaler.min_or_default() == 0) {
     findings.push_back(

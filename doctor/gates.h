@@ -1,5 +1,5 @@
-// Feature gates of the HPA controller: what shows of them, and what an autoscaler says that one of
-// them makes void.
+// Feature gates of the HPA controller: which ones objects show to be on, and which fields of an
+// autoscaler have no effect because a gate is off.
 //
 // Pure.
 #pragma once
@@ -11,12 +11,12 @@
 
 namespace flyball::doctor {
 
-// The choice with the gates that HorizontalPodAutoscalers among `listed` show to be on.
+// The choice, with the gates that HorizontalPodAutoscalers among `listed` show to be on.
 scaler::DialectChoice WithShownGates(const scaler::DialectChoice& choice,
                                      const scaler::ServerVersion& server,
                                      absl::Span<const scaler::ManagedPtr> listed);
 
-// Of one of our own kind there is nothing to find: gates are not for it.
+// Autoscalers of our own kind have no findings, since no gate applies to them.
 Findings CheckGates(const AutoscalerFacts& facts);
 
 }  // namespace flyball::doctor

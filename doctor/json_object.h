@@ -1,4 +1,4 @@
-// Objects of the API server as the doctor's facts read them.
+// Helpers for reading objects of the API server.
 //
 // Pure. Templates over nlohmann's JSON, so that no header includes the library.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace flyball::doctor {
 
-// kInvalidArgument "no `what`" for whatever is no JSON object.
+// kInvalidArgument "no `what`" if the text is no JSON object.
 template <typename Json>
 absl::StatusOr<Json> ParseObject(absl::string_view text, absl::string_view what) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
@@ -21,7 +21,7 @@ absl::StatusOr<Json> ParseObject(absl::string_view text, absl::string_view what)
   return json;
 }
 
-// The condition of that type, of which an object has one; null when there is none.
+// The condition of that type, of which an object has at most one; null if there is none.
 template <typename Json>
 const Json& ConditionOf(const Json& object, absl::string_view type) {
   static const Json& none = *new Json();

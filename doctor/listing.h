@@ -1,4 +1,4 @@
-// All objects of one resource, listed once.
+// Lists all objects of one resource, without a watch.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@ namespace flyball::doctor {
 kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
                                  absl::string_view resource, absl::string_view kind);
 
-// Each object's JSON, beginning with its apiVersion and kind. `ns` "" is all namespaces, `labels`
-// "" selects all; `timeout` is for each page. Errors as kube::ListPages; also kResourceExhausted
-// beyond 50,000 objects.
+// The JSON of each object, beginning with its apiVersion and kind. `ns` "" means all namespaces,
+// `labels` "" selects all; `timeout` holds for each page. Errors: those of kube::ListPages, and
+// kResourceExhausted beyond 50,000 objects.
 absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
                                                      const kube::ResourceInfo& resource,
                                                      absl::string_view ns, absl::string_view labels,

@@ -56,7 +56,7 @@ absl::Duration AgeOf(const std::vector<MetricItem>& items, absl::Time now) {
   return std::max(now - oldest, absl::ZeroDuration());
 }
 
-// The running pods without a value.
+// The names of running pods without a value.
 std::vector<std::string> Unmeasured(const std::vector<MetricItem>& items,
                                     const MeasuredPods& measured) {
   std::set<std::string> with;
@@ -107,7 +107,7 @@ void CheckAnswer(const MetricFacts& facts, const MeasuredPods& measured, absl::T
   }
 }
 
-// The remedies for an API that answers with an error, when there is nothing to walk.
+// The finding for a failed answer of the API that could not be followed to Prometheus.
 Finding Failed(const MetricFacts& facts) {
   const std::string title = MetricTitle(facts.spec);
   if (absl::IsPermissionDenied(facts.answer.status())) {
@@ -125,9 +125,8 @@ Finding Failed(const MetricFacts& facts) {
   }
   return Bad(
       "metric", text,
-      "mend first what is wrong with the cluster and the rules above; if that is nothing, name "
-      "the rules by --config and Prometheus by --prometheus-url, so that doctor can walk to "
-      "the cause");
+      "first fix what is wrong with the cluster and the rules above; if nothing is, pass the rules "
+      "with --config and Prometheus with --prometheus-url, so that doctor can find the cause");
 }
 
 Finding NoRule(const std::string& title, const Walk& walk) {
@@ -216,7 +215,7 @@ Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPod
   }
   return Bad("metric-server",
              absl::StrCat(title, ": Prometheus has ", walk.samples, " samples for ", walk.promql,
-                          ", and the API does not give them"),
+                          ", and the API does not return them"),
              "the server works with other rules or another Prometheus, or relists later "
              "(--metrics-relist-interval): look at its /debug/rules and its log");
 }

@@ -1,9 +1,9 @@
-// One metric of an autoscaler: what the API answers for it and, when it fails, where the chain
-// behind it breaks.
+// Checks one metric of an autoscaler: what the API answers for it and, if that fails, where the
+// chain behind it breaks.
 //
-// The facts are plain values; the checks are pure. The looks (metric_look.cc) gather the facts: the
-// metrics APIs are asked as the HPA controller does it, and a metric that fails is followed through
-// its rule to Prometheus. They only read, block, and each of their calls ends within its timeout.
+// The facts are plain values; the checks are pure. The looks (metric_look.cc) gather the facts:
+// they ask the metrics APIs as the HPA controller does, and follow a metric that fails through its
+// rule to Prometheus. They only read; they block, and each of their calls ends within its timeout.
 //
 // Source of the paths: k8s.io/metrics v0.34.4 custom_metrics and external_metrics,
 // k8s.io/kubernetes v1.34.4 podautoscaler/metrics.
@@ -30,35 +30,35 @@ namespace flyball::doctor {
 
 // The way from a metric's name through its rule to Prometheus, as far as it could be followed.
 struct Walk {
-  // Which rule gives series the metric's name; "" when none does.
+  // The rule that gives series the metric's name; "" if none does.
   std::string rule;                 // "config.yaml:12"
   std::string series;               // "http_requests_total"
   std::vector<std::string> labels;  // of that series
-  std::string wanted;        // the resource that it should be for: "pods"; "" of an external one
-  std::string object_label;  // label of that resource; "" when the rule has none
+  std::string wanted;        // the resource that it should be for: "pods"; "" for an external one
+  std::string object_label;  // label of that resource; "" if the rule has none
   std::string namespace_label;
-  std::vector<std::string> made_for;  // resources that the name exists for, when not for `wanted`
-  std::vector<std::string> similar;   // names that there are, when this one is not
+  std::vector<std::string> made_for;  // resources that have the metric, if `wanted` is not one
+  std::vector<std::string> similar;   // existing names, if this one does not exist
 
-  // What is asked and answered.
+  // The query and its result.
   std::string promql;
-  absl::Status asked;  // making the query and sending it
+  absl::Status asked;  // of making the query and sending it
   size_t samples = 0;
 
-  // Which values the labels have, to see why no sample came. Of many values only some are read.
-  bool joined = false;                  // what follows has been read
-  std::vector<std::string> namespaces;  // of namespace_label over the series
-  std::vector<std::string> objects;     // of object_label within the namespace
-  size_t objects_that_exist = 0;        // of these that are objects of the target
+  // The values of the labels, which may show why there is no sample. Their number is limited.
+  bool joined = false;                  // the fields below have been read
+  std::vector<std::string> namespaces;  // values of namespace_label in the series
+  std::vector<std::string> objects;     // values of object_label within the namespace
+  size_t objects_that_exist = 0;        // how many of these are names of objects of the target
   std::string better_label;             // another label whose values are such objects
 };
 
 struct MetricFacts {
   scaler::MetricSpec spec;
   bool in_process = false;     // the scaler asks the rules itself, without the metrics API
-  std::optional<bool> listed;  // whether discovery names the metric; nullopt: it was not readable
+  std::optional<bool> listed;  // whether discovery has the metric; nullopt: discovery failed
   absl::StatusOr<std::vector<MetricItem>> answer;
-  absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // when the answer is no good
+  absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // if the answer is not good
 };
 
 // The pods that the metric is about.
@@ -70,13 +70,15 @@ struct MeasuredPods {
 
 Findings CheckMetric(const MetricFacts& facts, const MeasuredPods& measured, absl::Time now);
 
-// Whether the containers have the requests that a utilisation is a share of.
+// Whether the containers have the requests that a target of type Utilization needs.
 Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measured);
 
-// The first link of the chain that does not hold.
+// The first broken link of the chain.
 Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPods& measured);
 
-// The path of the question. kNotFound: the cluster does not know the kind of the described object.
+// The path of the metric in its API.
+//   kNotFound         the cluster does not know the kind of the described object
+//   kInvalidArgument  the metric's type is unknown
 absl::StatusOr<std::string> MetricPath(const scaler::MetricSpec& spec, absl::string_view ns,
                                        absl::string_view pod_selector,
                                        absl::string_view custom_version,
@@ -87,8 +89,8 @@ class MetricLooker {
   struct Deps {
     kube::ApiClient& api;
     const kube::RestMapper& mapper;
-    const Discovered* discovered = nullptr;   // nullptr: no rules to walk
-    adapter::MetricSource* source = nullptr;  // as well
+    const Discovered* discovered = nullptr;   // nullptr: there are no rules to follow
+    adapter::MetricSource* source = nullptr;  // nullptr: the same
     absl::Time now;
     absl::Duration timeout = absl::Seconds(10);
   };

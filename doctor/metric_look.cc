@@ -19,12 +19,12 @@ namespace {
 using scaler::MetricSpec;
 using scaler::MetricType;
 
-constexpr size_t kMaxValues = 50;  // of a label
-constexpr size_t kMaxLabels = 8;   // that are looked at for names of objects
+constexpr size_t kMaxValues = 50;  // of one label
+constexpr size_t kMaxLabels = 8;   // whose values are compared with names of objects
 constexpr size_t kMaxSimilar = 5;
 constexpr size_t kMaxPodsAsked = 200;  // in one query
 
-// "?a=b&c=d" of the pairs that have a value.
+// "?a=b&c=d" with the pairs that have a value.
 std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& parameters) {
   std::string query;
   for (const auto& [name, value] : parameters) {
@@ -34,7 +34,7 @@ std::string QueryOf(const std::vector<std::pair<std::string, std::string>>& para
   return query;
 }
 
-// The resource that a metric describes; nullptr: the cluster does not know it, or there is none.
+// The resource that a metric describes; nullptr if there is none or the cluster does not know it.
 const kube::ResourceInfo* ResourceOf(const MetricSpec& spec, const kube::RestMapper& mapper) {
   if (spec.type == MetricType::kPods) return mapper.FindKind("", "Pod");
   if (spec.type != MetricType::kObject) return nullptr;
@@ -47,7 +47,7 @@ bool IsNamespaceItself(const MetricSpec& spec) {
          kube::ApiVersion::GroupOf(spec.described_object.api_version).empty();
 }
 
-// Names that begin alike, or of which one holds the other.
+// Names with the same beginning as `name`, or that contain it or are contained in it.
 std::vector<std::string> Similar(const std::string& name, const std::set<std::string>& names) {
   constexpr size_t kAlike = 5;
   const std::string lower = absl::AsciiStrToLower(name);
@@ -124,7 +124,7 @@ class Walker {
     walk_.labels = LabelsOf(walk_.series);
   }
 
-  // The metric is not there for this resource: does another have it, or something like it?
+  // This resource has no such metric: finds other resources that have it, or similar names.
   void NameOfOthers() {
     std::set<std::string> names;
     for (const adapter::CustomMetricInfo& info : *registry_.custom_list()) {
@@ -196,7 +196,7 @@ class Walker {
     if (result.ok()) walk_.samples = (*result)->samples.size();
   }
 
-  // The values of a label over the series, within the namespace if one is given.
+  // The values of a label in the series, or only in those of the target's namespace.
   std::vector<std::string> ValuesOf(const std::string& label, bool within_namespace) const {
     if (label.empty()) return {};
     rules::MatcherList matchers;
@@ -222,7 +222,8 @@ class Walker {
                                              [&](const auto& v) { return there.contains(v); }));
   }
 
-  // A label other than `but` whose values are names of the objects; the relabelled ones first.
+  // A label other than `but` whose values are names of the objects; labels that Prometheus has
+  // renamed (exported_…) are tried first.
   std::string LabelWithNames(const std::string& but) const {
     std::vector<std::string> labels = walk_.labels;
     std::stable_partition(labels.begin(), labels.end(), [](const std::string& label) {
@@ -252,7 +253,7 @@ class Walker {
   Walk walk_;
 };
 
-// Whether metrics.k8s.io answers it. The other types have rules; MetricPath knows no further ones.
+// Whether metrics.k8s.io has the metric. Metrics of all other types come from rules.
 bool IsOfUsage(const MetricSpec& spec) {
   return spec.type == MetricType::kResource || spec.type == MetricType::kContainerResource;
 }

@@ -93,8 +93,8 @@ externalRules:
 
 class WalkTest : public testing::Test {
  protected:
-  // The walk of a metric over these series; `labels`: the values of each label, as `count by`
-  // gives.
+  // The walk of a metric with these series. `labels` has the values that `count by` returns for
+  // each label.
   Walk WalkOf(const scaler::MetricSpec& spec, std::vector<SeriesName> series,
               std::map<std::string, std::vector<std::string>> labels) {
     source_.OnSeries([series](const std::string& selector) {

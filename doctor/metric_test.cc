@@ -137,7 +137,7 @@ TEST(CheckRequests, AreOfNoInterestToAverageValues) {
   EXPECT_THAT(Lines(CheckRequests(spec, Pods({"web-1"}))), IsEmpty());
 }
 
-// A walk that found everything but what a row takes away.
+// A walk that found everything; each row removes something.
 Walk Whole() {
   Walk walk;
   walk.rule = "config.yaml:2";

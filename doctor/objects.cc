@@ -38,7 +38,7 @@ std::string FlagValue(const std::vector<std::string>& args, absl::string_view na
   return value;
 }
 
-// The container that is started with rules; the first when none is.
+// The container that is started with rules, or else the first one.
 const Json& ServerContainer(const Json& spec, std::vector<std::string>* args) {
   static const Json& none = *new Json();
   const Json* chosen = nullptr;
@@ -54,7 +54,8 @@ const Json& ServerContainer(const Json& spec, std::vector<std::string>* args) {
   return chosen == nullptr ? none : *chosen;
 }
 
-// Where the file of that path comes from, when it is a key of a mounted ConfigMap.
+// Sets the ConfigMap and the key that the file at `path` comes from, if a ConfigMap is mounted
+// there.
 void FindConfigMap(const Json& spec, const Json& container, const std::string& path,
                    ServerPod& pod) {
   for (const Json& mount : ItemsOf(container, "volumeMounts")) {

@@ -1,7 +1,7 @@
-// What the doctor reads of a cluster's objects: bytes in, the few fields that a check looks at out.
+// Reads from a cluster's objects the few fields that the doctor's checks need.
 //
-// Pure. kInvalidArgument: the bytes are no such object. Fields that are absent or of another type
-// are left at their default: an API server sends none, and the doctor must not fall over one.
+// Pure. kInvalidArgument: the bytes are no such object. A field that is absent or has another type
+// keeps its default: no API server sends such a field, and it must not stop the doctor.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ApiService {
   int port = 443;
   bool insecure = false;  // insecureSkipTLSVerify
   std::string ca_bundle;  // PEM
-  bool judged = false;    // there is a condition Available
+  bool judged = false;    // whether it has the condition Available
   bool available = false;
   std::string reason, message;  // of that condition
 };
@@ -30,7 +30,7 @@ absl::StatusOr<ApiService> ReadApiService(absl::string_view json);
 
 struct Service {
   std::string type = {};           // "ClusterIP", "ExternalName"
-  std::string external_name = {};  // of that type
+  std::string external_name = {};  // if the type is ExternalName
   std::string cluster_ip = {};     // "", "None"
   std::string selector = {};       // "app=web,tier=a"; "": none
 };
@@ -45,18 +45,18 @@ absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json);
 // A pod behind the Service, and what its server was started with.
 struct ServerPod {
   std::string ns, name;
-  std::string created;  // as the API server writes times: the later, the greater
+  std::string created;  // as the API server writes times, so that later ones compare greater
   std::string phase;
   bool leaving = false;  // it is being deleted
   bool ready = false;
   std::string service_account;
-  std::vector<std::string> args;       // flags of the server, as given
-  std::string config_map, config_key;  // where --config comes from; "": not from a ConfigMap
+  std::vector<std::string> args;       // the server's flags as they are given
+  std::string config_map, config_key;  // what --config comes from; "": not a ConfigMap
   std::string trouble;                 // "CrashLoopBackOff: back-off 5m0s …"
 };
 absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json);
 
-// One value of a ConfigMap's data. kNotFound: no such key.
+// One value of a ConfigMap's data. kNotFound: it has no such key.
 absl::StatusOr<std::string> ReadConfigKey(absl::string_view json, absl::string_view key);
 
 // gitVersion of /version.
@@ -73,14 +73,14 @@ absl::StatusOr<bool> ReadAllowed(absl::string_view json);
 
 // One item of a metrics API's list.
 struct MetricItem {
-  std::string object = {};  // "web-1" of custom and resource metrics, "" of external ones
-  std::string value = {};   // a quantity as sent; of a pod's containers their amounts joined by "+"
-  bool complete = true;     // of resource metrics: each container that was meant has the resource
+  std::string object = {};  // "web-1" for custom and resource metrics, "" for external ones
+  std::string value = {};   // a quantity as sent; those of several containers are joined by "+"
+  bool complete = true;     // resource metrics: each container that is asked for has the resource
   absl::Time at = absl::InfinitePast();
 };
-// Of custom.metrics.k8s.io and external.metrics.k8s.io.
+// Reads answers of custom.metrics.k8s.io and external.metrics.k8s.io.
 absl::StatusOr<std::vector<MetricItem>> ReadMetricValues(absl::string_view json);
-// Of metrics.k8s.io: the amounts of `resource`; `container` "" is all of them.
+// Reads the amounts of `resource` from answers of metrics.k8s.io; `container` "" means all.
 absl::StatusOr<std::vector<MetricItem>> ReadPodUsage(absl::string_view json,
                                                      absl::string_view resource,
                                                      absl::string_view container);

@@ -30,7 +30,7 @@ class RightList {
     }
   }
 
-  // `without`: what is lost where they can't be listed; "": it is vital.
+  // `without`: what does not work if they can't be listed; "": nothing works.
   void AddObjects(const kube::GroupResource& resource, const char* grant, const char* without) {
     Right right = {.group = resource.group, .resource = resource.resource, .grant = grant};
     right.without = without;
@@ -69,7 +69,7 @@ void AddObjects(const Duties& duties, RightList& list) {
   }
   if (duties.resource) list.AddObjects({.group = "", .resource = "nodes"}, kRoles, "");
   if (duties.custom) {
-    // An autoscaler names its object; only of pods it asks for all at once.
+    // Autoscalers ask for all pods of a selector, but for each other object by its name.
     for (const kube::GroupResource& object : duties.objects) {
       list.AddObjects(object, "the chart's rbac.objects", "questions for all (*) of them fail");
     }
@@ -84,7 +84,8 @@ void AddObjects(const Duties& duties, RightList& list) {
   }
 }
 
-// Who asks for an external metric while its source fails, and how many replicas it has.
+// The rights to find out which autoscalers ask for an external metric whose source fails, and how
+// many replicas their targets have.
 void AddAskers(RightList& list) {
   const auto add = [&](const char* verb, const char* group, const char* resource) {
     list.Add({verb}, {.group = group,
@@ -99,14 +100,14 @@ void AddAskers(RightList& list) {
   add("get", "", "replicationcontrollers/scale");
 }
 
-// Of scaling itself, in one namespace or in all.
+// The rights for scaling itself, in one namespace or in all.
 void AddScaling(const Duties& duties, const std::string& ns, RightList& list) {
   const auto add = [&](std::vector<std::string> verbs, const char* group, const char* resource) {
     list.Add(std::move(verbs),
              {.group = group, .resource = resource, .ns = ns, .grant = kScalerRoles});
   };
   const bool act = duties.scaler_mode == "act";
-  // Whoever writes asks whether an autoscaler still stands while its watch is broken.
+  // Before a write the API server is asked whether an autoscaler still exists, if its watch fails.
   const std::vector<std::string> look = act ? std::vector<std::string>{"get", "list", "watch"}
                                             : std::vector<std::string>{"list", "watch"};
   add(look, "autoscaling", "horizontalpodautoscalers");
@@ -172,7 +173,7 @@ std::vector<Right> WantedRights(const Duties& duties) {
                                            .ns = duties.ns,
                                            .grant = kScalerRoles});
   }
-  // The Envoys' pods, which lie beside the server.
+  // The Envoys' pods are in the server's namespace.
   if (duties.front && !duties.scaler_namespaces.empty()) {
     list.Add({"list", "watch"}, {.resource = "pods", .ns = duties.ns, .grant = kScalerRoles});
   }
@@ -197,7 +198,7 @@ std::string ReviewOf(const Right& right) {
 
 Findings CheckRights(absl::string_view account, const std::vector<RightAnswer>& answers) {
   Findings findings;
-  // By remedy, so that one forgotten binding is one finding.
+  // Grouped by remedy, so that one forgotten binding gives one finding.
   std::map<std::pair<std::string, std::string>, std::vector<const RightAnswer*>> missing;
   size_t granted = 0, narrowed = 0;
   for (const RightAnswer& answer : answers) {

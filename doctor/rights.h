@@ -1,7 +1,8 @@
-// The rights that the server's account needs for what it is asked to do, and which are missing.
+// The rights that the server's account needs for its duties, and the check which are missing.
 //
-// Pure. The chart's roles (charts/flyball/templates/rbac.yaml, scaler-rbac.yaml) grant just these;
-// test/data/rights.json names them for the tests of both, so that neither changes alone.
+// Pure. The chart's roles (charts/flyball/templates/rbac.yaml, scaler-rbac.yaml) grant exactly
+// these rights. The tests of both compare with test/data/rights.json, so that neither can change
+// alone.
 #pragma once
 
 #include <string>
@@ -18,27 +19,27 @@ struct Right {
   std::string verb = {};
   std::string group = {};
   std::string resource = {};  // "pods", "deployments/scale"
-  std::string ns = {};        // "": in all namespaces, or of the cluster
-  std::string name = {};      // "": of any name
-  std::string grant = {};     // what gives it: a chart value or a role
-  std::string without = {};   // what is lost without it, when the rest works on; "": it is vital
+  std::string ns = {};        // "": all namespaces, or a cluster-scoped resource
+  std::string name = {};      // "": any name
+  std::string grant = {};     // what grants it: a chart value or a role
+  std::string without = {};   // what does not work without it; "": nothing works
 
   friend bool operator==(const Right&, const Right&) = default;
 };
 
-// What the server does, as its flags and rules say.
+// What the server has to do, by its flags and rules.
 struct Duties {
-  std::string ns = {};  // its own
+  std::string ns = {};  // the server's own namespace
   bool custom = false, external = false, resource = false;
-  bool asks_for_replicas = false;                 // an external rule's onFailure does
-  std::vector<kube::GroupResource> objects = {};  // that rules give metrics of
+  bool asks_for_replicas = false;                 // in an external rule's onFailure
+  std::vector<kube::GroupResource> objects = {};  // resources that have metrics by rules
   bool reads_authentication = true;               // no --authentication-skip-lookup
   bool scaler = false;
   std::string scaler_mode = "shadow";
   bool scaler_hpa = false;
   std::vector<std::string> scaler_namespaces = {};  // empty: all
   bool leader_elect = true;
-  bool front = false;  // Services are led to Envoys
+  bool front = false;  // requests of Services are led to Envoys
 };
 
 std::vector<Right> WantedRights(const Duties& duties);
@@ -49,13 +50,13 @@ std::string ReviewOf(const Right& right);
 struct RightAnswer {
   Right right;
   absl::StatusOr<bool> allowed;
-  // Where a right in all namespaces is denied: the namespaces that were asked for it instead, and
-  // how many of them grant it.
+  // If a right in all namespaces is denied: the namespaces in which it was asked for instead, and
+  // in how many of them it is granted.
   std::vector<std::string> asked_in;
   size_t allowed_in = 0;
 };
 
-// `account`: "system:serviceaccount:monitoring:flyball", or whoever was asked for.
+// `account`: "system:serviceaccount:monitoring:flyball", or another user whose rights these are.
 Findings CheckRights(absl::string_view account, const std::vector<RightAnswer>& answers);
 
 }  // namespace flyball::doctor

@@ -74,7 +74,7 @@ TEST(WantedRights, OfTheScalerByItsMode) {
                                    Not(Contains("update deployments/scale.apps"))));
 }
 
-// What the chart grants, from the file that the chart's tests compare it with.
+// The chart's tests compare its roles with the same file.
 TEST(WantedRights, AreThoseThatTheChartGrants) {
   std::ifstream file(FLYBALL_SOURCE_DIR "/test/data/rights.json");
   const auto rows = nlohmann::json::parse(file, nullptr, false);

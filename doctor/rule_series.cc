@@ -14,7 +14,7 @@ constexpr size_t kMaxLooksBack = 20;
 
 using Answer = absl::StatusOr<std::shared_ptr<const adapter::SeriesTable>>;
 
-// Asks each distinct series query once.
+// Sends each distinct series query once.
 class Asker {
  public:
   Asker(adapter::MetricSource& source, const DiscoverOptions& options)
@@ -30,7 +30,7 @@ class Asker {
     return answers_.emplace(query, std::move(answer)).first->second;
   }
 
-  // How many series there were in the last day; 0 also when that can't be said.
+  // How many series there were in the last day; 0 also if that is not known.
   size_t Earlier(const std::string& query) {
     if (++looks_back_ > kMaxLooksBack || options_.max_age >= kLookBack) return 0;
     const auto found = source_.Series(query, options_.now - kLookBack, options_.timeout);
@@ -83,7 +83,7 @@ Finding NothingFound(const RuleFacts& rule, absl::Duration max_age, Level level)
   }
   return {level, "rule-series", absl::StrCat(what, rule.series_query),
           absl::StrCat("ask Prometheus for it, then correct seriesQuery at ", rule.where,
-                       ", or have the exporter scraped")};
+                       ", or let Prometheus scrape the exporter")};
 }
 
 }  // namespace

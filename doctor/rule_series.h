@@ -1,6 +1,6 @@
-// What a rule file finds in Prometheus now, rule by rule.
+// Checks which series the rules of a rule file find in Prometheus now.
 //
-// DiscoverSeries asks, one query after the other and once for equal ones; the check is pure.
+// DiscoverSeries sends one query after the other, equal ones once; the check is pure.
 #pragma once
 
 #include <memory>
@@ -22,31 +22,31 @@ struct RuleFacts {
   std::string where;  // "config.yaml:12"
   std::string series_query;
   absl::Status status = {};  // of the series query
-  size_t found = 0;          // how many series it gives now
+  size_t found = 0;          // how many series it returns now
   size_t accepted = 0;       // how many of them seriesFilters and name.matches let through
-  size_t earlier = 0;        // how many it gave in the last day; asked only when it gives none now
+  size_t earlier = 0;        // how many it returned in the last day; asked only if `found` is 0
 };
 
 struct Discovered {
-  absl::Status source;  // whether Prometheus answers at all; nothing else is asked when it does not
+  absl::Status source;  // whether Prometheus answers at all; if not, nothing else is asked
   absl::Duration max_age;
   std::vector<RuleFacts> rules;  // `rules` before `externalRules`
   std::vector<adapter::DiscoveredRule> custom, external;
-  std::shared_ptr<const adapter::SeriesRegistry> registry;  // nullptr when `source` is not OK
+  std::shared_ptr<const adapter::SeriesRegistry> registry;  // nullptr if `source` is not OK
 };
 
 struct DiscoverOptions {
   absl::Time now;
   absl::Duration max_age = absl::Minutes(10);
-  absl::Duration timeout = absl::Seconds(10);  // of each query
+  absl::Duration timeout = absl::Seconds(10);  // for each query
 };
 
 Discovered DiscoverSeries(const rules::CompiledRules& rules, adapter::MetricSource& source,
                           std::shared_ptr<const kube::RestMapper> mapper,
                           const DiscoverOptions& options);
 
-// `from`: which Prometheus, without credentials. `strict`: a rule that finds nothing is bad; else
-// it is only doubtful, as another autoscaler's matter.
+// `from` is the address of Prometheus without credentials. With `strict` a rule that finds nothing
+// is bad; else it is doubtful, since the autoscaler that is examined may not need it.
 Findings CheckDiscovered(const Discovered& discovered, absl::string_view from, bool strict);
 
 }  // namespace flyball::doctor

@@ -61,7 +61,7 @@ TEST_F(DiscoverSeriesTest, CountsForEachRuleAndAsksEqualQueriesOnce) {
   EXPECT_EQ(found.rules[1].accepted, 0u);
   EXPECT_EQ(found.rules[2].found, 0u);
   EXPECT_EQ(asked_, 3);  // requests_total, gone_total, and gone_total of the last day
-  EXPECT_EQ(found.registry->custom_list()->size(), 2u);  // of pods and of namespaces
+  EXPECT_EQ(found.registry->custom_list()->size(), 2u);  // for pods and for namespaces
 }
 
 TEST_F(DiscoverSeriesTest, SaysOfEachRuleWhyItFindsNothing) {

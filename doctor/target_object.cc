@@ -38,7 +38,8 @@ std::string Named(std::vector<std::string> names) {
 
 void CheckManagers(const TargetFacts& facts, Findings& findings) {
   for (const ReplicasManager& manager : facts.object->managers) {
-    // Whoever made the object with a count owns the field until the first scaling.
+    // It is no fault that whoever made the object with a count owns the field until the first
+    // scaling.
     const bool since = facts.last_scaled.has_value() && manager.time > *facts.last_scaled;
     if (!manager.apply && !since) continue;
     findings.push_back(
@@ -66,7 +67,7 @@ void CheckForeignPods(const TargetFacts& facts, Findings& findings) {
       "foreign-pods",
       absl::StrCat("the selector ", facts.selector, " catches ", foreign.size(),
                    foreign.size() == 1 ? " pod" : " pods", " that ", facts.kind, " ", facts.name,
-                   " does not own: ", Named(foreign), "; their load and count are taken for its"),
+                   " does not own: ", Named(foreign), "; their load and number count as its own"),
       absl::StrCat("give the pods of ", facts.kind, " ", facts.name,
                    " a label of their own in spec.selector and spec.template")));
 }
@@ -95,7 +96,7 @@ absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json) {
     const Json& spec = MemberOf(MemberOf(entry, "fieldsV1"), "f:spec");
     if (MemberOf(spec, "f:replicas").is_null()) continue;
     const std::string manager = TextOf(entry, "manager");
-    // The autoscaler's own, whoever acts for it; `kubectl scale` and other clients write there too.
+    // The autoscaler's own writes. `kubectl scale` and other clients write the subresource too.
     const bool scales = manager == "kube-controller-manager" || manager == "flyball";
     if (scales && TextOf(entry, "subresource") == "scale") continue;
     out.managers.push_back({.name = manager,
@@ -113,7 +114,7 @@ absl::StatusOr<std::string> ReadFailedCreate(absl::string_view json) {
   absl::Time newest = absl::InfinitePast();
   for (const Json& event : ItemsOf(list, "items")) {
     if (TextOf(event, "reason") != "FailedCreate") continue;
-    // Repetitions are counted by the older fields, or in the series of the newer ones.
+    // A repeated event has its last time in an older field or in `series`.
     const absl::Time time = std::max({TimeOf(event, "lastTimestamp"), TimeOf(event, "eventTime"),
                                       TimeOf(MemberOf(event, "series"), "lastObservedTime")});
     if (!message.empty() && time < newest) continue;

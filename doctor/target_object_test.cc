@@ -148,7 +148,7 @@ TEST(CheckTargetObjectTest, ForeignPodsAreNamed) {
               ElementsAre(HasSubstr("bad foreign-pods: the selector app=web catches 7 pods that "
                                     "Deployment web does not own: job-0, job-1, job-2, job-3, "
                                     "job-4 and 2 more")));
-  facts.controllers.clear();  // of this kind it is not known
+  facts.controllers.clear();  // not known for a target of this kind
   EXPECT_THAT(CheckTargetObject(facts), IsEmpty());
 }
 

@@ -50,7 +50,7 @@ absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
   }
   std::string shown = TextOf(out.get());
   if (shown.empty())
-    return absl::UnavailableError(absl::StrCat(where, ": it shows no certificate"));
+    return absl::UnavailableError(absl::StrCat(where, ": it presents no certificate"));
   return shown;
 }
 
