@@ -17,11 +17,11 @@
 namespace flyball::backtest {
 namespace {
 
-// Gentle towards a server that others need too.
+// Few at once, since others need the server too.
 constexpr int kAtOnce = 4;
 constexpr absl::Duration kTimeout = absl::Seconds(30);
 
-// The sum of an answer; nullopt: there is none.
+// The sum of an answer's samples; nullopt if it has none.
 std::optional<double> TotalOf(const adapter::QueryResult& result) {
   if (result.samples.empty()) return std::nullopt;
   double total = 0;
@@ -34,7 +34,7 @@ class Reader {
   Reader(adapter::MetricSource& source, const Period& period)
       : source_(source), period_(period), pool_(kAtOnce) {}
 
-  // The totals at all moments. An error is the source's to the first moment.
+  // The totals at all moments. The error is that of the query for the first moment.
   absl::StatusOr<std::vector<std::optional<double>>> Totals(const std::string& promql,
                                                             size_t moments) {
     RETURN_IF_ERROR(source_.Query(promql, period_.end, kTimeout).status());
@@ -53,7 +53,7 @@ class Reader {
     return totals;
   }
 
-  // The mean replicas that there were, and how many at the beginning.
+  // Sets the replica hours that there really were, and the replicas at the beginning.
   void AskForReplicas(const scaler::Autoscaler& autoscaler, BacktestReport& report,
                       int32_t& first) {
     const std::string series = absl::StrCat(
@@ -85,10 +85,10 @@ class Reader {
 
 absl::Status CheckPeriod(const Period& period) {
   if (period.step < absl::Milliseconds(200)) {
-    return absl::InvalidArgumentError("a step takes 200ms at least");
+    return absl::InvalidArgumentError("the step must be at least 200ms");
   }
   if (period.end <= period.begin)
-    return absl::InvalidArgumentError("the end is not after the begin");
+    return absl::InvalidArgumentError("the end must be after the beginning");
   const int64_t moments = (period.end - period.begin) / period.step;
   if (moments > kMaxMoments) {
     return absl::InvalidArgumentError(absl::StrCat("that is ", moments, " decisions, more than ",
@@ -122,7 +122,7 @@ absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,
   }
   if (report.metrics.empty()) return absl::NotFoundError(absl::StrJoin(gaps, "; "));
   for (const std::string& gap : gaps) {
-    report.notes.push_back(absl::StrCat("unknown all the time: ", gap));
+    report.notes.push_back(absl::StrCat("unknown for the whole time: ", gap));
   }
   SimulationInput begun = input;
   begun.first = std::max(autoscaler.status.current_replicas, autoscaler.min_or_default());

@@ -1,6 +1,6 @@
-// Reads the load of a time that is over from a metric source, and decides over it.
+// Reads past load from a metric source and simulates an autoscaler's decisions on it.
 //
-// Blocks; asks at each moment once for each metric, several at once.
+// Blocks. It sends one query for each metric and moment, several at once.
 #pragma once
 
 #include <string>
@@ -23,12 +23,12 @@ struct Period {
 
 inline constexpr int64_t kMaxMoments = 200'000;
 
-// kInvalidArgument: there is no moment in it, or there are too many.
+// kInvalidArgument: the period has no moment or too many, or its step is too short.
 absl::Status CheckPeriod(const Period& period);
 
-// `queries` tell the totals (queries.h); a metric without one is unknown all the time. The count
-// that the autoscaler begins with is the one that there was, if the source knows it.
-//   kNotFound          no metric has a query: the text has each one's reason
+// `queries` ask for the totals (queries.h); a metric without a query is unknown at every moment.
+// The simulation begins with the replicas that there really were, if the source knows them.
+//   kNotFound          no metric has a query; the message has the reason for each one
 //   kInvalidArgument   the source refuses a query
 //   kUnavailable       the source does not answer
 absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,

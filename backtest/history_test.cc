@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 const absl::Time kBegin = absl::FromUnixSeconds(1767225600);
 
-// A load that doubles once, and two replicas all the time.
+// A load that doubles once, while there are always two replicas.
 class Source : public adapter::MetricSource {
  public:
   absl::StatusOr<std::shared_ptr<const adapter::QueryResult>> Query(absl::string_view promql,

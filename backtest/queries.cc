@@ -15,12 +15,12 @@ namespace {
 using scaler::MetricSpec;
 using scaler::MetricType;
 
-// Stands for the name of a pod until the pattern takes its place.
+// A pod's name in a query, which is then replaced by a pattern for the names of all pods.
 constexpr char kAnyPod[] = "flyball-backtest-any-pod";
 
 const kube::GroupResource kPods = {"", "pods"};
 
-// How the pods of the target are named.
+// A pattern for the names of the target's pods.
 std::string PodPattern(const scaler::ObjectReference& target) {
   const std::string name = go::QuoteMeta(target.name);
   if (target.kind == "Deployment") return name + "-[a-z0-9]+-[a-z0-9]{5}";
@@ -57,7 +57,7 @@ class QueryMaker {
       case MetricType::kUnknown:
         break;
     }
-    return Missing(metric, "no rule tells a total of it");
+    return Missing(metric, "no rule gives a total for it");
   }
 
   static absl::Status Missing(const MetricSpec& metric, absl::string_view why) {
@@ -66,7 +66,7 @@ class QueryMaker {
                                             "=PROMQL' says what its total was"));
   }
 
-  // The name of any pod becomes the pattern of the target's pods.
+  // The query with kAnyPod replaced by the pattern for the target's pods.
   absl::StatusOr<std::string> OfTargetsPods(const std::string& query) const {
     const std::string pattern = PodPattern(autoscaler_.scale_target);
     return absl::StrReplaceAll(
@@ -106,7 +106,7 @@ class QueryMaker {
     const bool is_namespace = name == kube::GroupResource{"", "namespaces"};
     const adapter::MetricSeries found =
         sources_.registry.FindCustom(*resource, !is_namespace, metric.metric.name);
-    if (found.rule == nullptr) return Missing(metric, "no rule makes it of what Prometheus has");
+    if (found.rule == nullptr) return Missing(metric, "no rule finds a series for it");
     ASSIGN_OR_RETURN(const std::vector<kube::Requirement> selector, SelectorOf(metric));
     std::optional<std::string> ns;
     if (!is_namespace) ns = autoscaler_.ns;
@@ -122,7 +122,7 @@ class QueryMaker {
 
   absl::StatusOr<std::string> OfExternal(const MetricSpec& metric) const {
     const adapter::MetricSeries found = sources_.registry.FindExternal(metric.metric.name);
-    if (found.rule == nullptr) return Missing(metric, "no rule makes it of what Prometheus has");
+    if (found.rule == nullptr) return Missing(metric, "no rule finds a series for it");
     ASSIGN_OR_RETURN(const std::vector<kube::Requirement> selector, SelectorOf(metric));
     return found.rule->ExternalQuery(found.series, autoscaler_.ns, selector, sources_.mapper);
   }

@@ -1,7 +1,7 @@
-// Which PromQL tells the total of each metric of an autoscaler, by the rules that serve it.
+// The PromQL for the total of each metric of an autoscaler, by the rules that serve the metric.
 //
-// Pure. What pods there were then is not known: the pods of the target are told by how their
-// controller names them.
+// Pure. It is not known which pods there were, so that the target's pods are found by a pattern for
+// the names that their controller gives them.
 #pragma once
 
 #include <map>
@@ -23,11 +23,11 @@ struct QuerySources {
   const rules::CompiledRules& rules;
   const adapter::SeriesRegistry& registry;  // of those rules
   const kube::RestMapper& mapper;
-  // By the name of a metric or resource: what is asked instead.
+  // Queries that replace those of the rules, by the name of the metric or resource.
   const std::map<std::string, std::string>& given;
 };
 
-// One for each metric, in order. kNotFound: no rule makes it; the text says what to do.
+// One query for each metric, in order. kNotFound: no rule makes it; the message says what to do.
 std::vector<absl::StatusOr<std::string>> TotalQueries(const scaler::Autoscaler& autoscaler,
                                                       const QuerySources& sources);
 

@@ -117,7 +117,7 @@ TEST_F(TotalQueriesTest, AGivenQueryWins) {
   given_["gpu"] = "sum(gpus_used)";
   EXPECT_EQ(Query(Metric(MetricType::kResource, "gpu")), "sum(gpus_used)");
   EXPECT_THAT(Query(Metric(MetricType::kPods, "other")),
-              HasSubstr("pods metric other: no rule makes it of what Prometheus has"));
+              HasSubstr("pods metric other: no rule finds a series for it"));
 }
 
 }  // namespace

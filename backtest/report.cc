@@ -31,7 +31,7 @@ std::string ReportText(const BacktestReport& report, bool all) {
   const Simulated& simulated = report.simulated;
   std::string out =
       absl::StrCat(report.title, " from ", TimeText(report.begin), " to ", TimeText(report.end),
-                   ", decided each ", absl::FormatDuration(report.step), "\n");
+                   ", decided every ", absl::FormatDuration(report.step), "\n");
   for (const std::string& metric : report.metrics) absl::StrAppend(&out, "  ", metric, "\n");
   absl::StrAppend(&out, Counted(simulated.changes.size(), "change"), ", between ", simulated.lowest,
                   " and ", simulated.highest, " replicas\n");
@@ -50,7 +50,7 @@ std::string ReportText(const BacktestReport& report, bool all) {
   const size_t shown =
       all ? simulated.changes.size() : std::min(simulated.changes.size(), kShownChanges);
   const size_t first = simulated.changes.size() - shown;
-  if (first > 0) absl::StrAppend(&out, "the last ", shown, " changes; --all shows each\n");
+  if (first > 0) absl::StrAppend(&out, "the last ", shown, " changes; --all shows all of them\n");
   for (size_t i = first; i < simulated.changes.size(); ++i) {
     out += ChangeText(simulated.changes[i]);
   }

@@ -1,4 +1,4 @@
-// What a back-test came to, as text and as JSON. Pure.
+// The result of a back-test, as text and as JSON. Pure.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@ struct BacktestReport {
   std::string title;  // "shop/web"
   absl::Time begin, end;
   absl::Duration step;
-  std::vector<std::string> metrics;  // what each was made of: its title and PromQL, or the gap
-  std::vector<std::string> notes;    // what a reader has to know about the figures
-  std::optional<double> replica_hours_then;  // of the replicas that there really were
+  std::vector<std::string> metrics;          // title and PromQL of each metric that has a query
+  std::vector<std::string> notes;            // what people have to know about the figures
+  std::optional<double> replica_hours_then;  // those that there really were
   Simulated simulated;
 };
 
-// `all`: every change, not the last twenty alone.
+// `all`: with every change, not only the last twenty.
 std::string ReportText(const BacktestReport& report, bool all);
 std::string ReportJson(const BacktestReport& report);
 

@@ -18,10 +18,10 @@ namespace {
 using scaler::MetricType;
 using scaler::PodTable;
 
-// Beyond it a table of pods takes too long to make at each change.
+// With more pods the table, which is made anew at each change, would take too long to make.
 constexpr int32_t kMaxPods = 20'000;
 
-// So long before that no pod counts as new.
+// Old enough that no pod counts as new.
 constexpr absl::Duration kAgeOfPods = absl::Hours(24 * 365);
 
 class Simulation {
@@ -80,7 +80,7 @@ class Simulation {
     if (current_ >= input_.autoscaler.max_replicas) result_.at_max += history_.step;
   }
 
-  // As many as there are now, all alike.
+  // Makes a table with the current number of pods, which are all equal.
   void MakePods() {
     const auto count = static_cast<size_t>(std::clamp(current_, 0, kMaxPods));
     if (table_.size() == count && made_) return;
@@ -104,7 +104,7 @@ class Simulation {
       scaler::Reading& reading = readings_[i];
       if (!total.has_value() || !std::isfinite(*total) ||
           std::abs(*total) > scaler::kMaxReadingUnits) {
-        reading.error = "it is not known of then";
+        reading.error = "its value at that time is not known";
         continue;
       }
       reading.timestamp = now;
@@ -141,7 +141,7 @@ class Simulation {
   std::vector<scaler::Reading> readings_;
   scaler::AutoscalerStatus status_;
   scaler::Workspace workspace_;
-  scaler::Decision decision_;  // its state is what is remembered
+  scaler::Decision decision_;  // its state is the memory for the next decision
   Simulated result_;
 };
 

@@ -26,7 +26,7 @@ MetricSpec Metric(MetricType type, int64_t average) {
   return metric;
 }
 
-// min 1, max 10, decided each 15 s.
+// An autoscaler with min 1 and max 10, decided every 15 s.
 class SimulationTest : public testing::Test {
  protected:
   SimulationTest() {
@@ -37,7 +37,7 @@ class SimulationTest : public testing::Test {
     history_ = {.begin = kBegin, .step = absl::Seconds(15), .moments = 0, .totals = {}};
   }
 
-  // The load of so many moments each.
+  // `loads` has values of the load, and for how many moments each one lasts.
   Simulated Run(const std::vector<std::pair<std::optional<double>, int>>& loads, int first = 1) {
     std::vector<std::optional<double>> totals;
     for (const auto& [load, moments] : loads) totals.insert(totals.end(), moments, load);
@@ -47,7 +47,7 @@ class SimulationTest : public testing::Test {
                     history_);
   }
 
-  // "+15s 1>4" of each change.
+  // Each change as "+15s 1>4".
   static std::vector<std::string> Short(const Simulated& simulated) {
     std::vector<std::string> out;
     for (const Simulated::Change& change : simulated.changes) {
@@ -76,7 +76,7 @@ TEST_F(SimulationTest, FollowsATotalAndGoesBackAfterTheWindow) {
 TEST_F(SimulationTest, ATotalOfPodsIsSharedByThoseThatThereAreThen) {
   autoscaler_.metrics = {Metric(MetricType::kPods, 10)};
   const Simulated got = Run({{60, 4}}, 2);
-  // At most the larger of double and four at once; then six pods have ten each.
+  // The first step is limited to twice as many or 4; after the second, six pods have ten each.
   EXPECT_THAT(Short(got), ElementsAre("+0 2>4", "+15s 4>6"));
 }
 
@@ -118,7 +118,7 @@ TEST_F(SimulationTest, IsToldAsTextAndAsJson) {
                                  .replica_hours_then = 0.5,
                                  .simulated = Run({{40, 4}})};
   EXPECT_EQ(ReportText(report, false),
-            "shop/web from 2026-01-01T00:00:00Z to 2026-01-01T00:01:00Z, decided each 15s\n"
+            "shop/web from 2026-01-01T00:00:00Z to 2026-01-01T00:01:00Z, decided every 15s\n"
             "  external metric load: sum(load)\n"
             "1 change, between 1 and 4 replicas\n"
             "0.1 replica hours; there really were 0.5\n"

@@ -19,7 +19,8 @@ using kube::MemberOf;
 using kube::TextOf;
 using kube::TextsOf;
 
-// One rule: any host, any path, all headers. Empty: it does not matter.
+// One rule: a request fits with any of the hosts, any of the paths and all headers; an empty list
+// fits every request.
 struct Rule {
   std::vector<std::string> hosts, paths;
   std::string headers;
@@ -33,14 +34,15 @@ std::string HeadersOf(const Json& object, const std::string& path, Manifests& ou
     const Json& value = MemberOf(written[i], "value");
     if (value.is_string()) absl::StrAppend(&header, "=", value.get<std::string>());
     if (header.find(',') != header.npos) {
-      out.Refuse(absl::StrCat(path, ".headers[", i, "]"), "a comma can't stand in it here");
+      out.Refuse(absl::StrCat(path, ".headers[", i, "]"), "must not contain a comma");
     }
     headers.push_back(std::move(header));
   }
   return absl::StrJoin(headers, ",");
 }
 
-// "*" in the place of no host, as both mean any; the add-on does not mind a port.
+// The hosts without ports, which the add-on ignores, and with "*" for an empty one, as both mean
+// any.
 std::vector<std::string> HostsOf(std::vector<std::string> hosts) {
   for (std::string& host : hosts) {
     host = host.substr(0, host.find(':'));
@@ -50,7 +52,7 @@ std::vector<std::string> HostsOf(std::vector<std::string> hosts) {
   return hosts;
 }
 
-// "/" in the place of no path; the add-on does not mind slashes at the ends.
+// The path with one slash before it and none after it, as the add-on ignores slashes at both ends.
 std::string PathOf(absl::string_view path) {
   while (!path.empty() && path.front() == '/') path.remove_prefix(1);
   while (!path.empty() && path.back() == '/') path.remove_suffix(1);
@@ -60,7 +62,7 @@ std::string PathOf(absl::string_view path) {
 std::string Joined(const std::vector<std::string>& texts, const std::string& path, Manifests& out) {
   for (const std::string& text : texts) {
     if (text.find(',') == text.npos) continue;
-    out.Refuse(path, absl::StrCat("a comma can't stand in it here: ", text));
+    out.Refuse(path, absl::StrCat("must not contain a comma: ", text));
   }
   return absl::StrJoin(texts, ",");
 }
@@ -87,8 +89,8 @@ AddOnRoutes RoutesOfRules(const Json& spec, Manifests& out) {
     const std::string headers = HeadersOf(rules[i], path, out);
     if (i > 0 && headers != routes.headers) {
       out.Refuse(absl::StrCat(path, ".headers"),
-                 "an Autoscaler asks for the same headers in all its routes: make two of it, of "
-                 "two Deployments, or leave the headers out");
+                 "an Autoscaler has the same headers for all its routes: make two objects with two "
+                 "Deployments, or leave the headers out");
     }
     routes.headers = headers;
     std::vector<std::string> paths;

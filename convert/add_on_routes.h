@@ -1,6 +1,6 @@
-// Which requests KEDA's http-add-on sends to an object, as the metadata of an http trigger.
+// Converts the routes by which KEDA's http-add-on finds an object to metadata of an http trigger.
 //
-// Pure. The texts are what scaler/front/hosts/host_routes.h reads.
+// Pure. scaler/front/hosts/host_routes.h reads the texts.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,15 +11,15 @@
 namespace flyball::convert {
 
 struct AddOnRoutes {
-  std::string hosts;  // "": requests come by the Service alone
+  std::string hosts;  // "": only requests to the Service reach it
   std::string path_prefixes;
   std::string headers;
 };
 
-// `hosts`, `pathPrefixes` and `headers` of an HTTPScaledObject's spec. Without any of them the
-// add-on sends it everything, and so does this.
+// Reads `hosts`, `pathPrefixes` and `headers` of an HTTPScaledObject's spec. If it has none of them
+// all requests are routed to it, as with the add-on.
 AddOnRoutes RoutesOfObject(const nlohmann::ordered_json& spec, Manifests& out);
-// `rules` of an InterceptorRoute's spec. Without a rule nothing is routed.
+// Reads `rules` of an InterceptorRoute's spec. Without a rule nothing is routed.
 AddOnRoutes RoutesOfRules(const nlohmann::ordered_json& spec, Manifests& out);
 
 }  // namespace flyball::convert

@@ -21,8 +21,8 @@ using scaler::Node;
 constexpr absl::string_view kHpa = "HorizontalPodAutoscaler";
 constexpr absl::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-// The API server takes the namespace from the request, so files often leave it out. Returns whether
-// it was missing.
+// Adds a namespace if there is none: files often leave it out, since the API server takes it from
+// the request. Returns whether it was missing.
 bool AddNamespace(Node& object) {
   bool added = false;
   for (scaler::Member& member : object.members) {
@@ -75,7 +75,7 @@ class Converter {
     }
   }
 
-  // What our own kind refuses although an HPA does not.
+  // Reports what our own kind refuses and an HPA does not.
   void Check(const Node& object, const Json& own) {
     const scaler::OwnParseResult parsed =
         scaler::ParseOwnAutoscaler(own.dump(), /*trigger_types=*/{});

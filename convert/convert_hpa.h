@@ -1,8 +1,8 @@
-// HorizontalPodAutoscalers, as a person or kubectl wrote them, as objects of our own kind.
+// Converts HorizontalPodAutoscalers, as a person or kubectl wrote them, to objects of our own kind.
 //
 // Pure. Takes autoscaling/v2 and v1 in JSON or YAML: one object, several documents, or a List;
-// other kinds are passed over. The spec comes out with every default that the API server would fill
-// in, but for the metrics of triggers, which an HPA has none of.
+// objects of other kinds are skipped. The resulting spec has every default that the API server
+// would fill in.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ namespace flyball::convert {
 
 struct ConvertOptions {
   std::string mode;  // "Shadow", "Advise", "Act"; "": left to the server's flag
-  // Of Knative's Services: the Service to call is NAME-front, as NAME is Knative's while its own
-  // lives.
+  // For Knative's Services: the Service that clients call is NAME-front, since NAME belongs to
+  // Knative as long as the Knative Service exists.
   bool beside = false;
-  // Whose API server must admit the objects; absent: any.
+  // The API server that has to admit the objects; absent: any.
   std::optional<scaler::Dialect> dialect;
 };
 
 struct Conversion {
-  std::string yaml;                 // a document each; comments say what could not be carried over
-  std::vector<std::string> errors;  // `FILE:LINE: what`; then yaml is not to be used
-  bool nothing = false;             // the file has no object of the kind, which is an error too
+  std::string yaml;                 // documents; comments say what could not be carried over
+  std::vector<std::string> errors;  // `FILE:LINE: what`; if there are any, yaml must not be used
+  bool nothing = false;             // the file has no object of the kind; also among the errors
 };
 
 Conversion ConvertHpas(absl::string_view file, absl::string_view text,

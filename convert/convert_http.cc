@@ -29,16 +29,16 @@ using scaler::Node;
 constexpr char kHttpScaledObject[] = "HTTPScaledObject";
 constexpr char kInterceptorRoute[] = "InterceptorRoute";
 constexpr char kSkip[] = "httpscaledobject.keda.sh/skip-scaledobject-creation";
-// What the add-on and KEDA do without the field.
+// The defaults of the add-on and of KEDA.
 constexpr int64_t kMaxReplicas = 100, kCooldownSeconds = 300, kTarget = 100;
 
 // NAMESPACE/NAME -> object.
 using ByName = std::map<std::string, Json>;
 
-// What stands beside the objects in the file.
+// Other objects of the file that a conversion needs.
 struct Surroundings {
   ByName services;
-  ByName scaled_objects;  // by the object of the add-on that a trigger names
+  ByName scaled_objects;  // the key is the object of the add-on that a trigger names
 };
 
 std::string KeyOf(const Json& object, const std::string& name) {
@@ -57,7 +57,7 @@ class HttpConverter {
 
   void Convert(const ConvertOptions& options) {
     const std::string name = TextOf(MemberOf(object_, "metadata"), "name");
-    if (name.empty()) out_.Refuse("metadata.name", "an object without a name");
+    if (name.empty()) out_.Refuse("metadata.name", "must not be empty");
     const Json& target = MemberOf(spec_, route_ ? "target" : "scaleTargetRef");
     pods_service_ = TextOf(target, "service");
     const std::string service = absl::StrCat(name, "-front");
@@ -98,14 +98,14 @@ class HttpConverter {
     if (name.empty()) name = TextOf(target, "deployment");  // as it was called before
     if (route_ || name.empty()) {
       out_.Refuse(route_ ? "spec.target" : "spec.scaleTargetRef.name",
-                  "what is scaled stands in a ScaledObject whose trigger names this object: give "
-                  "it in the same file");
+                  "the target is in the ScaledObject whose trigger names this object: put that "
+                  "into the same file");
       return;
     }
     if (skips) {
       out_.Remark(
-          "A ScaledObject of its own says how this is scaled: give it in the same file, "
-          "or see to the bounds.");
+          "A ScaledObject of its own says how this is scaled: put it into the same file, "
+          "or check the bounds.");
     }
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), name, own);
     const Json& replicas = MemberOf(spec_, "replicas");
@@ -155,7 +155,7 @@ class HttpConverter {
 
   // ---- Where requests go
 
-  // The pods' port behind the Service's, where the file has the Service.
+  // The pods' port that the Service's port leads to, if the file has the Service.
   std::string TargetPort(const Json& target) {
     const int64_t number = NumberOf(target, "port");
     const std::string name = TextOf(target, "portName");
@@ -188,13 +188,13 @@ class HttpConverter {
     if (!routes.headers.empty()) metadata["headers"] = routes.headers;
   }
 
-  // ---- By what it is scaled
+  // ---- The metric
 
   void AddMetric(Json& metadata) {
     const Json& metric = MemberOf(spec_, "scalingMetric");
     const Json& rate = MemberOf(metric, "requestRate");
     const Json& concurrency = MemberOf(metric, "concurrency");
-    // The add-on divides by the target itself.
+    // The add-on divides by the whole target.
     metadata["targetUtilizationPercentage"] = "100";
     if (!rate.is_null() && !concurrency.is_null()) {
       out_.NotCarriedOver("spec.scalingMetric.requestRate",
@@ -258,7 +258,8 @@ class HttpConverter {
   }
 
  public:
-  // The object of the add-on that a trigger of a ScaledObject counts by; "": it is none.
+  // The object of the add-on whose requests a trigger of a ScaledObject counts; "" if it counts
+  // none.
   static std::string AddOnObject(const Json& trigger) {
     if (TextOf(trigger, "type") != "external-push") return "";
     const Json& metadata = MemberOf(trigger, "metadata");

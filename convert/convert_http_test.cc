@@ -84,11 +84,11 @@ TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {
     std::string text;
     const char* error;
   } rows[] = {
-      {Route("  rules: [{hosts: [a]}]\n"), "h.yaml:5: spec.target: what is scaled stands in a"},
+      {Route("  rules: [{hosts: [a]}]\n"), "h.yaml:5: spec.target: the target is in the "},
       {Route("  rules: [{hosts: [a]}, {hosts: [b], headers: [{name: x}]}]\n") + kScaledObject,
-       "h.yaml:7: spec.rules[1].headers: an Autoscaler asks for the same headers"},
+       "h.yaml:7: spec.rules[1].headers: an Autoscaler has the same headers"},
       {Object("  headers: [{name: x, value: 'a,b'}]\n"),
-       "h.yaml:6: spec.headers[0]: a comma can't stand in it here"},
+       "h.yaml:6: spec.headers[0]: must not contain a comma"},
       {Object("  hosts: ['a b']\n"), "h.yaml:1: spec.triggers[0].metadata.hosts: \"a b\" is no"},
       {Object("  replicas: {min: many}\n"), "h.yaml:6: spec.replicas.min: expected a whole number"},
       {Object("") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: "

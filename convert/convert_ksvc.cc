@@ -29,11 +29,12 @@ using scaler::Node;
 
 constexpr char kApiVersion[] = "serving.knative.dev/v1";
 constexpr absl::string_view kDomain = "knative.dev";
-// As the Service has it that Knative makes, so that the same one can become a front's in place.
+// The name that the port has in the Service that Knative makes, so that this Service can be changed
+// into a front's in place.
 constexpr char kFrontPort[] = "http2";
-// By which a Deployment's pods are told from any other's.
+// The label by which the selectors find a Deployment's pods.
 constexpr char kPodsLabel[] = "flyball.dev/service";
-// What Knative's controllers write, and no person.
+// Annotations that Knative's controllers write.
 const std::set<std::string>& WrittenByKnative() {
   static const auto* const keys = new std::set<std::string>{
       "serving.knative.dev/creator",    "serving.knative.dev/lastModifier",
@@ -62,12 +63,12 @@ class KnativeConverter {
         out_(file, node, conversion) {}
 
   void Convert(const ConvertOptions& options) {
-    if (name_.empty()) out_.Refuse("metadata.name", "an object without a name");
+    if (name_.empty()) out_.Refuse("metadata.name", "must not be empty");
     const Json& spec = MemberOf(object_, "spec");
     const Json& from = kind_ == "Revision" ? object_ : MemberOf(spec, "template");
     const Json& written = MemberOf(from, "spec");
     if (!written.is_object()) {
-      out_.Refuse(absl::StrCat(path_, "spec"), "there is none");
+      out_.Refuse(absl::StrCat(path_, "spec"), "is missing");
       return out_.Finish("");
     }
     const std::string front = options.beside ? absl::StrCat(name_, "-front") : name_;
@@ -185,7 +186,7 @@ class KnativeConverter {
             {"spec", std::move(spec)}};
   }
 
-  // Where the pods are, for who must not go through the front.
+  // The Service that leads to the pods directly, for clients that must not use the front.
   Json PodsService(const std::string& name, const KnativePods& pods) const {
     Json port = {{"name", pods.h2c ? "http2" : "http"}, {"port", 80}, {"targetPort", pods.port}};
     if (pods.h2c) port["appProtocol"] = "kubernetes.io/h2c";
@@ -199,11 +200,11 @@ class KnativeConverter {
   const Json object_;
   const std::string kind_;
   const std::string name_;
-  const std::string path_;  // of the template in the object
+  const std::string path_;  // where the object has its template
   Manifests out_;
 };
 
-// Whether another object of the file has made it: `label` names that one.
+// Whether Knative made the object for another object of the file, which `label` names.
 bool IsMade(const Json& object, const char* label, const std::set<std::string>& makers) {
   const Json& metadata = MemberOf(object, "metadata");
   const std::string maker = TextOf(MemberOf(metadata, "labels"), label);

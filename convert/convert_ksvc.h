@@ -1,12 +1,13 @@
-// Services of Knative Serving as a Deployment, two Services and an Autoscaler (CRD).
+// Converts each Service of Knative Serving to a Deployment, two Services and an Autoscaler (CRD).
 //
-// Pure. Takes serving.knative.dev/v1 in JSON or YAML: one object, several documents, or a List. A
-// Service is converted, a Configuration that no Service of the file has made, and a Revision that
-// no Configuration of the file has made; of Routes and DomainMappings it is said what they said,
-// and other kinds are passed over. Knative's defaults are written out where ours differ.
+// Pure. Takes serving.knative.dev/v1 in JSON or YAML: one object, several documents, or a List. It
+// converts Services, Configurations that belong to no Service of the file, and Revisions that
+// belong to no Configuration of the file. Comments tell what Routes and DomainMappings did; objects
+// of other kinds are skipped. Knative's defaults are written out where ours differ.
 //
-// Of what a Revision gives its pods beyond their template, PORT, the probes and the time to end are
-// made; K_SERVICE and the like, and the proxy beside them, are not.
+// Pods get from Knative more than their template has: PORT, the probes and the termination grace
+// period are carried over; K_SERVICE and similar variables, and the proxy beside the container, are
+// not.
 // Source: Knative Serving v0.51.0 pkg/apis/serving/v1 and pkg/reconciler/revision/resources.
 #pragma once
 
@@ -15,10 +16,10 @@
 
 namespace flyball::convert {
 
-// What can't be carried over stands in comments, each by its field: shares of traffic and tags,
-// timeouts of single parts, domains, fields that are not known. What makes no sense without it is
-// an error that names the field: annotations that Knative refuses too, a class of autoscaler that
-// is neither of Knative's, containers of which none takes requests.
+// Comments name each field that can't be carried over: shares of traffic and tags, timeouts of
+// single parts, domains, unknown fields. If the result would make no sense, that is an error that
+// names the field: annotations that Knative refuses too, a class of autoscaler that is not one of
+// Knative's, containers of which none takes requests.
 Conversion ConvertKnativeServices(absl::string_view file, absl::string_view text,
                                   const ConvertOptions& options);
 

@@ -29,7 +29,7 @@ Conversion Convert(absl::string_view text) {
   return ConvertKnativeServices("k.yaml", text, ConvertOptions());
 }
 
-// A Service with these annotations of its revision, and this spec of it.
+// A Service whose revision has these annotations and this spec.
 std::string Service(absl::string_view annotations, absl::string_view spec,
                     absl::string_view more = "") {
   return absl::StrCat(
@@ -92,7 +92,7 @@ TEST(ConvertKnativeServicesTest, WhatMakesNoSenseIsAnErrorWithItsPlace) {
       {Service("serving.knative.dev/progress-deadline: soon", kPods),
        "k.yaml:6: spec.template.metadata.annotations: serving.knative.dev/progress-deadline is"},
       {"apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: a}\nspec: {}\n",
-       "k.yaml:4: spec.template.spec: there is none"},
+       "k.yaml:4: spec.template.spec: is missing"},
       {"apiVersion: serving.knative.dev/v1alpha1\nkind: Service\nmetadata: {name: a}\n",
        "k.yaml:1: expected apiVersion serving.knative.dev/v1, got"},
       {"apiVersion: v1\nkind: Service\n", "k.yaml: no Service of Knative in it"},

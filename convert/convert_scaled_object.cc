@@ -30,9 +30,9 @@ using scaler::Node;
 
 constexpr absl::string_view kScaledObject = "ScaledObject";
 constexpr absl::string_view kAnnotations = "autoscaling.keda.sh/";
-// What KEDA does without the field.
+// KEDA's defaults.
 constexpr int64_t kMinReplicas = 0, kMaxReplicas = 100, kPollingSeconds = 30;
-// As often as the HPA of a ScaledObject is decided.
+// How often the HPA of a ScaledObject is decided.
 constexpr int64_t kSyncSeconds = 15;
 
 // NAMESPACE/NAME of a TriggerAuthentication -> its object.
@@ -187,7 +187,7 @@ class ScaledObjectConverter {
     out["triggers"].push_back(std::move(own));
   }
 
-  // cpu and memory are metrics of the HPA, which never wake anything.
+  // Triggers of these types become metrics, which, as in KEDA, never wake a target.
   void AddResource(const Json& trigger, const std::string& field, Json& out) {
     const Json& metadata = MemberOf(trigger, "metadata");
     std::string target = TextOf(trigger, "metricType");
@@ -239,7 +239,7 @@ class ScaledObjectConverter {
     }
   }
 
-  // What the CRD refuses although KEDA takes it.
+  // Reports what the CRD refuses and KEDA does not.
   void Check(Json own) {
     if (!own["metadata"].contains("namespace")) own["metadata"]["namespace"] = "default";
     const scaler::OwnParseResult parsed =

@@ -1,9 +1,9 @@
-// KEDA's ScaledObjects as Autoscalers (CRD).
+// Converts KEDA's ScaledObjects to Autoscalers (CRD).
 //
-// Pure. Takes keda.sh/v1alpha1 in JSON or YAML: one object, several documents, or a List; a
-// TriggerAuthentication beside them is read for the Secrets that it names, other kinds are passed
-// over. KEDA's defaults are written out where ours differ.
-// Source: KEDA 2.20, apis/keda/v1alpha1 and its HPA: what a ScaledObject means without Flyball.
+// Pure. Takes keda.sh/v1alpha1 in JSON or YAML: one object, several documents, or a List. It also
+// reads TriggerAuthentications, for the Secrets that they name; objects of other kinds are skipped.
+// KEDA's defaults are written out where ours differ.
+// Source: KEDA 2.20, apis/keda/v1alpha1, and the HPA that KEDA makes from a ScaledObject.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -11,8 +11,8 @@
 
 namespace flyball::convert {
 
-// An object that an Autoscaler can't stand for is an error that names the field: formulas, an idle
-// count, types of triggers that there are not, credentials that no Secret holds.
+// If an Autoscaler can't replace an object, that is an error that names the field: formulas, an
+// idle count, types of triggers that do not exist here, credentials that are not in a Secret.
 Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
                                 const ConvertOptions& options);
 

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 using scaler::Member;
 using scaler::Node;
 
-// A node of the schema without its reference.
+// The node of the schema that the node's `$ref` names; the node itself if there is no such one.
 const Json& Resolved(const Json& schema, const Json& node) {
   const auto reference = node.find("$ref");
   if (reference == node.end() || !reference->is_string()) return node;
@@ -30,7 +30,8 @@ const Json& Resolved(const Json& schema, const Json& node) {
   return schema.contains(pointer) ? schema[pointer] : node;
 }
 
-// What a node of the schema says, itself or by its reference; nullptr: nothing.
+// The member `key` of a node of the schema, or else of the node that it refers to; nullptr if
+// neither has it.
 const Json* PartOf(const Json& node, const Json& referred, const char* key) {
   if (const auto own = node.find(key); own != node.end()) return &*own;
   const auto part = referred.find(key);
@@ -60,7 +61,7 @@ class ValuesConverter {
     remarks_.push_back(absl::StrCat(file_, line, ": ", field, what));
   }
 
-  // Takes a value out. False: it is not set.
+  // Removes a value; false if it is not set.
   bool LeaveOut(Node& map, const std::string& field, absl::string_view key, absl::string_view why) {
     const Node* const found = map.Find(key);
     if (found == nullptr) return false;
@@ -69,7 +70,7 @@ class ValuesConverter {
     return true;
   }
 
-  // As the chart itself does with old values (templates/_helpers.tpl, flyball.oldImage).
+  // Removes the values that the chart itself ignores (templates/_helpers.tpl, flyball.oldImage).
   void LeaveOutOld(Node& values) {
     static const re2::LazyRE2 kImage = {
         "(?:.*/)?(?:k8s-)?prometheus-adapter(?:-(?:amd64|arm|arm64|ppc64le|s390x))?"};
@@ -89,7 +90,7 @@ class ValuesConverter {
     MoveUser(values);
   }
 
-  // runAsUser of older charts.
+  // Moves runAsUser, which older charts have, to its place in this one.
   void MoveUser(Node& values) {
     const Node* const user = values.Find("runAsUser");
     if (user == nullptr) return;
@@ -110,7 +111,7 @@ class ValuesConverter {
     }
   }
 
-  // What the schema has no word for, where it allows no others.
+  // Removes the values that the schema does not know, where it allows only known ones.
   void LeaveOutUnknown(Node& map, const Json& node, const std::string& path) {
     const Json& referred = Resolved(schema_, node);
     const Json* const properties = PartOf(node, referred, "properties");

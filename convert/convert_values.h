@@ -1,8 +1,8 @@
-// Values of prometheus-adapter's Helm chart, as values of this project's chart.
+// Converts values of prometheus-adapter's Helm chart to values of this project's chart.
 //
-// Pure. Nearly all names and meanings are the same in both charts, so most values are taken as they
-// are. What names the other program's image, what has no effect any more and what this chart does
-// not know (its schema refuses it) is left out, each with a remark.
+// Pure. Nearly all names and meanings are the same in both charts, so most values are kept as they
+// are. Values that name the other program's image, that have no effect any more, or that this
+// chart's schema refuses are left out, each with a remark.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace flyball::convert {
 
-// `path`: the keys down to the chart's own values, as [prometheus-adapter] in those of a chart
-// around it; the result has the chart's own values alone. `schema`: the chart's values.schema.json.
-// The remarks stand as comments at the head of the YAML, each with the line of the value.
+// `path`: the keys that lead to the chart's own values, such as [prometheus-adapter] in the values
+// of a parent chart; the result has only the chart's own values. `schema`: values.schema.json of
+// this project's chart. The YAML begins with the remarks as comments, each with the value's line.
 Conversion ConvertValues(absl::string_view file, absl::string_view text,
                          const std::vector<std::string>& path, absl::string_view schema);
 

@@ -1,4 +1,4 @@
-// What converters share: the objects of a file, and errors with their place. Pure.
+// Helpers of all converters: they read the objects of a file and add errors with their place. Pure.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@
 
 namespace flyball::convert {
 
-// Each document, and each object of a List in its place. What can't be read is an error of the
-// conversion too.
+// Each document of the file, with a List replaced by its objects. The error is also added to the
+// conversion.
 absl::StatusOr<std::vector<scaler::Node>> ReadObjects(absl::string_view file,
                                                       absl::string_view text,
                                                       Conversion& conversion);
 
-// As one line, so that a comment or message made of an object's texts ends where it should.
+// The text in one line, so that a text from an object cannot end a comment or a message.
 std::string OneLine(absl::string_view text);
 
-// Adds `FILE:LINE: what`; without line, 0, `FILE: what`.
+// Adds `FILE:LINE: what`, or `FILE: what` if `line` is 0.
 void AddError(absl::string_view file, int line, absl::string_view what, Conversion& conversion);
-// The file has no object of the kinds that were asked for.
+// Adds the error that the file has no object of the kinds.
 void AddNothing(absl::string_view file, absl::string_view kinds, Conversion& conversion);
-// AddError of a message that may begin with `line N: `; `line` where it does not.
+// Adds an error whose message may begin with `line N: `; else its line is `line`.
 void AddDecodeError(absl::string_view file, int line, absl::string_view message,
                     Conversion& conversion);
 

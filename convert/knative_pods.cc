@@ -20,7 +20,7 @@ using kube::TextOf;
 
 constexpr char kContainerName[] = "user-container";
 
-// The one with a port, or the only one.
+// The container that takes requests: the one with a port, or the only one.
 std::optional<size_t> ServingContainer(const Json& containers) {
   if (containers.size() == 1) return 0;
   std::optional<size_t> found;
@@ -32,7 +32,7 @@ std::optional<size_t> ServingContainer(const Json& containers) {
   return found;
 }
 
-// A probe that names no port means the one that requests come to.
+// Gives a probe without a port the port of requests, which Knative means by that.
 void SetProbePort(Json& probe, int64_t port) {
   for (const char* const handler : {"httpGet", "tcpSocket", "grpc"}) {
     if (!probe.contains(handler)) continue;
@@ -42,7 +42,8 @@ void SetProbePort(Json& probe, int64_t port) {
   }
 }
 
-// Knative asks a pod that is not ready yet many times a second; Kubernetes once a second at most.
+// Sets the shortest period that Kubernetes has, one second; Knative itself probes a pod that is not
+// ready yet many times a second.
 void SetReadiness(Json& container, int64_t port, const std::string& path, Manifests& out) {
   Json& probe = container["readinessProbe"];
   if (!probe.is_object()) probe = Json::object();

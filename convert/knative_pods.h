@@ -1,7 +1,7 @@
-// The pods of a revision as the template of a Deployment.
+// Converts the pods of a revision to the template of a Deployment.
 //
-// Pure. What Knative does to the template before it makes pods of it is done here where pods depend
-// on it: ports, probes that name none, PORT, how long a pod may take to end.
+// Pure. Of the changes that Knative makes to the template, those that pods depend on are made here
+// too: ports, probes without a port, PORT, the termination grace period.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace flyball::convert {
 
-// How long a request may take where `timeoutSeconds` does not say it.
+// How long a request may take if there is no `timeoutSeconds`.
 inline constexpr int64_t kKnativeTimeoutSeconds = 300;
 
 struct KnativePods {
-  bool found = false;  // false: no container takes requests, which was refused
+  bool found = false;  // false: no container takes requests; the error has been added
   int64_t port = 8080;
   bool h2c = false;
 };
 
-// `spec` is the revision's, which stands at `path` in its object, and becomes the pods'.
+// Changes `spec`, which is the revision's spec at `path` in its object, into that of the pods.
 KnativePods MakeKnativePods(nlohmann::ordered_json& spec, const std::string& path, Manifests& out);
 
 }  // namespace flyball::convert

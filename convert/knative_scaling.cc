@@ -24,7 +24,7 @@ using kube::MemberOf;
 using kube::NumberOf;
 namespace knative = scaler::knative;
 
-constexpr int32_t kMaxReplicas = 100;         // where Knative has no limit
+constexpr int32_t kMaxReplicas = 100;         // if Knative has no limit
 constexpr int64_t kLongestActivation = 3600;  // seconds
 
 class ScalingConverter {
@@ -78,7 +78,7 @@ class ScalingConverter {
   void AddTrigger() {
     knative::TextMap tuning;
     knative::AddAnnotations(revision_.annotations, tuning);
-    tuning.erase("initialScale");  // it is the Deployment's
+    tuning.erase("initialScale");  // the Deployment's replicas take its place
     const int64_t written = NumberOf(revision_.spec, "timeoutSeconds");
     const int64_t timeout = written > 0 ? written : kKnativeTimeoutSeconds;
     Json metadata = {{"service", revision_.front_service},
@@ -105,7 +105,7 @@ class ScalingConverter {
 
   static std::string Seconds(int64_t seconds) { return absl::StrCat(seconds, "s"); }
 
-  // As the HorizontalPodAutoscaler that Knative makes.
+  // Adds the metrics of the HorizontalPodAutoscaler that Knative would make.
   void AddMetrics() {
     const std::string metric =
         knative::TextAnnotation(revision_.annotations, knative::kMetric).value_or("cpu");

@@ -1,7 +1,7 @@
-// The annotations of a revision as the spec of an Autoscaler (CRD).
+// Converts the annotations of a revision to the spec of an Autoscaler (CRD).
 //
-// Pure. Of the class hpa.autoscaling.knative.dev come metrics, which no front is needed for; of any
-// other a trigger of type http.
+// Pure. The class hpa.autoscaling.knative.dev gives metrics, for which no front is needed; without
+// a class, or with Knative's other one, the spec gets a trigger of type http.
 // Source: Knative Serving v0.51.0 pkg/reconciler/autoscaling.
 #pragma once
 
@@ -22,15 +22,15 @@ struct KnativeScaling {
 };
 
 struct KnativeRevision {
-  std::string front_service;     // which clients call
-  std::string annotations_path;  // in its object
+  std::string front_service;     // the Service that clients call
+  std::string annotations_path;  // in the object
   std::string spec_path;
   scaler::knative::TextMap annotations;
-  const nlohmann::ordered_json& spec;  // as it was written
+  const nlohmann::ordered_json& spec;  // as it is in the object
   int64_t port = 8080;
 };
 
-// Bounds, and `triggers` or `metrics`, into `spec`.
+// Adds bounds, and `triggers` or `metrics`, to `spec`.
 KnativeScaling AddKnativeScaling(const KnativeRevision& revision, nlohmann::ordered_json& spec,
                                  Manifests& out);
 

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 using kube::MemberOf;
 using kube::TextOf;
 
-// What the triggers' own checks say; empty: nothing.
+// The errors of the triggers' own checks; "" if there are none.
 std::string TriggerProblems(const scaler::OwnParseResult& parsed) {
   for (size_t i = 0; i < parsed.own.triggers.size(); ++i) {
     scaler::TriggerContext context;
@@ -64,7 +64,7 @@ void Manifests::AddAutoscaler(Json object, const std::string& mode) {
   own.update(object);
   if (!mode.empty()) own["spec"]["mode"] = mode;
   Add(own);
-  if (refused_) return;  // which may be why it is not complete
+  if (refused_) return;  // the object may be incomplete, and its errors would mislead
   if (!own["metadata"].contains("namespace")) own["metadata"]["namespace"] = "default";
   const scaler::OwnParseResult parsed =
       scaler::ParseOwnAutoscaler(own.dump(), scaler::TriggerTypeNames());
@@ -76,7 +76,7 @@ void Manifests::AddAutoscaler(Json object, const std::string& mode) {
 
 void Manifests::Finish(absl::string_view from) {
   if (refused_) return;
-  // Comments stand behind the first document's beginning, as it is that document's head.
+  // The comments come after the first `---`, so that they belong to the first document.
   std::string head =
       absl::StrCat("---\n# from ", OneLine(from), " (", OneLine(file_), ":", source_.line, ")\n");
   for (const std::string& remark : remarks_) absl::StrAppend(&head, "# ", remark, "\n");

@@ -1,8 +1,8 @@
-// What a conversion into several objects writes: each as YAML, the first one behind comments that
-// say what it comes from and what could not be carried over.
+// The output of a conversion into several objects: YAML documents, of which the first begins with
+// comments that say what it was made from and what could not be carried over.
 //
-// Not thread-safe; one for each object that is converted. Nothing is written of an object of which
-// something was refused.
+// Not thread-safe; one for each object that is converted. Nothing is written if anything in the
+// object was refused.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,24 +18,24 @@ namespace flyball::convert {
 
 class Manifests {
  public:
-  // All outlive it.
+  // All arguments must outlive it.
   Manifests(absl::string_view file, const scaler::Node& source, Conversion& conversion)
       : file_(file), source_(source), conversion_(conversion) {}
 
   void Remark(absl::string_view text);
   void NotCarriedOver(absl::string_view field, absl::string_view why = "");
-  // An error at the field's place.
+  // Adds an error with the field's line.
   void Refuse(absl::string_view field, absl::string_view why);
 
-  // The members of `object` that are not among `known`, each as not carried over.
+  // Remarks for each member of `object` that is not in `known` that it is not carried over.
   void NameUnknown(const nlohmann::ordered_json& object, absl::string_view path,
                    const std::set<std::string>& known);
 
   void Add(const nlohmann::ordered_json& object);
-  // Our own kind, which must be one that `flyball check` accepts, its trigger too.
+  // Adds an object of our own kind, or the errors that `flyball check` would report about it.
   void AddAutoscaler(nlohmann::ordered_json object, const std::string& mode);
 
-  // `from`: what it was, as `HTTPScaledObject web`.
+  // Writes everything. `from` says what was converted, such as `HTTPScaledObject web`.
   void Finish(absl::string_view from);
 
  private:
@@ -47,14 +47,13 @@ class Manifests {
   std::string yaml_;
 };
 
-// `name` and the object's namespace, and its labels but for those of one of these domains.
+// Metadata with `name`, the object's namespace, and its labels without those of these domains.
 nlohmann::ordered_json MetadataOf(const nlohmann::ordered_json& object, const std::string& name,
                                   const std::vector<absl::string_view>& domains);
-// `serving.knative.dev/creator` is of the domain `knative.dev`.
+// Whether the key is in the domain: `serving.knative.dev/creator` is in `knative.dev`.
 bool IsOfDomain(absl::string_view key, absl::string_view domain);
 
-// A Service without a selector, of which Flyball writes where it leads to; with one port, by this
-// name.
+// A Service without a selector, whose endpoints Flyball writes, with one port of this name.
 nlohmann::ordered_json FrontService(nlohmann::ordered_json metadata, const std::string& port,
                                     bool h2c);
 

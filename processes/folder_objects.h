@@ -1,9 +1,9 @@
 // The objects of a folder of YAML and JSON files, kept in a local API server.
 //
-// Thread-safe. One thread looks at the files each second. A file that becomes bad is logged and
-// leaves its last good objects in place. What was written to an object through the API stays until
-// its file says something else: its status where the file has none, and the replicas of a
-// ProcessSet until the file has another count.
+// Thread-safe. One thread looks at the files each second. A file that becomes bad is logged, and
+// its last good objects stay. If a file changes, two things that were written through the API stay:
+// an object's status if the file has none, and the replicas of a ProcessSet unless the file has
+// another count than before.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,9 @@ namespace flyball::processes {
 
 class FolderObjects {
  public:
-  // `on_change` is called after each change, from the thread of the watcher. Server and clock
-  // outlive it. kInvalidArgument if it is no folder or files are bad: a `file: what` in each line.
+  // Calls `on_change` after each change, on the thread of the watcher. Server and clock must
+  // outlive it. kInvalidArgument: it is no folder, or files are bad; the message has `file: what`
+  // on a line for each.
   static absl::StatusOr<std::unique_ptr<FolderObjects>> Make(std::string folder,
                                                              kube::LocalApiServer& server,
                                                              Clock& clock,
@@ -34,13 +35,13 @@ class FolderObjects {
 
  private:
   struct File {
-    std::string text;                            // as it was read, or why it could not be
-    std::map<std::string, std::string> objects;  // by path of the API: the JSON of the file
+    std::string text;                            // the content, or why it could not be read
+    std::map<std::string, std::string> objects;  // path of the API -> JSON of the file's object
   };
 
   FolderObjects(std::string folder, kube::LocalApiServer& server, std::function<void()> on_change)
       : folder_(std::move(folder)), server_(server), on_change_(std::move(on_change)) {}
-  // Whether anything changed; adds what became bad to `problems`.
+  // Returns whether anything has changed; adds files that have become bad to `problems`.
   bool ReadFiles(std::vector<std::string>& problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Apply(const std::string& file, std::map<std::string, std::string> objects, File& last)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -18,7 +18,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::stri
                                                                  Clock& clock) {
   auto cluster = absl::WrapUnique(new LocalCluster(folder, clock));
   LocalCluster* const self = cluster.get();
-  // There whether or not the folder has any of them yet: the scaler watches both.
+  // Both kinds exist even if the folder has no object of them yet, because the scaler watches them.
   for (const auto& [plural, kind, scale] :
        {std::tuple(std::string(scaler::kOwnPlural), std::string(scaler::kOwnKind), false),
         std::tuple(std::string(kProcessSetPlural), std::string(kProcessSetKind), true)}) {
@@ -29,7 +29,8 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::stri
     info.scalable = scale;
     self->server_.AddKind(info, scale);
   }
-  // Leases and statuses are written all the time, and all sets are read when it wakes.
+  // Only writes of ProcessSets wake the supervisor, since it then reads all sets, and Leases and
+  // statuses are written all the time.
   self->server_.OnWrite([self](absl::string_view path) {
     if (absl::StrContains(path, kProcessSetPlural)) self->supervisor_.Wake();
   });

@@ -1,5 +1,5 @@
-// The objects of a folder as a cluster: an API server in this process that holds them, and the
-// processes of the ProcessSets among them.
+// A cluster made from the objects of a folder: an API server in this process that has them, and
+// processes for the ProcessSets among them.
 //
 // Thread-safe. Ends its processes when it is destroyed or stopped.
 #pragma once
@@ -17,18 +17,18 @@
 
 namespace flyball::processes {
 
-// Where the status of the processes of `folder` is written down: a hidden file in it, which is not
-// read as an object.
+// The file with the status of the processes of `folder`: a hidden file in it, which is not read as
+// an object.
 std::string StatusFileOf(const std::string& folder);
 
 class LocalCluster {
  public:
-  // Reads the folder; no process is started yet. The clock outlives it. kInvalidArgument: the
+  // Reads the folder, and starts no process yet. The clock must outlive it. kInvalidArgument: the
   // folder or a file is bad.
   static absl::StatusOr<std::unique_ptr<LocalCluster>> Make(const std::string& folder,
                                                             Clock& clock);
 
-  // A connection to its API server; it ends before the cluster.
+  // A connection to its API server, which must be destroyed before the cluster.
   std::unique_ptr<http::HttpTransport> Connect() { return server_.Connect(); }
 
   absl::Status Start() { return supervisor_.Start(); }

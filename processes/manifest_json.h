@@ -1,7 +1,8 @@
-// The objects of a manifest as the JSON that an API server stores, with the paths of its API.
+// Converts the objects of a manifest to the JSON that an API server stores, with the paths of its
+// API.
 //
-// Pure. Kinds that are not those of every cluster are taken as namespaced, with the plural that
-// client-go guesses; ProcessSet has a scale. Definitions of kinds are left out.
+// Pure. Kinds that not every cluster has count as namespaced, with the plural that client-go
+// guesses. ProcessSet has a scale. CustomResourceDefinitions are left out.
 #pragma once
 
 #include <string>
@@ -19,8 +20,8 @@ struct ManifestJson {
   std::string object;  // JSON, with its namespace
 };
 
-// The items of lists among them. kInvalidArgument: no YAML, no object, or a ProcessSet that is
-// none.
+// All objects, with lists replaced by their items. kInvalidArgument: the text is no YAML, a
+// document is no object, or a ProcessSet is not valid.
 absl::StatusOr<std::vector<ManifestJson>> ReadManifestJson(absl::string_view text);
 
 }  // namespace flyball::processes

@@ -1,7 +1,7 @@
-// The pod that stands for a replica of a ProcessSet, and what a ProcessSet's status says of them.
+// The pod that represents a replica of a ProcessSet, and the status of a ProcessSet.
 //
-// Pure. A pod has what the house reads of one: labels, phase, start time, readiness, address, port,
-// and the prometheus.io annotations of a set with a metricsPath.
+// Pure. A pod has the fields that Flyball reads: labels, phase, start time, readiness, address,
+// port, and the prometheus.io annotations if the set has a metricsPath.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace flyball::processes {
 std::string PodPath(const ProcessSetSpec& spec, int32_t index);
 std::string PodJson(const ProcessSetSpec& spec, const ReplicaView& replica);
 
-// {"status": …}, as a merge patch. Those that are being ended do not count.
+// {"status": …}, as a merge patch. Replicas that are being ended do not count.
 std::string StatusJson(const ProcessSetSpec& spec, const std::vector<ReplicaView>& replicas);
 
-// One set of the status file.
+// The entry of one set in the status file.
 std::string StatusFileText(const ProcessSetSpec& spec, const std::vector<ReplicaView>& replicas);
 
 }  // namespace flyball::processes

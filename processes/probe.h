@@ -1,5 +1,5 @@
-// One look at whether a process on this machine is ready: whether something listens at its port of
-// the loopback interface, or answers GET well.
+// One check whether a process on this machine is ready: whether something listens at its port of
+// the loopback interface, or answers GET with a status of 2xx or 3xx.
 //
 // Not thread-safe, and never blocks: the owner polls `fd` and calls Advance.
 #pragma once
@@ -16,7 +16,7 @@ class Probe {
  public:
   enum class Result { kWait, kReady, kNotReady };
 
-  // Of a check that is not kNone.
+  // The check must not be kNone.
   Probe(const Readiness& readiness, int32_t port);
   ~Probe();
   Probe(const Probe&) = delete;
@@ -24,7 +24,7 @@ class Probe {
 
   int fd() const { return fd_; }
   short events() const;  // what to poll for
-  // Goes on as far as it can without waiting.
+  // Continues as far as it can without waiting.
   Result Advance();
 
  private:

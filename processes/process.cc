@@ -19,7 +19,7 @@
 namespace flyball::processes {
 namespace {
 
-// This process's environment with `more` on top, as execve takes it.
+// The environment of this process, with `more` replacing its variables, as execve takes it.
 std::vector<std::string> Environment(const std::map<std::string, std::string>& more) {
   std::vector<std::string> out;
   for (char** at = environ; *at != nullptr; ++at) {
@@ -38,13 +38,13 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return out;
 }
 
-// All that the child needs, made before the fork: after it only calls that are safe in a signal
-// handler may be made, since other threads of this process may hold any lock.
+// All that the child needs, made before the fork. After the fork only functions that are safe in a
+// signal handler may be called, since other threads of this process may have held any lock.
 struct Child {
   std::vector<char*> command, environment;
-  const char* folder;  // "": stay
+  const char* folder;  // "": no change of the folder
   pid_t parent;
-  int failure;  // a pipe: the error number, if the program cannot be run
+  int failure;  // a pipe for the error number if the program cannot be run
 };
 
 [[noreturn]] void Fail(int failure) {
@@ -56,7 +56,7 @@ struct Child {
 [[noreturn]] void Run(const Child& child) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != child.parent) _exit(127);  // it ended in between
+  if (getppid() != child.parent) _exit(127);  // the parent ended before prctl took effect
   sigset_t none;
   sigemptyset(&none);
   for (int signal = 1; signal < SIGRTMIN; ++signal) {
@@ -86,7 +86,7 @@ absl::Status NoProcess() {
   return absl::UnavailableError(absl::StrCat("no process can be made: ", std::strerror(errno)));
 }
 
-// What the child wrote before it could not run its program; 0: it runs.
+// The error number that the child wrote if it could not run its program; 0 if it could.
 int ErrorOf(int pipe) {
   int error = 0;
   ssize_t got;
@@ -136,7 +136,7 @@ Process::~Process() {
 }
 
 void Process::Signal(int signal) {
-  // Until it is waited for nobody else can get its number.
+  // As long as it has not been waited for, no other process can have its number.
   if (!ended_.has_value()) kill(-pid_, signal);
 }
 
@@ -147,7 +147,7 @@ std::optional<std::string> Process::Ended() {
   if (waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
     return std::nullopt;
   }
-  Signal(SIGKILL);  // what it started and left behind
+  Signal(SIGKILL);  // ends what it started and left behind
   waitid(P_PID, id, &info, WEXITED);
   ended_ = HowItEnded(info);
   return ended_;

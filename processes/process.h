@@ -1,7 +1,8 @@
 // One process that this one has started, in a process group of its own.
 //
 // Not thread-safe. The kernel ends it when the thread that started it ends, so that it never
-// outlives flyball, however that ends; what it has started itself is ended with it otherwise.
+// outlives flyball, however that ends. Processes that it has started itself are ended with it, but
+// not in that case.
 #pragma once
 
 #include <sys/types.h>
@@ -17,28 +18,29 @@
 namespace flyball::processes {
 
 struct ProcessPlan {
-  std::vector<std::string> command;                // the program, looked for in PATH, and its words
-  std::map<std::string, std::string> environment;  // beside that of this process
+  std::vector<std::string> command;                // the program, searched in PATH; its arguments
+  std::map<std::string, std::string> environment;  // in addition to that of this process
   std::string working_directory;                   // "": that of this process
 };
 
 class Process {
  public:
-  // Without a shell; standard input is empty, what it prints goes to this process's standard error.
-  // kNotFound, kPermissionDenied, kInvalidArgument: the program cannot be run; kUnavailable: no
-  // process can be made now.
+  // Starts it without a shell. Its standard input is empty; its output goes to the standard error
+  // of this process.
+  //   kNotFound, kPermissionDenied, kInvalidArgument  the program cannot be run
+  //   kUnavailable                                    no process can be made now
   static absl::StatusOr<std::unique_ptr<Process>> Start(const ProcessPlan& plan);
-  // Ends its whole group at once and waits until it is gone.
+  // Kills its whole group and waits until it has ended.
   ~Process();
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Readable for poll(2) from the moment it has ended.
+  // Readable for poll(2) as soon as the process has ended.
   int exit_fd() const { return exit_fd_; }
-  // To its whole group.
+  // Sends the signal to its whole group.
   void Signal(int signal);
-  // How it ended ("exit status 3", "signal 9"), once it has; what is left of its group is ended.
+  // How it ended ("exit status 3", "signal 9"), once it has; kills what is left of its group.
   std::optional<std::string> Ended();
 
  private:

@@ -39,10 +39,10 @@ absl::Status ReadNumber(const Node& value, absl::string_view field, int32_t most
 absl::Status ReadTexts(const Node& value, absl::string_view field,
                        std::map<std::string, std::string>& to) {
   if (!value.is_map()) return Bad(value, field, "a map of strings was expected");
-  if (value.members.size() > kMaxWords) return Bad(value, field, "too many of them");
+  if (value.members.size() > kMaxWords) return Bad(value, field, "it has too many entries");
   for (const scaler::Member& member : value.members) {
     if (member.key.empty() || absl::StrContains(member.key, '=')) {
-      return Bad(member.value, field, "a name is empty or has a =");
+      return Bad(member.value, field, "a name is empty or contains =");
     }
     RETURN_IF_ERROR(ReadText(member.value, absl::StrCat(field, ".", member.key), to[member.key]));
   }
@@ -146,7 +146,7 @@ std::string Expand(const std::string& text, const std::map<std::string, std::str
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const size_t end = text.find(')', i);
-    if (text[i] == '$' && text[i + 1] == '$') {  // a string ends in a zero byte
+    if (text[i] == '$' && text[i + 1] == '$') {  // text[i + 1] exists: a string ends in a zero byte
       out += text[++i];
     } else if (text[i] == '$' && text[i + 1] == '(' && end != text.npos) {
       const auto found = environment.find(text.substr(i + 2, end - i - 2));

@@ -1,16 +1,17 @@
-// ProcessSet of flyball.dev: so many equal processes on this machine, as an object with a scale.
+// ProcessSet of flyball.dev: an object with a scale, for a number of equal processes on this
+// machine.
 //
-// Pure. Fields of the spec:
+// Pure. Fields of the spec, with their defaults:
 //
-//   command            what is run, without a shell; $(VAR) is a variable of its environment
-//   env                variables beside those that flyball has itself and NAME, INDEX and PORT
-//   workingDirectory   of the processes; that of flyball without it
-//   replicas           how many there are at first; the scale changes it. 1 without it
-//   labels             of the pods that stand for the processes; {app: NAME} without it
-//   port               replica i is given port + i as PORT; 0 or absent: none
-//   metricsPath        where it serves metrics: makes the prometheus.io annotations of its pods
-//   readiness          {http: PATH} or {tcp: true} on that port; ready at once without it
-//   gracePeriod        from SIGTERM to SIGKILL, at most 1h; 30s without it
+//   command            the program and its arguments; $(VAR) is a variable of its environment
+//   env                variables in addition to flyball's own and to NAME, INDEX and PORT
+//   workingDirectory   of the processes; flyball's own
+//   replicas           how many there are at first, until the scale is written; 1
+//   labels             of the pods that represent the processes; {app: NAME}
+//   port               replica i gets port + i as PORT; 0: none
+//   metricsPath        where the processes serve metrics, for the prometheus.io annotations; none
+//   readiness          {http: PATH} or {tcp: true} on that port; a process is ready at once
+//   gracePeriod        from SIGTERM to SIGKILL, at most 1h; 30s
 #pragma once
 
 #include <cstdint>
@@ -28,11 +29,11 @@ inline constexpr char kProcessSetKind[] = "ProcessSet";
 inline constexpr char kProcessSetPlural[] = "processsets";
 inline constexpr int32_t kMaxReplicas = 1000;
 
-// How it is found out that a process is ready.
+// How a process is checked for being ready.
 struct Readiness {
   enum class Check { kNone, kTcp, kHttp };
   Check check = Check::kNone;
-  std::string path;  // kHttp: a 2xx or 3xx answer to GET
+  std::string path;  // kHttp: ready if GET answers with a status of 2xx or 3xx
 
   friend bool operator==(const Readiness&, const Readiness&) = default;
 };
@@ -53,16 +54,15 @@ struct ProcessSetSpec {
   friend bool operator==(const ProcessSetSpec&, const ProcessSetSpec&) = default;
 };
 
-// kInvalidArgument: `line N: field: what`. Fields that there are not are refused.
+// kInvalidArgument: `line N: spec.FIELD: what`. Unknown fields are refused.
 absl::StatusOr<ProcessSetSpec> ReadProcessSet(const scaler::Node& object);
 
-// What the replica of that index is called, its port (0: none), and its environment beside
-// flyball's own.
+// Name, port (0: none), and environment (without flyball's own) of the replica with that index.
 std::string NameOfReplica(const ProcessSetSpec& spec, int32_t index);
 int32_t PortOfReplica(const ProcessSetSpec& spec, int32_t index);
 std::map<std::string, std::string> EnvironmentOf(const ProcessSetSpec& spec, int32_t index);
 
-// `text` with each $(VAR) that `environment` has replaced; others stay as they are, and $$ is $.
+// `text` with each $(VAR) replaced if `environment` has VAR; others stay, and $$ becomes $.
 std::string Expand(const std::string& text, const std::map<std::string, std::string>& environment);
 
 }  // namespace flyball::processes

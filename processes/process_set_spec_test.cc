@@ -54,7 +54,7 @@ TEST(ProcessSetSpec, SaysWhatIsWrong) {
       {"{command: [1]}", "spec.command: a string was expected"},
       {"{command: [s], replicas: -1}", "spec.replicas: a whole number from 0 to 1000"},
       {"{command: [s], replicas: 1001}", "spec.replicas: a whole number from 0 to 1000"},
-      {"{command: [s], env: {A=B: c}}", "spec.env: a name is empty or has a ="},
+      {"{command: [s], env: {A=B: c}}", "spec.env: a name is empty or contains ="},
       {"{command: [s], port: 65000}", "spec.port: a whole number"},
       {"{command: [s], readiness: {tcp: true}}", "spec.port: readiness and metricsPath need it"},
       {"{command: [s], port: 1, readiness: {tcp: false}}", "either {http: PATH} or {tcp: true}"},

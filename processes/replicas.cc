@@ -12,8 +12,8 @@ namespace {
 constexpr absl::Duration kFirstPause = absl::Milliseconds(250);
 constexpr absl::Duration kLongestPause = absl::Minutes(1);
 constexpr absl::Duration kQuiet = absl::Minutes(10);
-constexpr absl::Duration kProbeInterval = absl::Milliseconds(100);  // until it is ready
-constexpr absl::Duration kReadyInterval = absl::Seconds(5);         // while it is
+constexpr absl::Duration kProbeInterval = absl::Milliseconds(100);  // while it is not ready
+constexpr absl::Duration kReadyInterval = absl::Seconds(5);         // while it is ready
 constexpr absl::Duration kProbeTimeout = absl::Seconds(1);
 
 ProcessPlan PlanOf(const ProcessSetSpec& spec, int32_t index) {
@@ -26,7 +26,7 @@ ProcessPlan PlanOf(const ProcessSetSpec& spec, int32_t index) {
   return plan;
 }
 
-// Whether a process of `one` is as good as one of `other`.
+// Whether processes of `one` may stay if the spec becomes `other`: only the counts may differ.
 bool SameTemplate(ProcessSetSpec one, const ProcessSetSpec& other) {
   one.replicas = other.replicas;
   return one == other;
@@ -71,7 +71,7 @@ void Replicas::Begin(Replica& replica, MonotonicTime now) {
 }
 
 void Replicas::BeginMissing(MonotonicTime now, absl::Time wall) {
-  // A free place below the count, as long as those that are still being ended leave room.
+  // Fills free indices below the count, unless processes that are being ended still take the room.
   for (int32_t index = 0; index < spec_.replicas; ++index) {
     if (replicas_.size() >= static_cast<size_t>(spec_.replicas)) return;
     const auto [at, is_new] = replicas_.try_emplace(index);
@@ -122,7 +122,7 @@ bool Replicas::Follow(Replica& replica, MonotonicTime now, absl::Time wall) {
       if (now - replica.begun >= kQuiet) replica.pause = absl::ZeroDuration();
       replica.pause = std::clamp(replica.pause * 2, kFirstPause, kLongestPause);
       replica.begin_at = now + replica.pause;
-      spdlog::warn("{}/{}: ended by itself ({}); begun again in {}", spec_.ns,
+      spdlog::warn("{}/{}: ended by itself ({}); starts again in {}", spec_.ns,
                    NameOfReplica(spec_, view.index), *ended, absl::FormatDuration(replica.pause));
     }
   }
@@ -143,7 +143,7 @@ MonotonicTime Replicas::NextTime(const Replica& replica) {
 
 MonotonicTime Replicas::Step(MonotonicTime now, absl::Time wall) {
   EndUnwanted(now);
-  // Each one that is gone makes room for another.
+  // Each one that has ended makes room for another.
   for (bool freed = true; freed;) {
     BeginMissing(now, wall);
     freed = false;
@@ -155,7 +155,7 @@ MonotonicTime Replicas::Step(MonotonicTime now, absl::Time wall) {
   }
   MonotonicTime next = absl::InfiniteDuration();
   for (auto& [index, replica] : replicas_) {
-    // After SIGKILL there is nothing to be done but to wait for its end.
+    // After SIGKILL there is nothing to do but to wait for its end.
     if (replica.view.ending && now >= replica.kill_at) continue;
     next = std::min(next, NextTime(replica));
   }

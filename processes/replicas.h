@@ -1,14 +1,14 @@
-// The processes of one ProcessSet: started, checked, restarted and ended as its spec asks.
+// Starts, checks, restarts and ends the processes of one ProcessSet as its spec asks.
 //
-// Not thread-safe, without a thread or clock of its own: the owner calls Step whenever one of the
-// file descriptors of AddPolled is ready or the time that Step answered has come. All calls come
-// from the thread that outlives the processes (process.h).
+// Not thread-safe. It has no thread and no clock: the owner calls Step whenever one of the file
+// descriptors of AddPolled is ready or the time that Step returned has come. All calls must come
+// from one thread, which outlives the processes (process.h).
 //
-// There are never more processes than replicas are wanted, those included that are being ended: a
-// new one is begun when an old one is gone. The ones with the highest index go first. One that ends
-// by itself is begun again after 250 ms, twice as long each time up to a minute; an hour of quiet
-// life is not asked for: ten minutes of running begin anew. Where the spec changes otherwise than
-// in the count, all are ended and begun anew, as their places become free.
+// There are never more processes than replicas, including those that are being ended: a new one is
+// started when an old one has ended. The ones with the highest index are ended first. One that ends
+// by itself is started again after 250 ms, and after twice that pause each further time, up to a
+// minute; after ten minutes of running the pause is 250 ms again. If anything but the count changes
+// in the spec, all processes are ended and replaced, each as soon as its old one has ended.
 #pragma once
 
 #include <poll.h>
@@ -28,16 +28,16 @@
 
 namespace flyball::processes {
 
-// What one replica is doing, as its pod shows it.
+// The state of one replica, as its pod shows it.
 struct ReplicaView {
   int32_t index = 0;
-  uint64_t incarnation = 0;  // another one for each time that the replica was wanted anew
-  pid_t pid = 0;             // 0: it does not run, but is to be begun again
+  uint64_t incarnation = 0;  // new whenever the replica is made anew, but not at a restart
+  pid_t pid = 0;             // 0: it does not run and will be started again
   bool ready = false;
   bool ending = false;
   int32_t restarts = 0;
-  absl::Time started;        // when this replica was begun first
-  absl::Time ready_changed;  // when `ready` became what it is
+  absl::Time started;        // when this replica was first started
+  absl::Time ready_changed;  // when `ready` changed last
   std::string problem;       // why it does not run
 
   friend bool operator==(const ReplicaView&, const ReplicaView&) = default;
@@ -46,39 +46,39 @@ struct ReplicaView {
 class Replicas {
  public:
   explicit Replicas(ProcessSetSpec spec);
-  ~Replicas();  // ends all at once
+  ~Replicas();  // kills all processes
   Replicas(Replicas&&) = default;
 
   const ProcessSetSpec& spec() const { return spec_; }
-  // What is to be from now on; `spec.replicas` is how many. The name stays.
+  // Sets the spec from now on, including the count. The name must not change.
   void Want(const ProcessSetSpec& spec);
 
-  // Does all that is to be done now; the time at which there is more.
+  // Does all that is due now. Returns the time at which more is due.
   MonotonicTime Step(MonotonicTime now, absl::Time wall);
-  // What the next step waits for.
+  // Adds the file descriptors that the next step waits for.
   void AddPolled(std::vector<pollfd>& polled) const;
 
-  std::vector<ReplicaView> View() const;  // by index
+  std::vector<ReplicaView> View() const;  // sorted by index
   bool empty() const { return replicas_.empty(); }
 
  private:
   struct Replica {
     ReplicaView view;
-    ProcessSetSpec spec;  // that it was begun with
+    ProcessSetSpec spec;  // the one that it was started with
     std::unique_ptr<Process> process;
     std::unique_ptr<Probe> probe;
-    MonotonicTime begun = absl::ZeroDuration();        // the process
-    MonotonicTime begin_at = absl::ZeroDuration();     // when there is none
-    MonotonicTime probe_at = absl::ZeroDuration();     // the next probe, or the end of this one
-    MonotonicTime kill_at = absl::InfiniteDuration();  // when it is being ended
-    absl::Duration pause = absl::ZeroDuration();       // before the last begin
+    MonotonicTime begun = absl::ZeroDuration();        // when the process was started
+    MonotonicTime begin_at = absl::ZeroDuration();     // without a process: when to start one
+    MonotonicTime probe_at = absl::ZeroDuration();     // next probe, or the deadline of this one
+    MonotonicTime kill_at = absl::InfiniteDuration();  // for SIGKILL, if it is being ended
+    absl::Duration pause = absl::ZeroDuration();       // before the last start
   };
 
   void EndUnwanted(MonotonicTime now);
   void BeginMissing(MonotonicTime now, absl::Time wall);
   void Begin(Replica& replica, MonotonicTime now);
   void Check(Replica& replica, MonotonicTime now, absl::Time wall);
-  // True once it is gone for good.
+  // True once it has ended and is not started again.
   bool Follow(Replica& replica, MonotonicTime now, absl::Time wall);
   static MonotonicTime NextTime(const Replica& replica);
 

@@ -1,5 +1,5 @@
-// With real processes that are short: sh and sleep. The times of steps are the test's; only ends of
-// processes are waited for.
+// Uses real short processes: sh and sleep. The test sets the times of steps, and waits only for
+// processes to end.
 #include "processes/replicas.h"
 
 #include <arpa/inet.h>
@@ -42,7 +42,7 @@ class ReplicasTest : public testing::Test {
 
   void Step(Replicas& replicas) { next_ = replicas.Step(now_, kWall + now_); }
 
-  // Steps whenever something happens until `condition` holds.
+  // Calls Step whenever something happens, until `condition` holds.
   void StepUntil(Replicas& replicas, const std::function<bool()>& condition) {
     for (Step(replicas); !condition(); Step(replicas)) {
       std::vector<pollfd> polled;
@@ -151,7 +151,7 @@ TEST_F(ReplicasTest, WhatAProcessLeavesBehindIsEnded) {
   Step(replicas);
   const pid_t group = replicas.View()[0].pid;
   StepUntil(replicas, [&] { return replicas.View()[0].restarts == 1; });
-  // The killed one is gone once init has waited for it.
+  // The process group disappears when init has waited for its killed process.
   const auto gone = [group] { return kill(-group, 0) != 0; };
   while (!gone()) std::this_thread::yield();
 }
@@ -167,7 +167,7 @@ TEST_F(ReplicasTest, AllAreGoneWithTheirOwner) {
   EXPECT_FALSE(Runs(pid));
 }
 
-// A socket of this test at a free port, which stands for what the process would listen at.
+// A socket of this test at a free port, in place of one that the process would open.
 class Listener {
  public:
   Listener() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -223,7 +223,7 @@ TEST_F(ReplicasTest, ReadyByAGoodAnswerAndNoLongerByABadOne) {
   Step(replicas);
   listener.Answer("HTTP/1.1 503 Unavailable\r\n\r\n");
   StepUntil(replicas, [&] { return !replicas.View()[0].ready; });
-  // One that accepts and says nothing is not ready either.
+  // A process that accepts and answers nothing is not ready either.
   now_ = next_;
   Step(replicas);
   now_ += absl::Seconds(1);

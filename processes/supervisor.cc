@@ -86,7 +86,7 @@ void Supervisor::ReadSets() {
     const absl::StatusOr<scaler::Node> node = scaler::ParseJson(object);
     absl::StatusOr<ProcessSetSpec> spec = node.ok() ? ReadProcessSet(*node) : node.status();
     if (!spec.ok()) {
-      spdlog::error("a ProcessSet that cannot be run: {}", std::string(spec.status().message()));
+      spdlog::error("a ProcessSet cannot be run: {}", std::string(spec.status().message()));
       continue;
     }
     const auto [at, is_new] =

@@ -1,9 +1,9 @@
-// Runs the ProcessSets of a local API server: each has as many processes as its scale says, and a
-// pod for each of them, with its readiness and address; its status says how many there are.
+// Runs the ProcessSets of a local API server: each has as many processes as its scale says, and for
+// each process a pod with its readiness and address; its status says how many there are.
 //
-// Thread-safe. One thread, which also starts the processes and sleeps in poll(2) until a process
-// ends, a check goes on, a time has come (by `clock`, whose seconds must be those of poll) or
-// somebody wakes it.
+// Thread-safe. It has one thread, which also starts the processes. The thread sleeps in poll(2)
+// until a process ends, a check can continue, something is due (by `clock`, which must advance as
+// poll's timeouts do), or Wake is called.
 #pragma once
 
 #include <atomic>
@@ -23,21 +23,21 @@ namespace flyball::processes {
 
 class Supervisor {
  public:
-  // `status_file` is replaced whole at each change; "": none is written. Server and clock outlive
-  // it.
+  // `status_file` is replaced as a whole at each change; "": none is written. Server and clock must
+  // outlive it.
   Supervisor(kube::LocalApiServer& server, Clock& clock, std::string status_file);
   ~Supervisor();  // stops
 
-  // kUnavailable: no thread, or no event descriptor.
+  // kUnavailable: no thread or no event descriptor can be made.
   absl::Status Start();
-  // Ends all processes: they get SIGTERM, after the grace period of each SIGKILL, and Stop comes
-  // back when the last is gone.
+  // Ends all processes with SIGTERM, and with SIGKILL after their grace periods. Returns when the
+  // last one has ended.
   void Stop();
-  // ProcessSets may have changed.
+  // Tells it that ProcessSets may have changed.
   void Wake();
 
  private:
-  // A set, what it was when it was shown last, and whether the server still has it.
+  // A set, its state when it was shown last, and whether the server still has it.
   struct Shown {
     Replicas replicas;
     std::vector<ReplicaView> last;
@@ -48,7 +48,7 @@ class Supervisor {
   void Run();
   void ReadSets();
   MonotonicTime StepAll();
-  // Whether anything is to be seen that was not there before.
+  // Writes the pods and the status that have changed. Returns whether any has.
   bool Show(Shown& set);
   void ShowStatus(const Shown& set);
   void WriteStatusFile() const;
@@ -58,7 +58,7 @@ class Supervisor {
   Clock& clock_;
   const std::string status_file_;
   const std::unique_ptr<http::HttpTransport> transport_;
-  std::map<std::string, Shown> sets_;  // by path of the API; the thread's alone
+  std::map<std::string, Shown> sets_;  // by path of the API; used by the thread alone
   int wake_fd_ = -1;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;

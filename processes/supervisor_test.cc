@@ -1,4 +1,4 @@
-// A folder, the API server in this process, and real processes that sleep.
+// Uses a folder, the API server in this process, and real processes that sleep.
 #include "processes/supervisor.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ class LocalClusterTest : public testing::Test {
     return cluster_->Start();
   }
 
-  // Watches pods until `condition` holds of all of them.
+  // Waits until `condition` holds for the list of all pods.
   std::vector<json> AwaitPods(const std::function<bool(const std::vector<json>&)>& condition) {
     std::vector<json> pods;
     const auto list = [&] {
@@ -87,7 +87,7 @@ class LocalClusterTest : public testing::Test {
     });
   }
 
-  // The pods are shown before the file is written, whose replacement is atomic.
+  // The file is written after the pods, and replaced atomically.
   std::string AwaitStatusFile() {
     while (true) {
       absl::StatusOr<std::string> text = ReadFile(StatusFileOf(folder_));
@@ -117,7 +117,7 @@ TEST_F(LocalClusterTest, TheScaleIsHowManyProcessesThereAre) {
   auto scale = kube::GetScale(*client_, info_, "shop", "worker");
   ASSERT_TRUE(scale.ok()) << scale.status();
   EXPECT_EQ(scale->spec_replicas, 1);
-  // The pods are there a moment before the status; a write has to see the latest.
+  // The status is written a moment after the pods; a write of the scale needs the newest version.
   for (auto stored = kube::UpdateScale(*client_, info_, *scale, 3); !stored.ok();
        stored = kube::UpdateScale(*client_, info_, *scale, 3)) {
     ASSERT_TRUE(absl::IsAborted(stored.status())) << stored.status();
@@ -132,7 +132,7 @@ TEST_F(LocalClusterTest, TheStatusAndItsFileSayWhatRuns) {
   Write(absl::Substitute(kSet, 2));
   ASSERT_TRUE(Make().ok());
   AwaitPods(2);
-  cluster_->Stop();  // what was shown last is written
+  cluster_->Stop();  // writes the file a last time
   const auto set = client_->Get("/apis/flyball.dev/v1alpha1/namespaces/shop/processsets/worker");
   ASSERT_TRUE(set.ok()) << set.status();
   EXPECT_THAT(*set, HasSubstr(R"("selector":"app=web")"));
