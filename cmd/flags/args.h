@@ -1,4 +1,4 @@
-// What every subcommand takes, and how it ends when that makes no sense.
+// The arguments of every subcommand, and its exit status if they are wrong.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@ namespace flyball::cmd {
 // The words after the subcommand's own name.
 using Args = std::vector<std::string>;
 
-// Exit statuses: 0 all is well, 1 what was looked at is not, and this for words that make no sense
-// or input that cannot be read. `serve` ends with 255 when it cannot start, as the original does.
+// Exit statuses: 0 if all is well, 1 if what was examined is not, and this one for a wrong command
+// line or input that cannot be read. `serve` ends with 255 if it cannot start, as the original
+// does.
 inline constexpr int kUsageError = 2;
 
 }  // namespace flyball::cmd

@@ -21,7 +21,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The kubeconfig files that kubectl would take; empty: none.
+// The kubeconfig files that kubectl would read; empty if there are none.
 std::vector<std::string> KubeconfigsOf(const ClusterFlags& flags) {
   if (!flags.kubeconfig.empty()) return {flags.kubeconfig};
   std::vector<std::string> paths = absl::StrSplit(Variable("KUBECONFIG"), ':', absl::SkipEmpty());
@@ -61,7 +61,7 @@ void AddClusterFlags(CLI::App& app, ClusterFlags& flags, const char* server) {
                  "The cluster and the user; by default as kubectl ($KUBECONFIG, which may name "
                  "several files, then ~/.kube/config), or those of the pod");
   CLI::Option* const as = app.add_option("--as", flags.as, "Ask as this user");
-  app.add_option("--as-group", flags.as_groups, "Ask as one of this group; repeatable")
+  app.add_option("--as-group", flags.as_groups, "Ask as a member of this group; repeatable")
       ->needs(as)
       ->allow_extra_args(false)
       ->take_all();

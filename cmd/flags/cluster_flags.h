@@ -1,4 +1,5 @@
-// Which cluster, as whom, which namespace: the flags of kubectl, for all subcommands that ask one.
+// The flags of kubectl that say which cluster, user and namespace, for all subcommands that ask a
+// cluster.
 #pragma once
 
 #include <string>
@@ -22,21 +23,22 @@ struct ClusterFlags {
   std::string ns;  // "": none was given
 };
 
-// `server`: its help; nullptr: there is no such flag.
+// `server` is the help of --server; nullptr: there is no such flag.
 void AddClusterFlags(CLI::App& app, ClusterFlags& flags, const char* server);
 
 struct Cluster {
   http::TransportOptions transport;
-  bool inside = false;         // this is a pod of it
+  bool inside = false;         // this process is in one of its pods
   std::string ns = "default";  // --namespace, else that of the context
 };
 
-// --server over http alone (`kubectl proxy`); else --kubeconfig, the files of $KUBECONFIG,
-// ~/.kube/config, the pod this runs in; --server then takes the place of its address. An exec
-// plugin of the user is run. kInvalidArgument: what is missing or wrong.
+// Connects by --server alone if it is an http address (`kubectl proxy`). Else it takes the first of
+// --kubeconfig, the files of $KUBECONFIG, ~/.kube/config, and the pod that this process runs in;
+// --server then replaces the address. Runs an exec plugin of the user.
+//   kInvalidArgument  something is missing or wrong; the message says what
 absl::StatusOr<Cluster> ConnectTo(const ClusterFlags& flags, Clock& clock);
 
-// Whether this is a pod and no kubeconfig says otherwise.
+// Whether this process runs in a pod and no kubeconfig names a cluster.
 bool InPod(const ClusterFlags& flags);
 
 }  // namespace flyball::cmd

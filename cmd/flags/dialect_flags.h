@@ -1,4 +1,4 @@
-// --kubernetes-version and --feature-gates, as several subcommands have them.
+// The flags --kubernetes-version and --feature-gates of several subcommands.
 #pragma once
 
 #include <optional>
@@ -15,13 +15,13 @@ namespace flyball::cmd {
 struct DialectFlags {
   std::string version = "auto";
   std::string gates;
-  scaler::DialectChoice choice;  // of both, by ReadDialectFlags
+  scaler::DialectChoice choice;  // set from both by ReadDialectFlags
 };
 
 // `what_for` is the help of --kubernetes-version.
 void AddDialectFlags(CLI::App& app, const std::string& what_for, DialectFlags& flags);
 
-// To be called once the command line is parsed. A value: they are wrong, which it has said; it is
+// Must be called once the command line is parsed. If the flags are wrong it prints why, and returns
 // the exit status.
 std::optional<int> ReadDialectFlags(const char* command, DialectFlags& flags);
 

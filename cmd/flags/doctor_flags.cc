@@ -57,7 +57,7 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
   app.add_option("--config", flags.config,
                  "Rule file; by default that of the server, from its ConfigMap");
   AddOutput(app, flags.output, {"text", "json", "yaml"});
-  AddDialectFlags(app, "Whose HPA controller runs; auto asks the API server", flags.dialect);
+  AddDialectFlags(app, "Version of the HPA controller; auto asks the API server", flags.dialect);
   serve::GoFlags(app).Duration("timeout", flags.timeout, "limit on each call");
   serve::AddPrometheusFlags(serve::GoFlags(app, "Prometheus"), flags.prometheus);
   app.footer(ExitStatuses("a link of the chain is broken"));
@@ -82,7 +82,7 @@ absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args) {
 
 serve::ServeFlags SettingsOf(const std::vector<std::string>& words) {
   Args args(words);
-  // What stands before the flags is the program and its command.
+  // The words before the flags are the program and its command.
   while (!args.empty() && !absl::StartsWith(args.front(), "-")) args.erase(args.begin());
   auto flags = serve::ParseServeFlags(args);
   return flags.ok() ? *std::move(flags) : serve::ServeFlags();

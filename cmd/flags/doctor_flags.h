@@ -1,5 +1,5 @@
-// The command line of `flyball doctor`, and the server's settings that stand in for what it leaves
-// out.
+// The command line of `flyball doctor`, and the server's settings, which replace flags that it
+// leaves out.
 //
 // Pure.
 #pragma once
@@ -18,21 +18,21 @@ namespace flyball::cmd {
 
 struct DoctorFlags : ClusterFlags {
   std::string kind;  // "hpa", "autoscaler"; "": either
-  std::string name;  // "": no single one
+  std::string name;  // "": not a single autoscaler
   bool all = false;
   std::string config;
-  serve::ServeFlags prometheus;  // of these only the flags about Prometheus
+  serve::ServeFlags prometheus;  // only its flags about Prometheus are used
   absl::Duration timeout = absl::Seconds(10);
   std::string output = "text";  // or json, yaml
   DialectFlags dialect;
-  std::string help;  // set when --help was asked for
+  std::string help;  // set if --help was given
 };
 
-// kInvalidArgument names the flag or word.
+// kInvalidArgument: the message names the wrong flag or word.
 absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args);
 
-// The settings of a server that was started with these words; those of a server without flags when
-// the words are not flyball's or prometheus-adapter's.
+// The settings of a server that was started with these words. If they are not the flags of flyball
+// or prometheus-adapter, the settings are those of a server without flags.
 serve::ServeFlags SettingsOf(const std::vector<std::string>& words);
 
 }  // namespace flyball::cmd

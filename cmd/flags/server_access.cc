@@ -23,12 +23,12 @@ constexpr char kOwnPodUrl[] = "https://127.0.0.1:6443";  // the chart's port
 constexpr char kWithout[] =
     "; without it: `kubectl port-forward` to flyball, and --server with --token-file";
 
-// The options to call --server with, with the credentials of the flags.
+// The options for calling --server, with the credentials of the flags.
 absl::StatusOr<http::TransportOptions> DirectOptions(const ServerFlags& flags) {
   http::TransportOptions options;
   if (!flags.kubeconfig.empty()) {
     ASSIGN_OR_RETURN(options, kube::LoadKubeconfig(flags.kubeconfig, flags.context));
-    // The cluster's CA has not signed flyball's certificate.
+    // flyball's certificate is not signed by the cluster's CA.
     options.ca_data.clear();
     options.ca_file.clear();
     options.server_name.clear();
@@ -45,7 +45,8 @@ absl::StatusOr<http::TransportOptions> DirectOptions(const ServerFlags& flags) {
   return options;
 }
 
-// The same of the server in this very pod, whose certificate is for the name of its Service.
+// The options for calling the server in this same pod, whose certificate is for the name of its
+// Service.
 http::TransportOptions OwnPodOptions(const ServerFlags& flags) {
   http::TransportOptions options;
   const char* const elsewhere = std::getenv("FLYBALL_SERVER");  // the chart sets it
@@ -57,7 +58,7 @@ http::TransportOptions OwnPodOptions(const ServerFlags& flags) {
   return options;
 }
 
-// What an API server's Status says, or the beginning of another answer.
+// The message of an API server's Status, or the beginning of any other answer.
 std::string ReasonOf(const std::string& body) {
   const Json status = Json::parse(body, nullptr, false);
   const std::string message = status.is_object() ? kube::TextOf(status, "message") : body;
@@ -68,15 +69,15 @@ std::string ReasonOf(const std::string& body) {
 
 void AddServerFlags(CLI::App& app, ServerFlags& flags) {
   AddClusterFlags(app, flags,
-                  "Where flyball serves, as by kubectl port-forward; by default it is found in the "
-                  "cluster and asked through the API server");
+                  "Address of flyball, as kubectl port-forward has it; by default it is found in "
+                  "the cluster and asked through the API server");
   app.add_option("--token-file", flags.token_file,
                  "With --server: send the bearer token in this file");
   CLI::Option* certificate = app.add_option("--client-certificate", flags.client_certificate,
                                             "With --server: present this client certificate (PEM)");
   app.add_option("--client-key", flags.client_key, "Key of that certificate")->needs(certificate);
   app.add_option("--ca-file", flags.ca_file,
-                 "With --server: PEM file that its certificate is checked with");
+                 "With --server: CA certificates (PEM) that its certificate is checked with");
   app.add_flag("--insecure-skip-tls-verify", flags.insecure,
                "With --server: do not check its certificate");
 }

@@ -1,9 +1,9 @@
-// Where the pages of a running flyball are asked for: directly, or through the API server, which
-// takes a request on to a pod.
+// Gets pages of a running flyball: directly, or through the API server, which passes a request on
+// to a pod.
 //
-// The API server does not hand a user's credentials on, and it should not: a page is asked for as
-// the account that the pods run as, with a token of ten minutes that the user may have made for it
-// (create of serviceaccounts/token).
+// The API server does not pass a user's credentials on, and should not. A page is therefore asked
+// for as the account that the pods run as, with a token for ten minutes, which the user needs the
+// right to create (serviceaccounts/token).
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 namespace flyball::cmd {
 
 struct ServerFlags
-    : ClusterFlags {  // `server`: where flyball serves; "": found through the cluster
+    : ClusterFlags {  // `server`: flyball's address; "": it is found through the cluster
   std::string token_file;
   std::string client_certificate, client_key;
   std::string ca_file;
@@ -29,20 +29,21 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags);
 
 class ServerAccess {
  public:
-  // Without --server: in a pod the server beside it ($FLYBALL_SERVER, or the chart's port), else
-  // the pods behind the metrics APIs, found with the user's credentials. The clock outlives it.
+  // Without --server: in a pod the server in the same pod ($FLYBALL_SERVER, or the chart's port),
+  // else the pods behind the metrics APIs, found with the user's credentials. The clock must
+  // outlive it.
   static absl::StatusOr<ServerAccess> Find(const ServerFlags& flags, Clock& clock);
 
-  // How many replicas there are to ask; one where the server is asked directly.
+  // The number of replicas that can be asked; 1 if the server is asked directly.
   size_t replicas() const { return prefixes_.size(); }
-  // It is asked directly: it may be one of several.
+  // Whether the server is asked directly, so that it may be one of several replicas.
   bool direct() const { return token_.empty(); }
-  // A page of the `replica`-th as it answers with 200. Errors say who answered what, and what to
-  // do:
+  // A page of that replica, if it answers with 200. Errors say which server answered what, and what
+  // to do:
   //   kNotFound          it has no such page
-  //   kPermissionDenied  the account may not see it
+  //   kPermissionDenied  the account has no right to see it
   absl::StatusOr<std::string> Get(size_t replica, const std::string& page);
-  // That of the first replica that answers with 200, else the last one's error.
+  // The page of the first replica that answers with 200, else the last one's error.
   absl::StatusOr<std::string> GetFromAny(const std::string& page);
 
   const std::string& ns() const { return ns_; }  // --namespace, or that of the context
@@ -55,10 +56,10 @@ class ServerAccess {
   absl::Status TakeToken(const std::string& ns, const std::string& account, Clock& clock);
 
   std::unique_ptr<http::HttpTransport> transport_;
-  std::vector<std::string> prefixes_;  // of the page's path, for each replica
-  std::string shown_;                  // who is asked, for messages
-  std::string account_;                // as whom; "": as the user
-  std::string token_;                  // of the account
+  std::vector<std::string> prefixes_;  // for each replica: what precedes the page's path
+  std::string shown_;                  // the name of the server that is asked, for messages
+  std::string account_;                // the account that asks; "": the user
+  std::string token_;                  // the account's token
   std::string ns_ = "default";
 };
 

@@ -18,7 +18,7 @@
 namespace flyball::cmd {
 namespace {
 
-// How many letters have to be put in, taken out or changed.
+// The edit distance: how many letters have to be inserted, removed or changed.
 size_t Slips(absl::string_view from, absl::string_view to) {
   std::vector<size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -62,7 +62,7 @@ std::vector<std::string> WordsOf(const CLI::App& app) {
   return words;
 }
 
-// What is wrong, in one line. A word that nobody knows is named before anything that is missing.
+// What is wrong, in one line. An unknown word is named before anything that is missing.
 std::string Complaint(const CLI::App& app, const Args& args, const CLI::ParseError& error) {
   const CLI::App& inner = Innermost(app, args);
   const std::vector<std::string> left = app.remaining(true);
@@ -84,7 +84,7 @@ std::string Complaint(const CLI::App& app, const Args& args, const CLI::ParseErr
 
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
-  size_t fewest = word.size() < 3 ? 1 : word.size() < 4 ? 2 : 3;  // fewer than this
+  size_t fewest = word.size() < 3 ? 1 : word.size() < 4 ? 2 : 3;  // the distance must be smaller
   for (const std::string& candidate : candidates) {
     const bool begins = word.size() >= 3 && absl::StartsWith(candidate, word);
     const size_t slips = begins ? 1 : Slips(word, candidate);

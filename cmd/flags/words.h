@@ -1,4 +1,4 @@
-// What the command lines of the subcommands share: reading, complaints, help.
+// What the command lines of all subcommands share: parsing, error messages, help.
 #pragma once
 
 #include <optional>
@@ -14,28 +14,29 @@ class App;
 
 namespace flyball::cmd {
 
-// Reads the words. The status to end with where there is nothing to run, as after --help: what
-// there is to say about it has been printed, a complaint with the name of the command.
+// Parses the words. If there is nothing to run, as after --help or if the words are wrong, it
+// prints the help or the error and returns the exit status.
 std::optional<int> Parse(CLI::App& app, const Args& args);
 
-// The end of a help: what 0, 1 and 2 mean; `one` is when 1 is.
+// The end of a help text, about the exit statuses 0, 1 and 2; `one` says when it is 1.
 std::string ExitStatuses(absl::string_view one);
 
-// FILE… and, as kubectl has it, -f.
+// Adds FILE… and, as kubectl has it, -f.
 void AddFiles(CLI::App& app, std::vector<std::string>& files, const std::string& help);
 
-// -o, in any case; `allowed` begins with the default, which `value` holds.
+// Adds -o, whose value may be in any case; `allowed` begins with the default, which `value` has.
 void AddOutput(CLI::App& app, std::string& value, const std::vector<std::string>& allowed);
 
-// A JSON document for people to read, as yaml if that is the `output`. What is no JSON stays as it
-// is.
+// The JSON document, indented, or as YAML if `output` is yaml. Text that is no JSON is returned
+// unchanged.
 std::string JsonAs(absl::string_view output, std::string json);
 
-// A flag that takes one of these words, in any case; `value` becomes the word as it stands here.
+// Adds a flag that takes one of these words in any case; `value` becomes the word as in `allowed`.
 void AddWord(CLI::App& app, const std::string& flag, std::string& value,
              const std::vector<std::string>& allowed, const std::string& help);
 
-// The one that was probably meant: a slip or two away, or its beginning; "": none.
+// The candidate that was probably meant: it differs in a letter or two, or `word` is its beginning;
+// "" if there is none.
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace flyball::cmd

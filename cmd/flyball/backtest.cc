@@ -1,5 +1,5 @@
-// flyball backtest: what an autoscaler would have done with the load that Prometheus remembers.
-// What is decided stands in backtest.
+// flyball backtest: what an autoscaler would have done with the load that Prometheus has recorded.
+// The code that simulates it is in backtest/.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -39,27 +39,27 @@ namespace flyball::cmd {
 namespace {
 
 struct BacktestFlags {
-  std::string object;              // hpa/NAME; "": from `files`
-  std::vector<std::string> files;  // of the autoscaler, and of a pod for what it requests
+  std::string object;              // hpa/NAME; "": the autoscaler is in `files`
+  std::vector<std::string> files;  // with the autoscaler, and a pod for its requests
   std::string config;              // rule file; "": the server's
   std::string from = "1d", to = "0s", step = "15s";
   std::vector<std::string> queries;  // METRIC=PROMQL
   bool all = false;
   std::string output = "text";
   ClusterFlags cluster;
-  serve::ServeFlags prometheus;  // of these only the flags about Prometheus
+  serve::ServeFlags prometheus;  // only its flags about Prometheus are used
   DialectFlags dialect;
 };
 
-// What is simulated, and by which rules.
+// The autoscaler that is simulated, and its rules.
 struct Subject {
   scaler::Autoscaler autoscaler;
   scaler::Pod pod;
   RulesAtHand rules;
-  bool in_cluster = false;  // this is a pod: the server's Prometheus can be reached
+  bool in_cluster = false;  // this runs in a pod, which can reach the server's Prometheus
 };
 
-// "7d", "-7d": so long before now; or a time.
+// The moment that a flag says: "7d" or "-7d" before now, or a time.
 absl::StatusOr<absl::Time> MomentOf(absl::string_view flag, absl::string_view text,
                                     absl::Time now) {
   if (const auto ago = rules::ParsePrometheusDuration(absl::StripPrefix(text, "-"))) {
@@ -68,7 +68,7 @@ absl::StatusOr<absl::Time> MomentOf(absl::string_view flag, absl::string_view te
   absl::Time time;
   if (absl::ParseTime(absl::RFC3339_full, text, &time, nullptr)) return time;
   return absl::InvalidArgumentError(absl::StrCat(
-      flag, ": expected how long ago, as 7d, or a time like 2026-03-01T12:00:00Z, got ", text));
+      flag, ": expected how long ago, like 7d, or a time like 2026-03-01T12:00:00Z, got ", text));
 }
 
 absl::StatusOr<std::map<std::string, std::string>> GivenQueries(const BacktestFlags& flags) {
@@ -84,7 +84,7 @@ absl::StatusOr<std::map<std::string, std::string>> GivenQueries(const BacktestFl
   return out;
 }
 
-// The one HPA or Autoscaler of a snapshot.
+// Takes the one HPA or Autoscaler of a snapshot.
 absl::Status TakeSubject(const scaler::ClusterSnapshot& snapshot, Subject& out) {
   if (snapshot.autoscalers.size() + snapshot.own_autoscalers.size() != 1) {
     return absl::InvalidArgumentError("expected one HorizontalPodAutoscaler or one Autoscaler");
@@ -185,8 +185,8 @@ void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
           ->type_name("hpa/NAME");
   app.add_option(
          "-f,--filename", flags.files,
-         "An HPA or an Autoscaler, and a pod for what it requests; with --config nothing is "
-         "asked of a cluster; - is standard input")
+         "An HPA or an Autoscaler, and a pod for its requests; needs --config, and no cluster is "
+         "asked; - is standard input")
       ->excludes(object)
       ->type_name("FILE|-");
   app.add_option("--config", flags.config,
@@ -208,7 +208,7 @@ void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
   app.add_flag("--all", flags.all, "Print every change");
   AddOutput(app, flags.output, {"text", "json", "yaml"});
   AddClusterFlags(app, flags.cluster, "Address of the API server");
-  AddDialectFlags(app, "Whose controller decides; auto is the newest", flags.dialect);
+  AddDialectFlags(app, "Version of the controller that decides; auto is the newest", flags.dialect);
   serve::AddPrometheusFlags(serve::GoFlags(app, "Prometheus"), flags.prometheus);
   app.footer(ExitStatuses("there is nothing to ask, or it does not answer"));
 }

@@ -1,4 +1,4 @@
-// flyball check: looks at files before they are used.
+// flyball check: checks files before they are used.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <iterator>

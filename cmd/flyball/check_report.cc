@@ -80,7 +80,7 @@ Json SarifResult(const Finding& finding) {
           {"locations", Json::array({{{"physicalLocation", std::move(place)}}})}};
 }
 
-// Escaped as the toolkit of GitHub Actions escapes.
+// Escapes the text as the toolkit of GitHub Actions does.
 std::string GithubText(const std::string& text) {
   return absl::StrReplaceAll(text, {{"%", "%25"}, {"\r", "%0D"}, {"\n", "%0A"}});
 }
@@ -127,7 +127,7 @@ std::string SarifReport(const std::vector<CheckedRules>& checked) {
   const Json kinds = Json::array(
       {{{"id", "rule-file"}, {"shortDescription", {{"text", "the server refuses the file"}}}},
        {{"id", "promql"}, {"shortDescription", {{"text", "Prometheus refuses the query"}}}},
-       {{"id", "doubtful"}, {"shortDescription", {{"text", "allowed, and hardly meant"}}}}});
+       {{"id", "doubtful"}, {"shortDescription", {{"text", "allowed, but probably a mistake"}}}}});
   const Json driver = {{"name", "flyball"}, {"version", FLYBALL_VERSION}, {"rules", kinds}};
   return Dumped(
       {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},

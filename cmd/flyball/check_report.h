@@ -1,4 +1,4 @@
-// What `flyball check rules` found, as programs read it. Pure.
+// The results of `flyball check rules` in its output formats. Pure.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace flyball::cmd {
 
-// The rules of one place of a file.
+// The rules at one place in a file.
 struct CheckedRules {
   std::string file;
-  std::string of;  // "ConfigMap monitoring/flyball, config.yaml"; "": the file itself
+  std::string of;  // the place: "ConfigMap monitoring/flyball, config.yaml"; "": the whole file
   bool ok = false;
   size_t rules = 0, external_rules = 0;
   bool resource_rules = false;
@@ -20,7 +20,7 @@ struct CheckedRules {
 
 enum class ReportFormat { kText, kJson, kYaml, kSarif, kGithub };
 
-// `path.yaml: ok: 2 rules, …`, and a line for each finding in ErrorLines.
+// Text: GoodLines has `path.yaml: ok: 2 rules, …`, ErrorLines a line for each finding.
 std::string GoodLines(const std::vector<CheckedRules>& checked);
 std::string ErrorLines(const std::vector<CheckedRules>& checked);
 
@@ -28,7 +28,7 @@ std::string ErrorLines(const std::vector<CheckedRules>& checked);
 // "warnings"}.
 std::string JsonReport(const std::vector<CheckedRules>& checked);
 std::string YamlReport(const std::vector<CheckedRules>& checked);
-// SARIF 2.1.0, which code hosts and editors take.
+// SARIF 2.1.0, which code hosts and editors read.
 std::string SarifReport(const std::vector<CheckedRules>& checked);
 // Workflow commands of GitHub Actions: `::error file=…,line=…,col=…::…`.
 std::string GithubReport(const std::vector<CheckedRules>& checked);

@@ -39,7 +39,7 @@ struct Row {
   std::string text;
   bool strict = false;
   int status = 0;
-  std::string out = {}, err = {};  // parts of what is printed
+  std::string out = {}, err = {};  // parts of the output
 };
 
 class CheckRulesTest : public testing::TestWithParam<Row> {};

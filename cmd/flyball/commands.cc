@@ -71,7 +71,7 @@ const Command* Find(const std::string& name) {
   return nullptr;
 }
 
-// Prints what the shell may offer after these words.
+// Prints the words that the shell may offer after these words.
 int ListWords(const Args& words) {
   if (words.empty()) {
     for (const std::string& name : Names()) std::printf("%s\n", name.c_str());
@@ -99,8 +99,8 @@ int Main(int argc, char** argv) {
   if (const Command* command = Find(words[0])) {
     return command->run(Args(words.begin() + 1, words.end()));
   }
-  // Started like prometheus-adapter: flags, perhaps after a word without meaning, which is a path
-  // in its images. A word with only --help or --version is taken as a misspelt command.
+  // Started like prometheus-adapter: with flags, perhaps after a word without meaning, which is a
+  // path in its images. A word with only --help or --version counts as a misspelt command.
   const bool flags = absl::c_any_of(words, [](const auto& word) {
     return IsFlag(word) && word != "--help" && word != "-h" && word != "--version";
   });

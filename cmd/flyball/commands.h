@@ -1,8 +1,8 @@
 // The subcommands of the program, one function and one file each.
 //
 // Each takes the words after its own name and returns the process's exit status. Output goes to
-// stdout, complaints and logs to stderr. A subcommand parses its flags, makes one options struct of
-// them and calls the floors below.
+// stdout, errors and logs to stderr. A subcommand parses its flags into one options struct and
+// calls the floors below.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ namespace flyball::cmd {
 
 int Main(int argc, char** argv);
 
-int RunServe(const Args& args);       // serve.cc: the API server; also the default, with
-                                      // prometheus-adapter's flags alone
+int RunServe(const Args& args);       // serve.cc: the API server; also the default if there
+                                      // are only flags, as prometheus-adapter takes them
 int RunCheck(const Args& args);       // check.cc: check rules FILE…
 int RunCompletion(const Args& args);  // completion.cc: completion bash|zsh|fish
 int RunConvert(const Args& args);     // convert.cc: convert hpa|scaledobject|ksvc|http FILE…
@@ -37,15 +37,15 @@ int RunVersion(const Args& args);     // version.cc
 
 struct CheckOptions {
   std::vector<std::string> files = {};        // "-": standard input
-  bool strict = false;                        // warnings fail as well
-  bool metricsql = false;                     // what only Prometheus refuses is a warning
+  bool strict = false;                        // a warning fails too
+  bool metricsql = false;                     // what only Prometheus refuses gives a warning
   std::vector<std::string> values_path = {};  // see rules::FindRules
   ReportFormat format = ReportFormat::kText;
 };
 
-// What `check rules` does, and the exit status. As text, findings go to `err`, one a line as
-// `file:line:column: field: message`, and a line for each file that passes to `out`; all else goes
-// to `out`.
+// Runs `check rules` and returns the exit status. As text, each finding is a line
+// `file:line:column: field: message` in `err`, and each file that passes is a line in `out`;
+// reports in other formats go to `out`.
 int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace flyball::cmd

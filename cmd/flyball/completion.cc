@@ -1,4 +1,4 @@
-// flyball completion: a script for the shell, which asks the program what may come next.
+// flyball completion: a script for the shell, which asks the program which words may come next.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>

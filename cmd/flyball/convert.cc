@@ -22,7 +22,7 @@ namespace {
 using ConvertText = convert::Conversion (*)(absl::string_view file, absl::string_view text,
                                             const convert::ConvertOptions& options);
 
-// The documents as one List in JSON; remarks, for which JSON has no place, are left out.
+// The documents as one List in JSON; the remarks are left out, since JSON has no comments.
 std::string ListOf(const std::string& yaml) {
   using Json = nlohmann::ordered_json;
   Json list = {{"apiVersion", "v1"}, {"kind", "List"}, {"items", Json::array()}};
@@ -35,7 +35,7 @@ std::string ListOf(const std::string& yaml) {
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Nothing is printed unless everything is good: the output is piped into kubectl.
+// Prints nothing unless all files could be converted, because people pipe the output into kubectl.
 int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options,
                  const std::string& output, ConvertText convert_text) {
   std::string yaml;
@@ -92,7 +92,7 @@ int RunConvert(const Args& args) {
               "Services of Knative Serving into Deployments, Services and Autoscalers, as YAML",
               options, files, output);
   ksvc->add_flag("--beside", options.beside,
-                 "Call the Services NAME-front, as NAME is Knative's while its own lives");
+                 "Name the Services NAME-front, since NAME belongs to the Knative Service");
   AddKind(app, "http",
           "HTTPScaledObjects and InterceptorRoutes of KEDA's http-add-on into Autoscalers and the "
           "Services to call, as YAML; Services and ScaledObjects in the same file are read for the "

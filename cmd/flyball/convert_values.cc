@@ -17,8 +17,8 @@ namespace flyball::cmd {
 CLI::App* AddConvertValues(CLI::App& app, ConvertValuesFlags& flags) {
   CLI::App* const values = app.add_subcommand(
       "values",
-      "Values of prometheus-adapter's Helm chart into values of ours: nearly all are taken as they "
-      "are, and what is not stands in a comment");
+      "Values of prometheus-adapter's Helm chart into values of ours: nearly all stay as they are, "
+      "and comments name the others");
   values->footer(ExitStatuses("the file has no values"));
   values->add_option("FILE,-f,--filename", flags.file, "Values as YAML; - is standard input")
       ->required()

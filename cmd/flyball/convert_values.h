@@ -1,4 +1,4 @@
-// flyball convert values: its flags and what it does. The work is convert's.
+// The flags and the run of `flyball convert values`. The code that converts is in convert/.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct ConvertValuesFlags {
 };
 
 CLI::App* AddConvertValues(CLI::App& app, ConvertValuesFlags& flags);
-// Prints the values, or the errors; the exit status.
+// Prints the values or the errors, and returns the exit status.
 int RunConvertValues(const ConvertValuesFlags& flags);
 
 }  // namespace flyball::cmd

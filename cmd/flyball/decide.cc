@@ -30,7 +30,8 @@
 namespace flyball::cmd {
 namespace {
 
-// Exit statuses: 0 all answered, 1 a line was bad, 2 the command line or a file was.
+// Exit statuses: 0 if all lines were answered, 1 if a line was bad, 2 if the command line or a file
+// was.
 int DecideVectors(const std::string& path, const scaler::DialectChoice& dialect) {
   std::ifstream file;
   if (path == "-") {
@@ -62,8 +63,7 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
   if (snapshot.autoscalers.empty() && snapshot.own_autoscalers.empty()) {
     std::string others;
     for (const auto& [kind, count] : snapshot.ignored) {
-      absl::StrAppend(&others, others.empty() ? "; found only other kinds: " : ", ",
-                      kind);
+      absl::StrAppend(&others, others.empty() ? "; found only other kinds: " : ", ", kind);
     }
     return absl::NotFoundError(
         absl::StrCat("no HorizontalPodAutoscaler and no Autoscaler in the files", others));
@@ -124,7 +124,7 @@ int DecideObject(const std::string& object, const ClusterFlags& flags, DecideFla
   for (const std::string& gap : read->gaps) {
     std::fprintf(stderr, "flyball decide: warning: %s\n", gap.c_str());
   }
-  // As `serve` does, which sees all HPAs of the cluster.
+  // `serve` does the same, but looks at all HPAs of the cluster.
   if (scaler::ShowsScaleToZero(read->snapshot.autoscalers[0].status)) {
     options.dialect.choice =
         scaler::WithScaleToZeroShown(std::move(options.dialect.choice), read->server);

@@ -37,7 +37,7 @@ class HpaReader {
     ASSIGN_OR_RETURN(const std::string selector, AddScale(hpa.scale_target));
     RETURN_IF_ERROR(Add(
         absl::StrCat("/api/v1/namespaces/", ns_, "/pods?labelSelector=", go::UrlEscape(selector))));
-    // A copy: what is added below may move the autoscaler.
+    // A copy, because AddMetric adds to the snapshot, which may move the autoscaler.
     const std::vector<MetricSpec> metrics = hpa.metrics;
     for (const MetricSpec& metric : metrics) AddMetric(metric, selector);
     return std::move(read_);
@@ -61,7 +61,7 @@ class HpaReader {
     return scaler::AddFile(path, json, read_.snapshot);
   }
 
-  // The pods' selector.
+  // Adds the target's scale, and returns the selector of its pods.
   absl::StatusOr<std::string> AddScale(const scaler::ObjectReference& target) {
     const std::string group = kube::ApiVersion::GroupOf(target.api_version);
     const kube::ResourceInfo* const kind = mapper_->FindKind(group, target.kind);
@@ -84,7 +84,7 @@ class HpaReader {
     }
   }
 
-  // "" of a type that has none.
+  // The path of a metric; "" if its type has none.
   std::string PathOf(const MetricSpec& metric, const std::string& selector) const {
     const std::string pods = absl::StrCat("labelSelector=", go::UrlEscape(selector));
     const std::string custom =
@@ -132,7 +132,7 @@ class HpaReader {
   kube::ApiClient api_;
   const std::string ns_;
   std::unique_ptr<kube::RestMapper> mapper_;
-  std::set<std::string> asked_;  // cpu and memory are in one answer
+  std::set<std::string> asked_;  // paths; cpu and memory have the same one
   ReadSnapshot read_;
 };
 

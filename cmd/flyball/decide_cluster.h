@@ -1,4 +1,4 @@
-// What `flyball decide hpa/NAME` reads of a cluster, in the place of the files of `decide -f`.
+// Reads from a cluster for `flyball decide hpa/NAME` what the files have for `decide -f`.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ namespace flyball::cmd {
 
 struct ReadSnapshot {
   scaler::ClusterSnapshot snapshot;
-  // The cluster's; the newest that is known where it does not tell.
+  // The cluster's version; the newest known one if the cluster does not tell it.
   scaler::ServerVersion server = scaler::kNewestServer;
-  // What could not be read, one a line: a metric that fails is unknown to the decision.
+  // What could not be read, each as a line: a metric that fails is unknown to the decision.
   std::vector<std::string> gaps;
 };
 
-// The HorizontalPodAutoscaler, the scale of its target, its pods, and what the metrics APIs answer
-// for each of its metrics. An error names what the decision cannot be without.
+// Reads the HorizontalPodAutoscaler, the scale of its target, its pods, and the answers of the
+// metrics APIs for each of its metrics. It is an error if something is missing without which there
+// can be no decision; the message names it.
 absl::StatusOr<ReadSnapshot> ReadHpa(http::HttpTransport& server, Clock& clock,
                                      const std::string& ns, const std::string& name);
 

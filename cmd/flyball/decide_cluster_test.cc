@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Answers of an API server, by target.
+// An API server with an answer for each path.
 class FakeCluster : public http::HttpTransport {
  public:
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {

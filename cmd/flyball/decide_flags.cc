@@ -45,17 +45,20 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
           "With -f: table (for people; the default, also called text), json or yaml (the whole "
           "trace)");
   AddDialectFlags(app,
-                  "Whose controller decides; auto is the cluster's, with -f the newest, and with "
-                  "--vectors 1.34 where the scenario does not say",
+                  "Version of the controller that decides; auto is the cluster's, with -f the "
+                  "newest, and with --vectors 1.34 if the scenario names none",
                   options.dialect);
   app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
                  "With -f: as given to the controller; 0.1 by default");
   AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
-              options.flags.downscale_stabilization, "The same; 5m by default");
+              options.flags.downscale_stabilization,
+              "With -f: as given to the controller; 5m by default");
   AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
-              options.flags.cpu_initialization_period, "The same; 5m by default");
+              options.flags.cpu_initialization_period,
+              "With -f: as given to the controller; 5m by default");
   AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
-              options.flags.initial_readiness_delay, "The same; 30s by default");
+              options.flags.initial_readiness_delay,
+              "With -f: as given to the controller; 30s by default");
 }
 
 scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,

@@ -24,10 +24,11 @@ struct DecideFlags {
   DialectFlags dialect;
 };
 
-// The last ones are the controller's own, with its defaults.
+// Adds the flags. The last ones are the controller's own, with its defaults.
 void AddDecideFlags(CLI::App& app, DecideFlags& options);
 
-// `server`: what auto is. No file says which version it came from: there it is the newest.
+// `server` is the version that `auto` means. Files do not say which version they came from, so that
+// for them it is the newest.
 scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,
                                   const scaler::ServerVersion& server = scaler::kNewestServer);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What `decide -f` would tell the math.
+// The settings that `decide -f` would give to the math.
 scaler::MathConfig OfDecide(const Words& words) {
   CLI::App app;
   DecideFlags flags;
@@ -25,7 +25,8 @@ scaler::MathConfig OfDecide(const Words& words) {
   return scaler::MathConfigOf(options.flags, options.dialect);
 }
 
-// What `serve` tells it of a HorizontalPodAutoscaler, in a cluster of the newest version.
+// The settings that `serve` gives to it for a HorizontalPodAutoscaler, in a cluster of the newest
+// version.
 scaler::MathConfig OfServe(Words words) {
   words.push_back("--scaler");
   words.push_back("--config=rules.yaml");

@@ -1,4 +1,5 @@
-// flyball doctor: examines a cluster link by link and says what is broken and how to fix it.
+// flyball doctor: examines the chain in a cluster link by link, and says what is broken and how to
+// fix it.
 //
 // This file calls the functions that gather facts in their order and passes the facts to the
 // checks; both are in doctor/. It only reads.
@@ -78,7 +79,7 @@ class Doctor {
  private:
   bool One() const { return !flags_.name.empty(); }
 
-  // How the server was started, as its pod says.
+  // Reads from its pod how the server was started.
   void KnowServer() {
     if (const doctor::Backend* backend = facts_.RuleServer(); backend != nullptr) {
       pod_ = backend->server();
@@ -167,7 +168,7 @@ class Doctor {
     }
     const absl::Status status = source.ok() ? discovered_->source : source.status();
     if (!status.ok() && !given && !cluster_.inside) {
-      // The name of a Service means nothing outside of the cluster.
+      // Outside of the cluster the name of a Service cannot be resolved.
       findings.push_back(Doubt("prometheus",
                                absl::StrCat("Prometheus can't be asked from here: ", Text(status)),
                                "kubectl port-forward its Service to 9090, and "
@@ -213,7 +214,7 @@ class Doctor {
       if (!there) wanted.push_back({group, by});
     };
     for (const scaler::Managed* one : chosen_) {
-      if (IsOwn(*one)) continue;  // the scaler reads past the APIs
+      if (IsOwn(*one)) continue;  // the scaler reads its metrics without the APIs
       const std::string title = doctor::AutoscalerTitle(one->key);
       for (const scaler::MetricSpec& metric : one->autoscaler.metrics) {
         using scaler::MetricType;
@@ -266,11 +267,12 @@ class Doctor {
     return duties;
   }
 
-  // Of the server's account: as itself in its pod, by impersonation elsewhere.
+  // Checks the rights of the server's account: as that account in its pod, by impersonation
+  // elsewhere.
   Findings ExamineRights() {
     if (pod_ == nullptr && !cluster_.inside) {
       return {Doubt("rights",
-                    "whose rights to ask for is not known: no pod with --config can be seen behind "
+                    "the server's account is not known: no pod with --config can be seen behind "
                     "an APIService",
                     doctor::MayLook("list", "pods of the server"))};
     }
@@ -291,7 +293,7 @@ class Doctor {
                                                  {namespaces.begin(), namespaces.end()}));
   }
 
-  // Why no autoscaler can be examined, if so.
+  // The finding if no autoscaler can be examined.
   std::optional<doctor::Finding> WhyNone() const {
     if (!listed_.ok()) {
       return Bad("autoscaler", Text(listed_), doctor::MayLook("list", "horizontalpodautoscalers"));
@@ -353,26 +355,26 @@ class Doctor {
 
   doctor::Report report_;
   doctor::ClusterFacts facts_;
-  const doctor::ServerPod* pod_ = nullptr;  // of facts_
-  serve::ServeFlags settings_;              // of the server
-  absl::Status kinds_;                      // whether mapper_ knows the cluster's
+  const doctor::ServerPod* pod_ = nullptr;  // owned by facts_
+  serve::ServeFlags settings_;              // the server's
+  absl::Status kinds_;                      // whether mapper_ knows the cluster's kinds
   std::shared_ptr<const kube::RestMapper> mapper_;
   std::shared_ptr<const rules::CompiledRules> rules_;
   std::unique_ptr<adapter::prometheus::Client> source_;
   std::optional<doctor::Discovered> discovered_;
   absl::Status listed_;
   std::vector<scaler::ManagedPtr> all_;
-  std::vector<const scaler::Managed*> chosen_;  // of all_
+  std::vector<const scaler::Managed*> chosen_;  // owned by all_
 };
 
-// Replaces the marks by letters if the terminal may not show them.
+// Replaces the marks by letters if the terminal may be unable to show them.
 std::string ForLocale(std::string text) {
   std::string locale;
   for (const char* name : {"LANG", "LC_CTYPE", "LC_ALL"}) {
     const char* value = std::getenv(name);
     if (value != nullptr && *value != '\0') locale = absl::AsciiStrToLower(value);
   }
-  // Without a locale, as in a pod, nothing is known; the text is then usually shown elsewhere.
+  // Without a locale, as in a pod, nothing is known about the terminal, which is usually elsewhere.
   const bool letters =
       !locale.empty() && !absl::StrContains(locale, "utf-8") && !absl::StrContains(locale, "utf8");
   if (letters) absl::StrReplaceAll({{"✓", "ok"}, {"✗", "x "}}, &text);

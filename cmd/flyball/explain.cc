@@ -1,4 +1,4 @@
-// flyball explain: asks a running server why an autoscaler has the count it has.
+// flyball explain: asks a running server why an autoscaler has its count.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -30,7 +30,7 @@ struct ExplainFlags : ServerFlags {
   std::string output = "text";
 };
 
-// The target of the question; kInvalidArgument names the flag.
+// The path of the page that is asked for; kInvalidArgument: the message names the wrong flag.
 absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags, const std::string& ns) {
   if (flags.shadow_report) {
     return absl::StrCat("/debug/decisions?report=shadow",
@@ -43,14 +43,14 @@ absl::StatusOr<std::string> TargetFrom(const ExplainFlags& flags, const std::str
                       object.kind.has_value() ? serve::AutoscalerKindName(*object.kind) : "");
 }
 
-// What is printed of one replica's answer.
+// The text to print for one replica's answer.
 absl::StatusOr<std::string> Shown(const ExplainFlags& flags, const std::string& json) {
   ASSIGN_OR_RETURN(std::string text,
                    flags.shadow_report ? ShadowAnswer(json) : ExplainAnswer(json, flags.all));
   return flags.output == "text" ? text : JsonAs(flags.output, json);
 }
 
-// What the replicas know of others, for a name that none of them has decided.
+// The error for a name that no replica has decided, with similar names that the replicas know.
 absl::Status WithNearby(const ExplainFlags& flags, ServerAccess& server, const absl::Status& none) {
   std::vector<std::string> lists;
   for (size_t i = 0; i < server.replicas(); ++i) {
@@ -64,8 +64,8 @@ absl::Status WithNearby(const ExplainFlags& flags, ServerAccess& server, const a
                                           server.direct() ? "; or ask the other replicas" : ""));
 }
 
-// One replica decides an autoscaler, so the replicas are asked in turn until one knows it; one that
-// does not answer does not prevent that. Each replica has its own part of the shadow report.
+// An autoscaler is decided by one replica, so the replicas are asked in turn until one knows it; it
+// does not matter if others do not answer. Each replica has its own part of the shadow report.
 absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std::string& target) {
   absl::Status none, failed;
   bool found = false;
@@ -94,8 +94,8 @@ absl::Status Explain(const ExplainFlags& flags, ServerAccess& server, const std:
       absl::StrCat(nearby.message(), "; not every replica answered: ", failed.message()));
 }
 
-// Ends with an error, or when the output is closed. All replicas are asked each time, since another
-// one may have taken the autoscaler over.
+// Returns after an error, or when the output is closed. It asks all replicas each time, since
+// another one may have taken the autoscaler over.
 absl::Status Watch(const ExplainFlags& flags, ServerAccess& server, const std::string& target) {
   Clock& clock = Clock::System();
   const bool never = false;
@@ -142,7 +142,7 @@ int RunExplain(const Args& args) {
   AddServerFlags(app, flags);
   app.add_flag("--all", flags.all, "Print the earlier decisions in full too");
   app.add_flag("--shadow-report", flags.shadow_report,
-               "How the stock controller's decisions compare with those of mode shadow");
+               "Print how the stock controller's decisions compare with those of mode shadow");
   CLI::Option* const watch = app.add_flag(
       "-w,--watch", flags.watch, "Print the newest decision, and each new one as it comes");
   AddOutput(app, flags.output, {"text", "json", "yaml"});

@@ -1,7 +1,7 @@
-// What `flyball explain` prints of the answers of /debug/decisions. Pure.
+// The texts that `flyball explain` prints for answers of /debug/decisions. Pure.
 //
-// Errors of all of these:
-//   kInvalidArgument  the server's complaint, or no answer of this kind
+// Error of all functions here:
+//   kInvalidArgument  the answer is the server's error message, or of another kind
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@
 
 namespace flyball::cmd {
 
-// The newest decision in full, the earlier ones in a line each; `all`: every one in full.
-//   kNotFound  the server knows none; the message says who answered
+// The newest decision in full, and each earlier one in a line; with `all` each one in full.
+//   kNotFound  the server knows none; the message says which replica answered
 absl::StatusOr<std::string> ExplainAnswer(absl::string_view json, bool all);
 
-// For an answer that is asked for again and again: the decisions that came after the one that was
-// first made at `after`, oldest first, each below its time; from InfinitePast on the newest alone.
-// `after` becomes the time of the newest.
+// For repeated questions: the decisions that are newer than the one first made at `after`, oldest
+// first, each below its time; only the newest one if `after` is InfinitePast. Sets `after` to the
+// time of the newest.
 absl::StatusOr<std::string> NewDecisions(absl::string_view json, absl::Time& after);
 
-// Of --shadow-report: a line for each object whose decisions were compared, the different ones
-// first, then what the last differences were.
+// For --shadow-report: a line for each object whose decisions were compared, those with differences
+// first, and then the last differences.
 absl::StatusOr<std::string> ShadowAnswer(absl::string_view json);
 
-// The end of "nothing was decided of it": what may have been meant, out of the replicas' lists of
-// all autoscalers. Lists that are no answers count as empty.
+// The end of the message that nothing was decided for an object: which one may have been meant, by
+// the replicas' lists of all autoscalers. Lists that are no such answers count as empty.
 std::string DecidedNearby(const std::vector<std::string>& lists, const std::string& ns,
                           const std::string& name);
 

@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
 
-// A log and a shadow of two autoscalers, and /debug/decisions over them.
+// A decision log and a shadow report with two autoscalers, served by /debug/decisions.
 class ExplainTest : public testing::Test {
  protected:
   void Decide(const std::string& name, int32_t current, int32_t desired,

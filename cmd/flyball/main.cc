@@ -8,11 +8,11 @@
 #include "cmd/flyball/commands.h"
 
 int main(int argc, char** argv) {
-  // As many heaps as threads can run at once. The default of eight for each core gives nearly each
-  // thread its own, with what that one happened to leave in it.
+  // As many heaps as threads can run at once. With the default of eight for each core nearly every
+  // thread has its own heap, each with its own unused memory.
   mallopt(M_ARENA_MAX, std::max(4, static_cast<int>(std::thread::hardware_concurrency())));
-  // Debian builds the library so that each lock is entered in a graph of lock orders: for the
-  // tests.
+  // Debian builds abseil so that each lock is entered into a graph of lock orders, which only tests
+  // need.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   return flyball::cmd::Main(argc, argv);
 }

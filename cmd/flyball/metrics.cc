@@ -1,4 +1,4 @@
-// flyball metrics: what a running server offers, and by which rule.
+// flyball metrics: the metrics that a running server offers, with the rule of each.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>

@@ -1,4 +1,5 @@
-// flyball query: PromQL over the samples of a file. The code that answers is in query/.
+// flyball query: a metric as an autoscaler would get it (query_metric.h), or PromQL over the
+// samples of a file (query/).
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>
@@ -60,7 +61,7 @@ void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
       ->needs(file);
 }
 
-// Of the samples of a file.
+// Answers PromQL over the samples of a file.
 int QueryFile(const std::string& file, const query::QueryOptions& options,
               const std::string& format) {
   const absl::StatusOr<std::string> samples = ReadFileOrStdin(file, kMaxSampleFileBytes);
@@ -78,11 +79,11 @@ int QueryFile(const std::string& file, const query::QueryOptions& options,
   return std::cout.good() ? 0 : 1;
 }
 
-// The rules that make the metric, as a running flyball says.
+// Asks a running flyball for the rules that make the metric.
 absl::StatusOr<std::string> AskForRule(const ClusterFlags& flags, const std::string& metric) {
   ServerFlags server_flags;
   static_cast<ClusterFlags&>(server_flags) = flags;
-  server_flags.server.clear();  // that of the API server
+  server_flags.server.clear();  // it is the API server's address
   ASSIGN_OR_RETURN(ServerAccess server, ServerAccess::Find(server_flags, Clock::System()));
   ASSIGN_OR_RETURN(const std::string page, server.GetFromAny("/debug/rules"));
   return RulesOfMetric(page, metric);
@@ -132,10 +133,10 @@ int RunQuery(const Args& args) {
   AddFlags(app, options, from_file);
   AddClusterFlags(app, cluster, "Address of the API server");
   app.add_option("--object", question.object,
-                 "Whose custom metric: RESOURCE/NAME, or RESOURCE for all; pods by default");
+                 "Object of a custom metric: RESOURCE/NAME, or RESOURCE for all; pods by default");
   app.add_option("-l,--selector", question.selector, "Selector of the metric's labels");
   app.add_flag("--rule", question.rule,
-               "Name the rule that makes it too, which takes the rights of `flyball metrics`");
+               "Also name the rule that makes it, which needs the rights of `flyball metrics`");
   AddWord(app, "-o,--output", format, {"table", "text", "json", "yaml"},
           "table or text (for people; the default), or the answer of the metrics API as json or "
           "yaml; with --file `data` of Prometheus's HTTP API, or its error");

@@ -33,7 +33,7 @@ absl::StatusOr<Answered> Get(http::HttpTransport& server, const std::string& pat
   return Answered{answer.status, std::move(answer.body), std::string(answer.Header("Warning"))};
 }
 
-// The message of the API's Status; the body where it is none.
+// The message of the API's Status; the body if it is no Status.
 std::string MessageOf(const Answered& answered) {
   const Json json = Json::parse(answered.body, nullptr, false);
   std::string message = json.is_object() ? kube::TextOf(json, "message") : "";
@@ -41,7 +41,7 @@ std::string MessageOf(const Answered& answered) {
   return answered.warning.empty() ? message : absl::StrCat(message, " (", answered.warning, ")");
 }
 
-// The values that the path answered with.
+// The values of an answer, as text.
 absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::string& path,
                                    const Answered& answered) {
   if (question.json) return answered.body;
@@ -62,7 +62,7 @@ absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::st
   return out;
 }
 
-// The version of the custom metrics API; "": the group is not served.
+// The preferred version of the custom metrics API; "" if the group is not served.
 absl::StatusOr<std::string> CustomVersion(http::HttpTransport& server) {
   ASSIGN_OR_RETURN(const Answered group, Get(server, kCustomApi));
   if (group.status == 404) return "";
@@ -93,7 +93,7 @@ std::string CustomMetricPath(const MetricQuestion& question, const std::string& 
       absl::StrSplit(question.object, absl::MaxSplits('/', 1));
   std::string path =
       absl::StrCat(kCustomApi, "/", version, "/namespaces/", go::UrlEscape(question.ns), "/");
-  // The metrics of the namespace itself have a path of their own.
+  // Metrics of the namespace itself have another form of path.
   if (object.first == "namespaces" || object.first == "namespace") {
     absl::StrAppend(&path, "metrics/");
   } else {

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Answers by the beginning of the path; 404 elsewhere.
+// A server with answers by the beginning of the path, and 404 for all others.
 class FakeServer : public http::HttpTransport {
  public:
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {

@@ -36,7 +36,7 @@ absl::StatusOr<rules::FoundRules> ReadRuleFile(const std::string& path,
 
 void AddValuesPath(CLI::App& app, std::string& path) {
   app.add_option("--path", path,
-                 "The files are values of a chart around the chart: the key of its values there")
+                 "The files are values of a parent chart: the key of the chart's values in them")
       ->type_name("KEY[.KEY…]");
 }
 

@@ -1,4 +1,4 @@
-// Reading of files with rules, for the commands that take one place with rules and no more.
+// Reads files with rules, for the commands that take exactly one place with rules.
 #pragma once
 
 #include <string>
@@ -14,16 +14,17 @@ class App;
 
 namespace flyball::cmd {
 
-// The rules of a text, which compile. kInvalidArgument: they do not, the message has all errors; or
-// there are several places with rules. `values_path`: see rules::FindRules.
+// The rules of a text, which compile. `values_path`: see rules::FindRules.
+//   kInvalidArgument  the rules do not compile, and the message has all errors; or the text has
+//                     rules in several places
 absl::StatusOr<rules::FoundRules> OnlyRules(absl::string_view text, absl::string_view name,
                                             const std::vector<std::string>& values_path);
-// The same of a file; "-" is standard input. `values_path` as --path has it, keys with dots between
-// them. A file that cannot be read is kInvalidArgument too.
+// The same for a file; "-" is standard input. `values_path` has the form of --path: keys with dots
+// between them. A file that cannot be read is kInvalidArgument too.
 absl::StatusOr<rules::FoundRules> ReadRuleFile(const std::string& path,
                                                const std::string& values_path);
 
-// --path, for the values of a chart around the chart.
+// Adds --path, for the values of a parent chart.
 void AddValuesPath(CLI::App& app, std::string& path);
 
 }  // namespace flyball::cmd

@@ -1,4 +1,4 @@
-// flyball rules: what the rules do with a series. The code that explains it is in rule_tools/.
+// flyball rules: explains what rules do with a series. The code is in rule_tools/.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -64,19 +64,19 @@ int RunRules(const Args& args) {
       "rules are those of the flyball in the cluster, or of a file");
   explain
       ->add_option("series", flags.series,
-                   "The series as Prometheus shows it: 'http_requests_total{pod=\"web-1\"}'; its "
-                   "name alone says less")
+                   "The series as Prometheus shows it: 'http_requests_total{pod=\"web-1\"}'; with "
+                   "its name alone the answer says less")
       ->required()
       ->type_name("SERIES");
   explain
       ->add_option("-f,--filename", flags.file,
                    "Rules of this file: a rule file, a ConfigMap or Helm values; - is standard "
-                   "input. Nothing is asked of a cluster then")
+                   "input. No cluster is asked then")
       ->type_name("FILE|-");
   AddValuesPath(*explain, flags.path);
   AddClusterFlags(*explain, flags.cluster, "Address of the API server");
   AddOutput(*explain, flags.output, {"text", "json", "yaml"});
-  explain->footer(ExitStatuses("the series is no metric, or the rules cannot be had"));
+  explain->footer(ExitStatuses("the series is no metric, or the rules cannot be read"));
   if (const auto ended = Parse(app, args)) return *ended;
   spdlog::set_level(spdlog::level::off);
   return Explain(flags);

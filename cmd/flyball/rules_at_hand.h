@@ -1,4 +1,4 @@
-// Rules for commands that look at them: those of the flyball in a cluster, or of a file.
+// Rules for the commands that explain them: those of the flyball in a cluster, or of a file.
 #pragma once
 
 #include <memory>
@@ -15,14 +15,14 @@ namespace flyball::cmd {
 
 struct RulesAtHand {
   rules::FoundRules found;                         // they compile
-  std::shared_ptr<const kube::RestMapper> mapper;  // the resources that labels may mean
-  serve::ServeFlags server = {};  // how the server was started; of a file: as one without flags
+  std::shared_ptr<const kube::RestMapper> mapper;  // the resources that labels may name
+  serve::ServeFlags server = {};  // how the server was started; for a file: without flags
 };
 
-// Of a file (see ReadRuleFile), with the resources that every cluster has.
+// The rules of a file (see ReadRuleFile), with the resources that every cluster has.
 absl::StatusOr<RulesAtHand> RulesOfFile(const std::string& path, const std::string& values_path);
-// Of the ConfigMap that the server in the cluster is started with, with the cluster's resources.
-// `url` is the API server's, to show.
+// The rules in the ConfigMap that the server in the cluster is started with, with the cluster's
+// resources. `url` is the API server's, for messages.
 absl::StatusOr<RulesAtHand> RulesOfCluster(http::HttpTransport& server, const std::string& url,
                                            Clock& clock);
 

@@ -1,4 +1,4 @@
-// flyball schema: JSON schemas of what people write, for editors and other checkers.
+// flyball schema: JSON schemas of the files that people write, for editors and checkers.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using scaler::Node;
 
-// The schema that the definition of the kind holds.
+// The schema from the custom resource definition.
 absl::StatusOr<std::string> AutoscalerSchema() {
   ASSIGN_OR_RETURN(const Node definition, scaler::ParseOneObject(kAutoscalerDefinition));
   const Node* const spec = definition.Find("spec");
@@ -42,9 +42,10 @@ int RunSchema(const Args& args) {
       "flyball schema");
   app.require_subcommand(1);
   app.footer(ExitStatuses("the output cannot be written"));
-  CLI::App* const rules = app.add_subcommand("rules", "Of rule files");
-  CLI::App* const tests = app.add_subcommand("tests", "Of the files of `flyball test rules`");
-  app.add_subcommand("autoscaler", "Of the kind Autoscaler (CRD)");
+  CLI::App* const rules = app.add_subcommand("rules", "Schema of rule files");
+  CLI::App* const tests =
+      app.add_subcommand("tests", "Schema of the files of `flyball test rules`");
+  app.add_subcommand("autoscaler", "Schema of the kind Autoscaler (CRD)");
   if (const auto ended = Parse(app, args)) return *ended;
   const absl::StatusOr<std::string> schema = rules->parsed()   ? std::string(kRulesSchema)
                                              : tests->parsed() ? std::string(kTestsSchema)

@@ -1,4 +1,4 @@
-// flyball test: runs the unit tests of files.
+// flyball test: runs unit tests of rule files.
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <sstream>
@@ -20,7 +20,7 @@ int RunTest(const Args& args) {
       "rules", "Send requests to rules over given series and objects; compare PromQL and answers");
   rules->footer(ExitStatuses("a test fails"));
   AddFiles(*rules, options.files, "Test files; - is standard input");
-  rules->add_option("--run", options.run, "Only tests in whose name this is found")
+  rules->add_option("--run", options.run, "Run only tests whose name matches this")
       ->type_name("REGEX");
   AddOutput(*rules, format, {"text", "junit", "json", "yaml"});
   if (const auto ended = Parse(app, args)) return *ended;
@@ -31,7 +31,7 @@ int RunTest(const Args& args) {
   options.format = format == "junit"  ? rule_tests::TestFormat::kJunit
                    : format == "text" ? rule_tests::TestFormat::kText
                                       : rule_tests::TestFormat::kJson;
-  // What the server would log, the failed test tells.
+  // A failed test tells what the server would log.
   spdlog::set_level(spdlog::level::off);
   std::ostringstream out;
   const int status = rule_tests::TestRules(options, format == "yaml" ? out : std::cout, std::cerr);

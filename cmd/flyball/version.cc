@@ -1,4 +1,4 @@
-// flyball version: which program this is, what it is made of, and the modules that it would load.
+// flyball version: the program's version, its libraries, and the modules that it would load.
 #include <openssl/crypto.h>
 #include <spdlog/version.h>
 #include <zlib.h>
@@ -21,7 +21,7 @@
 namespace flyball::cmd {
 namespace {
 
-// Those that say their version.
+// Prints the libraries that tell their version.
 void PrintLibraries() {
   std::printf(
       "libraries: %s; zlib %s; abseil %d; nlohmann json %d.%d.%d; spdlog %d.%d.%d; CLI11 %s\n",
@@ -44,8 +44,8 @@ absl::StatusOr<std::string> ExternalModulePath() {
   return loaded.path;
 }
 
-// Loads the modules that the first external trigger and the first http trigger would load, so that
-// an image or a package can be checked.
+// Loads the modules that the first external trigger and the first http trigger would load; an image
+// or a package is checked with this.
 int PrintModules() {
   const int external = PrintModule("external triggers", ExternalModulePath());
   const int http = PrintModule("http triggers", front::FrontModulePath(ModuleFolders()));

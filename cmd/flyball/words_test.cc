@@ -24,7 +24,7 @@ TEST(Nearest, IsASlipOrTwoAway) {
   EXPECT_EQ(Nearest("x", words), "");
 }
 
-// What the program says to these words, and its status.
+// The program's error message for these words, and its exit status.
 std::pair<int, std::string> Complaint(std::vector<std::string> words) {
   words.insert(words.begin(), "flyball");
   std::vector<char*> argv;
