@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The man page and the completion of bash, made of what the program itself says about its flags.
+"""Makes the man page and the completion of bash from the program's help texts.
 
   packaging/manual.py PROGRAM man|completion
 """

@@ -1,4 +1,4 @@
-"""The image as one file: an OCI image layout in a tar, which `docker load`, podman, skopeo and crane read. Equal trees make equal files.
+"""Makes the image as one file: an OCI image layout in a tar, which `docker load`, podman, skopeo and crane read. Equal trees give equal files.
 
 The layout holds manifest.json as well, so that `kind load image-archive` and older versions of docker take it.
 """
@@ -24,7 +24,7 @@ def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def tar_of(root: pathlib.Path, top: str = "") -> bytes:
-    """All files below a folder, in the order of their names, of nobody and without a time."""
+    """A tar of all files below a folder, sorted by name, without owners and times."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as tar:
         for path in sorted(root.rglob("*")):

@@ -20,7 +20,7 @@ def output(*words, check=True) -> str:
 
 
 def libraries(*linked) -> list:
-    """The paths under which the dynamic linker finds what these files are linked with. Where they are from here: SYSROOT + path."""
+    """The paths by which the dynamic linker finds the libraries of these files. On this machine they are at SYSROOT + path."""
     loader = next(iter(sorted(pathlib.Path(SYSROOT, "lib").glob("ld-linux-*.so.*"))), None) if SYSROOT else None
     found = set()
     for file in linked:

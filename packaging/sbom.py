@@ -20,13 +20,13 @@ QUERY = ("dpkg-query", *([f"--admindir={SYSROOT}/var/lib/dpkg"] if SYSROOT else 
 
 
 def modules_of(program: str) -> list:
-    """What the program loads when it needs it."""
+    """The modules that the program loads when it needs them."""
     said = output(*invocation(program), "version", "--modules")
     return [pathlib.Path(path) for path in re.findall(r"^(?:external|http) triggers: (.+)$", said, re.MULTILINE)]
 
 
 def here(path: str) -> str:
-    """Where a library is that the dynamic linker finds at this path, links resolved; without SYSROOT in front."""
+    """The real path, without SYSROOT before it, of the library that the dynamic linker finds at this path."""
     return str(pathlib.Path(SYSROOT + path).resolve()).removeprefix(SYSROOT)
 
 
@@ -45,7 +45,7 @@ def by_package(files: list) -> dict:
 def component(package: str, files: list) -> dict:
     fields = output(*QUERY, "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
     name, version, architecture, source, homepage = fields.split("\t")
-    # As purl wants it: libstdc++6 is libstdc%2B%2B6, an epoch's colon stays.
+    # The form of a purl: libstdc++6 is libstdc%2B%2B6, and an epoch's colon stays.
     purl = f"pkg:deb/debian/{urllib.parse.quote(name, safe='')}@{urllib.parse.quote(version, safe=':')}?arch={architecture}"
     result = {"type": "library", "name": name, "version": version, "bom-ref": purl, "purl": purl,
               "properties": [{"name": "debian:source", "value": source}] + [{"name": "file", "value": str(f)} for f in files]}

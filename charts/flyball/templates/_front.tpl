@@ -1,9 +1,9 @@
-{{/* The Envoys that carry requests, and what they and Flyball know of each other. */}}
+{{/* Helpers for the Envoys that carry requests, and for the connections between them and Flyball. */}}
 {{- define "flyball.frontName" -}}
 {{- printf "%s-front" (include "flyball.fullname" . | trunc 57 | trimSuffix "-") -}}
 {{- end -}}
 
-{{/* The Service of Flyball's port for the Envoys; its name in the cluster is that of Flyball's certificate. */}}
+{{/* The Service of Flyball's port for the Envoys; Flyball's certificate has its DNS name. */}}
 {{- define "flyball.xdsName" -}}
 {{- printf "%s-xds" (include "flyball.fullname" . | trunc 59 | trimSuffix "-") -}}
 {{- end -}}
@@ -11,7 +11,7 @@
 {{- printf "%s.%s.svc" (include "flyball.xdsName" .) (include "flyball.namespace" .) -}}
 {{- end -}}
 
-{{/* What selects the Envoys' pods. Not the labels of the server's pods: their Service must not lead here. */}}
+{{/* The labels that select the Envoys' pods. They differ from those of the server's pods, whose Service must not lead to Envoys. */}}
 {{- define "flyball.frontSelector" -}}
 app.kubernetes.io/name: {{ include "flyball.name" . }}-front
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -51,7 +51,7 @@ chart
 {{- end -}}
 
 {{/*
-One of the two pairs that Helm makes under the front's own CA, kept over upgrades: YAML of cert, key, made. A list of the root, the CA
+One of the two pairs that Helm makes with the front's own CA and that upgrades keep, as YAML of cert, key, made. A list of the root, the CA
 ({made: …, pair: …}), the name of the Secret, and the DNS name.
 */}}
 {{- define "flyball.frontLeaf" -}}
@@ -75,13 +75,13 @@ One of the two pairs that Helm makes under the front's own CA, kept over upgrade
 {{- toYaml $kept -}}
 {{- end -}}
 
-{{/* A file of the Envoys with its places filled in: a list of the root and the file's name. */}}
+{{/* A file of the Envoys with its variables filled in: a list of the root and the file's name. */}}
 {{- define "flyball.frontFile" -}}
 {{- $root := index . 0 -}}
 {{- $root.Files.Get (printf "files/%s" (index . 1)) | replace "${ADMIN_PORT}" "9901" | replace "${PROBE_PORT}" "9902" | replace "${FLYBALL_HOST}" (include "flyball.xdsHost" $root) | replace "${FLYBALL_PORT}" (toString $root.Values.front.listenPort) | replace "${SERVER_NAME}" (include "flyball.xdsHost" $root) | replace "${CONFIG_FOLDER}" "/etc/envoy" | replace "${TLS_FOLDER}" "/var/run/front" -}}
 {{- end -}}
 
-{{/* Given ones are not mixed with the chart's, as flyball.resources. */}}
+{{/* Given resources replace all of the chart's, as in flyball.resources. */}}
 {{- define "flyball.frontResources" -}}
 {{- if .Values.front.resources -}}
 {{- toYaml .Values.front.resources -}}

@@ -27,8 +27,8 @@
 {{- end -}}
 
 {{/*
-What selects the pods. The selector of a Deployment can't be changed, so one that is there, prometheus-adapter's under this name, keeps its own.
-Looked up once for each rendering.
+The labels that select the pods. The selector of a Deployment can't be changed, so an existing one (prometheus-adapter's under this name) keeps its
+own. It is looked up once for each rendering.
 */}}
 {{- define "flyball.selectorLabels" -}}
 {{- if not (hasKey .Values "_selector") -}}
@@ -76,12 +76,12 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* A probe. One that asks in another way than the default's has that way alone. */}}
+{{/* A probe. If its values have another handler than the default's, the default's is dropped. */}}
 {{- define "flyball.probe" -}}
 {{- toYaml (ternary (omit . "httpGet") . (or (hasKey . "exec") (hasKey . "tcpSocket") (hasKey . "grpc"))) -}}
 {{- end -}}
 
-{{/* Resources that are given are not mixed with the chart's: a limit of theirs below a request of ours would be refused. */}}
+{{/* Given resources replace all of the chart's: a given limit below one of the chart's requests would be refused. */}}
 {{- define "flyball.resources" -}}
 {{- if .Values.resources -}}
 {{- toYaml .Values.resources -}}
@@ -97,7 +97,7 @@ limits: {memory: 512Mi}
   namespace: {{ include "flyball.namespace" . }}
 {{- end -}}
 
-{{/* What of the values names an image of prometheus-adapter: its repository, in whatever registry, or its tag alone, whose form no tag of flyball has. */}}
+{{/* The key of image whose value names prometheus-adapter: repository, in whatever registry, or tag, if it has a form that no tag of flyball has. */}}
 {{- define "flyball.oldImage" -}}
 {{- if regexMatch "(^|/)(k8s-)?prometheus-adapter(-(amd64|arm|arm64|ppc64le|s390x))?$" .Values.image.repository -}}
 repository
@@ -122,7 +122,7 @@ tag
 {{- $repository := $image.repository -}}
 {{- with (default (dict) $root.Values.global).imageRegistry -}}
 {{- $parts := splitList "/" $repository -}}
-{{- /* Only a first part that looks like a host is a registry. */ -}}
+{{- /* The first part is a registry only if it looks like a host. */ -}}
 {{- $named := and (gt (len $parts) 1) (regexMatch "[.:]|^localhost$" (first $parts)) -}}
 {{- $repository = printf "%s/%s" (trimSuffix "/" .) (join "/" (ternary (rest $parts) $parts $named)) -}}
 {{- end -}}
@@ -133,7 +133,7 @@ tag
 {{- end -}}
 {{- end -}}
 
-{{/* The names of the Secrets to pull with, as a pod wants them. An entry of global.imagePullSecrets may be a name or {name: …}. */}}
+{{/* The names of the Secrets to pull with, in the form of a pod's field. An entry of global.imagePullSecrets may be a name or {name: …}. */}}
 {{- define "flyball.pullSecrets" -}}
 {{- $names := list -}}
 {{- range concat (default (list) .Values.image.pullSecrets) (default (list) (default (dict) .Values.global).imagePullSecrets) -}}
@@ -148,8 +148,8 @@ imagePullSecrets:
 {{- end -}}
 
 {{/*
-A security context as it is given, or, on OpenShift, without the IDs: its security context constraint restricted-v2 gives each namespace IDs of its
-own and refuses others. A list of the root and the context.
+A security context as it is given, or, on OpenShift, without the IDs: its security context constraint restricted-v2 gives each namespace its own IDs
+and refuses others. A list of the root and the context.
 */}}
 {{- define "flyball.securityContext" -}}
 {{- $root := index . 0 -}}
@@ -161,7 +161,7 @@ own and refuses others. A list of the root and the context.
 {{- end -}}
 {{- end -}}
 
-{{/* What is given; otherwise the nodes that the image has a program for. */}}
+{{/* The given affinity; otherwise one for the nodes that the image has a program for. */}}
 {{- define "flyball.affinity" -}}
 {{- if .Values.affinity -}}
 affinity:
@@ -178,7 +178,7 @@ affinity:
 {{- end -}}
 {{- end -}}
 
-{{/* Where Prometheus is and how it is asked, as arguments. */}}
+{{/* The arguments about Prometheus. */}}
 {{- define "flyball.prometheusArgs" -}}
 {{- $prometheus := .Values.prometheus -}}
 - --prometheus-url={{ tpl $prometheus.url . }}{{ with $prometheus.port }}:{{ . }}{{ end }}{{ $prometheus.path }}
@@ -204,7 +204,7 @@ affinity:
 {{- end }}
 {{- end -}}
 
-{{/* Which groups are on: YAML of custom, external, resource. */}}
+{{/* The API groups that are on, as YAML of custom, external, resource. */}}
 {{- define "flyball.groups" -}}
 {{- $rules := .Values.rules -}}
 {{- $advises := and .Values.scaler.enabled (eq (lower .Values.scaler.mode) "advise") -}}
@@ -215,7 +215,7 @@ affinity:
 {{- end }}
 {{- end -}}
 
-{{/* "true" where Flyball has to know which autoscalers ask for an external metric. */}}
+{{/* "true" if Flyball has to know which autoscalers ask for an external metric. */}}
 {{- define "flyball.readsAutoscalers" -}}
 {{- $told := .Values.rbac.readAutoscalers -}}
 {{- $needed := false -}}
@@ -296,7 +296,7 @@ arguments
 {{- end -}}
 {{- end -}}
 
-{{/* The DNS names under which the API server asks. */}}
+{{/* The DNS names of the serving certificate, by which the API server connects. */}}
 {{- define "flyball.dnsNames" -}}
 {{- $service := include "flyball.fullname" . -}}
 {{- $namespace := include "flyball.namespace" . -}}
@@ -306,8 +306,8 @@ arguments
 {{- end -}}
 
 {{/*
-The pair that Helm makes, kept over upgrades: YAML of ca, caKey, cert, key, made (PEM in base64, Unix seconds). Made once for each
-rendering, as both the Secrets and the APIServices hold parts of it.
+The pair that Helm makes and that upgrades keep, as YAML of ca, caKey, cert, key, made (PEM in base64, Unix seconds). It is made once for each
+rendering, since both the Secrets and the APIServices have parts of it.
 */}}
 {{- define "flyball.selfMade" -}}
 {{- if not (hasKey .Values "_selfMade") -}}
@@ -360,7 +360,7 @@ rendering, as both the Secrets and the APIServices hold parts of it.
 {{- $there := lookup "apiregistration.k8s.io/v1" "APIService" "" $name -}}
 {{- if and $there $there.spec.service (not $root.Values.apiServices.takeOver) -}}
 {{- $holder := printf "%s/%s" $there.spec.service.namespace $there.spec.service.name -}}
-{{- /* The object may be of this release and its Service not: of whoever applied his manifest over it. */ -}}
+{{- /* The object may belong to this release while its Service does not, if somebody has applied another manifest over it. */ -}}
 {{- $asked := lookup "v1" "Service" $there.spec.service.namespace $there.spec.service.name -}}
 {{- $own := and (eq (include "flyball.ownRelease" (list $root $there)) "true") (or (not $asked) (eq (include "flyball.ownRelease" (list $root $asked)) "true")) -}}
 {{- if not (or $own (eq $holder (printf "%s/%s" $namespace $service))) -}}
@@ -386,7 +386,7 @@ spec:
     name: {{ $service }}
     namespace: {{ $namespace }}
     port: {{ $root.Values.service.port }}
-  # Always said, so that a server-side apply over another's APIService turns it off.
+  # Always written, so that a server-side apply over another server's APIService turns it off.
   insecureSkipTLSVerify: {{ not $verify }}
   {{- if not $verify }}
   {{- else if eq $certificate "chart" }}

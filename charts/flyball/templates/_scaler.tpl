@@ -61,7 +61,7 @@
   verbs: [get]
 {{- end }}
 {{- if .Values.front.enabled }}
-# The Services of http triggers are led to the Envoys; none of them is changed.
+# The Services of http triggers are led to the Envoys by EndpointSlices; the Services themselves are not changed.
 - apiGroups: [""]
   resources: [services]
   verbs: [get]
@@ -69,7 +69,7 @@
   resources: [endpointslices]
   verbs: [get, list, create, update]
 {{- if .Capabilities.APIVersions.Has "security.openshift.io/v1" }}
-# OpenShift asks for this of whoever writes addresses of pods.
+# OpenShift requires this right of whoever writes addresses of pods.
 - apiGroups: [discovery.k8s.io]
   resources: [endpointslices/restricted]
   verbs: [create]
