@@ -52,7 +52,7 @@ std::optional<Finding> CheckCondition(const scaler::Condition& condition,
                  "it wants more than spec.maxReplicas: raise it if the target is overloaded");
   }
   if (on) return Good("condition", said);
-  if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it says only how it slept
+  if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it is about the past
   if (condition.reason == "ScalingDisabled") {
     return Doubt("condition", said,
                  absl::StrCat("scale ", TargetName(facts), " to 1 or more to switch it on"));

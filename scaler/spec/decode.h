@@ -99,7 +99,8 @@ class MemberDecoder {
     status_ = decoder_.Value(member_.value, PathOf(name), to, fields...);
   }
 
-  // A pointer in Go: `absent` is its value if it is absent or null.
+  // A pointer in Go, whose default is `absent`: null sets it. `to` must have it before, since a
+  // field that is absent changes nothing.
   template <typename T>
   void OrElse(absl::string_view name, T& to, T absent) {
     std::optional<T> value = to;

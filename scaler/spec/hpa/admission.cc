@@ -45,8 +45,8 @@ void DropRoundTripAnnotations(Hpa& hpa) {
 }
 
 // The API server does not store an empty list, so that the default takes its place when the object
-// is read back. Validation refuses such a list, so this matters with skip_admission alone. The
-// recorded vectors of 1.34 keep the list as it was sent.
+// is read back. Validation refuses such a list, so this matters only with skip_admission, or if a
+// refused object is explained. The recorded vectors of 1.34 keep the list as it was sent.
 void DropEmptyPolicies(Hpa& hpa) {
   if (!hpa.behavior.has_value()) return;
   for (auto* rules : {&hpa.behavior->scale_up, &hpa.behavior->scale_down}) {

@@ -97,7 +97,7 @@ std::string Sections() {
     std::string sentence(type->says);
     sentence[0] = absl::ascii_toupper(static_cast<unsigned char>(sentence[0]));
     absl::StrAppend(&out, "## ", type->name, "\n\n", sentence, ".",
-                    part.empty() ? "" : " More keys stand at the end of this page.", "\n\n",
+                    part.empty() ? "" : " More keys are at the end of this page.", "\n\n",
                     KeyTable(type->keys[0]));
     if (part.empty()) continue;
     users[part.data()].push_back(std::string(type->name));
