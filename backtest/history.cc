@@ -34,7 +34,8 @@ class Reader {
   Reader(adapter::MetricSource& source, const Period& period)
       : source_(source), period_(period), pool_(kAtOnce) {}
 
-  // The totals at all moments. The error is that of the query for the first moment.
+  // The totals at all moments. The error is that of a query at the period's end, which shows first
+  // whether the source takes the query and answers at all.
   absl::StatusOr<std::vector<std::optional<double>>> Totals(const std::string& promql,
                                                             size_t moments) {
     RETURN_IF_ERROR(source_.Query(promql, period_.end, kTimeout).status());

@@ -15,7 +15,8 @@
 
 namespace flyball::backtest {
 
-// Moments are `step` apart, the first at `begin`, none at or after `end`.
+// The first moment is at `begin`, the others follow `step` apart; there are as many as whole steps
+// fit before `end`.
 struct Period {
   absl::Time begin, end;
   absl::Duration step;
@@ -23,7 +24,8 @@ struct Period {
 
 inline constexpr int64_t kMaxMoments = 200'000;
 
-// kInvalidArgument: the period has no moment or too many, or its step is too short.
+// kInvalidArgument: the end is not after the beginning, the step is too short, or there are too
+// many moments.
 absl::Status CheckPeriod(const Period& period);
 
 // `queries` ask for the totals (queries.h); a metric without a query is unknown at every moment.

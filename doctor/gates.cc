@@ -10,7 +10,7 @@
 namespace flyball::doctor {
 namespace {
 
-constexpr char kTold[] = "; where the controller has another setting, say so with --feature-gates";
+constexpr char kTold[] = "; if the controller has another setting, pass it with --feature-gates";
 
 }  // namespace
 
