@@ -12,7 +12,7 @@ namespace flyball::doctor {
 namespace {
 
 struct LevelWords {
-  absl::string_view mark, name;  // for people, for machines
+  absl::string_view mark, name;  // for people, for programs
 };
 
 LevelWords WordsOf(Level level) {

@@ -38,8 +38,8 @@ std::string Named(std::vector<std::string> names) {
 
 void CheckManagers(const TargetFacts& facts, Findings& findings) {
   for (const ReplicasManager& manager : facts.object->managers) {
-    // It is no fault that whoever made the object with a count owns the field until the first
-    // scaling.
+    // Until the first scaling the manager that made the object with a count owns the field, which
+    // is no problem.
     const bool since = facts.last_scaled.has_value() && manager.time > *facts.last_scaled;
     if (!manager.apply && !since) continue;
     findings.push_back(

@@ -137,7 +137,7 @@ struct Condition {
   std::string reason;
   std::string message;
   std::optional<absl::Time> last_transition_time;
-  std::optional<int64_t> observed_generation;  // kept as found; nobody here sets it
+  std::optional<int64_t> observed_generation;  // kept as found; Flyball never sets it
 
   friend bool operator==(const Condition&, const Condition&) = default;
 };

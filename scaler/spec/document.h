@@ -57,7 +57,7 @@ bool IsJsonNumber(absl::string_view text, bool integer = false);
 inline constexpr int kMaxDocumentDepth = 100;
 
 struct ParseLimits {
-  size_t max_bytes = 64 << 20;  // the text may have so many, and what aliases repeat so many more
+  size_t max_bytes = 64 << 20;  // limits the text, and separately what aliases repeat of it
   size_t max_nodes = 4'000'000;
 };
 

@@ -163,7 +163,7 @@ struct SourceRule {
   void (*validate)(const HpaSource&, const std::string&, kube::LabelRules, FieldErrors&);
 };
 
-// In upstream's order, of which only the first block that is present is validated.
+// In upstream's order, since only the first block that is present is validated.
 constexpr SourceRule kSources[] = {
     {"Object", "object", &HpaMetric::object, ValidateObjectSource},
     {"External", "external", &HpaMetric::external, ValidateExternalSource},

@@ -35,7 +35,7 @@ std::string FullName(AnnotationName name) { return absl::StrCat(kDomain, name.na
 
 // The metadata under the names of annotations. Blank ones are absent, as in all triggers.
 TextMap AsAnnotations(const TextMap& metadata) {
-  TextMap annotations = {{FullName(kClass), kKpaClass}};  // of which the algorithm is checked
+  TextMap annotations = {{FullName(kClass), kKpaClass}};  // only then is the algorithm checked
   for (const MetadataName& name : kNames) {
     const auto found = metadata.find(name.key);
     if (found == metadata.end()) continue;

@@ -6,7 +6,7 @@
 namespace flyball::scaler {
 namespace {
 
-// More than any target has, so that a policy of so many pods limits nothing.
+// More pods than any target has, so that a policy with this value limits nothing.
 constexpr int32_t kAnyCount = 1'000'000;
 
 ScalingRules AtOnce() {

@@ -302,7 +302,7 @@ TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
   peer.Do(kQueue);
   peer.Do(R"({"active": true})");
   http::FakeDnsServer dns;
-  dns.Set("scaler.example", {"127.0.0.2"});  // nobody is there
+  dns.Set("scaler.example", {"127.0.0.2"});  // nothing listens there
   const std::string port = peer.address().substr(peer.address().rfind(':'));
   for (const char* prefix : {"", "dns:///"}) {
     const auto trigger = Make(absl::StrCat(prefix, "scaler.example", port), {}, {}, "external",
