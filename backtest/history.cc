@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -70,7 +71,9 @@ class Reader {
     }
     const auto begin = source_.Query(series, period_.begin, kTimeout);
     const std::optional<double> replicas = begin.ok() ? TotalOf(**begin) : std::nullopt;
-    if (replicas.has_value() && *replicas >= 1) first = static_cast<int32_t>(*replicas);
+    const bool is_a_count =
+        replicas.has_value() && *replicas >= 1 && *replicas <= std::numeric_limits<int32_t>::max();
+    if (is_a_count) first = static_cast<int32_t>(*replicas);
   }
 
   size_t failed() const { return failed_; }
@@ -91,6 +94,7 @@ absl::Status CheckPeriod(const Period& period) {
   if (period.end <= period.begin)
     return absl::InvalidArgumentError("the end must be after the beginning");
   const int64_t moments = (period.end - period.begin) / period.step;
+  if (moments == 0) return absl::InvalidArgumentError("the step must not be longer than the time");
   if (moments > kMaxMoments) {
     return absl::InvalidArgumentError(absl::StrCat("that is ", moments, " decisions, more than ",
                                                    kMaxMoments, ": choose a longer step"));

@@ -89,6 +89,7 @@ TEST(CheckPeriod, HasSomeMomentsAndNotTooMany) {
   EXPECT_FALSE(CheckPeriod({kBegin, kBegin, absl::Seconds(15)}).ok());
   EXPECT_FALSE(CheckPeriod({kBegin, kBegin + absl::Hours(9000), absl::Seconds(1)}).ok());
   EXPECT_FALSE(CheckPeriod({kBegin, kBegin + absl::Hours(1), absl::ZeroDuration()}).ok());
+  EXPECT_FALSE(CheckPeriod({kBegin, kBegin + absl::Minutes(10), absl::Hours(1)}).ok());
 }
 
 }  // namespace

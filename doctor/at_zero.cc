@@ -26,6 +26,9 @@ Finding CheckAtZero(const AutoscalerFacts& facts) {
   const scaler::MathConfig config = scaler::MathConfigOf({}, facts.dialect);
   const std::string up = absl::StrCat("scale ", autoscaler.scale_target.kind, " ",
                                       autoscaler.scale_target.name, " to 1 or more");
+  if (!facts.own.triggers.empty()) {
+    return Good("pods", "the target is scaled to zero; its triggers wake it");
+  }
   const bool own = facts.key.kind == scaler::AutoscalerKind::kOwn;
   const bool may_sleep = autoscaler.min_or_default() == 0 && scaler::SeesLoadAtZero(autoscaler);
   if (own || (!may_sleep && !scaler::ConditionIsTrue(autoscaler.status, scaler::kScaledToZero))) {

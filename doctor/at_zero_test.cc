@@ -45,6 +45,14 @@ TEST(CheckAtZero, ATargetWithoutTheConditionIsNamed) {
   EXPECT_THAT(found.fix, HasSubstr("kubectl -n shop patch hpa web --subresource=status"));
 }
 
+TEST(CheckAtZero, TriggersWakeATarget) {
+  AutoscalerFacts facts = Asleep(Of(37));
+  facts.key.kind = scaler::AutoscalerKind::kOwn;
+  EXPECT_EQ(CheckAtZero(facts).level, Level::kDoubtful);
+  facts.own.triggers.emplace_back();
+  EXPECT_EQ(CheckAtZero(facts).level, Level::kGood);
+}
+
 TEST(CheckAtZero, OneThatAnOlderControllerPutToSleepIsToldFromAPersons) {
   AutoscalerFacts facts = Asleep(Of(37));
   Say("ScalingActive", true, facts);

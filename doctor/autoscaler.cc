@@ -186,9 +186,8 @@ Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   }
   if (const size_t triggers = facts.own.triggers.size(); triggers > 0) {
     findings.push_back(Good(
-        "triggers", absl::StrCat(triggers,
-                                 " triggers are read by the scaler: `flyball "
-                                 "explain autoscaler/",
+        "triggers", absl::StrCat(triggers, triggers == 1 ? " trigger is" : " triggers are",
+                                 " read by the scaler: `flyball explain autoscaler/",
                                  facts.key.name, " -n ", facts.key.ns, "` tells what they say")));
   }
   Append(CheckConditions(facts), findings);

@@ -50,8 +50,10 @@ std::string FixOf(const ApiService& api) {
 std::string Within(absl::Duration duration) {
   const absl::Duration size = absl::AbsDuration(duration);
   const int64_t days = absl::ToInt64Hours(size) / 24;
-  const std::string amount = days > 0 ? absl::StrCat(days, days == 1 ? " day" : " days")
-                                      : absl::StrCat(absl::ToInt64Minutes(size), " minutes");
+  const int64_t minutes = absl::ToInt64Minutes(size);
+  const std::string amount = days > 0
+                                 ? absl::StrCat(days, days == 1 ? " day" : " days")
+                                 : absl::StrCat(minutes, minutes == 1 ? " minute" : " minutes");
   return duration < absl::ZeroDuration() ? absl::StrCat(amount, " ago")
                                          : absl::StrCat("in ", amount);
 }

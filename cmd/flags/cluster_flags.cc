@@ -72,6 +72,11 @@ absl::StatusOr<Cluster> ConnectTo(const ClusterFlags& flags, Clock& clock) {
   Cluster cluster;
   if (!flags.ns.empty()) cluster.ns = flags.ns;
   if (absl::StartsWith(flags.server, "http://")) {
+    if (!flags.as.empty() || !flags.user.empty() || !flags.context.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--server=", flags.server,
+          " is asked without credentials, so --as, --user and --context cannot be used with it"));
+    }
     cluster.transport.url = flags.server;
     return cluster;
   }

@@ -56,6 +56,14 @@ TEST(ConnectTo, ByKubectlProxyNeedsNoCredentials) {
   EXPECT_FALSE(cluster->inside);
 }
 
+TEST(ConnectTo, AnIdentityThatWouldNotBeUsedIsRefused) {
+  for (const std::string flag : {"--as=bob", "--user=admin", "--context=prod"}) {
+    const auto cluster =
+        ConnectTo(*DoctorFlagsFrom({"--server=http://127.0.0.1:8001", flag}), Clock::System());
+    EXPECT_EQ(cluster.status().code(), absl::StatusCode::kInvalidArgument) << flag;
+  }
+}
+
 TEST(ConnectTo, TakesTheContextsNamespaceUnlessAnotherIsGiven) {
   const std::string path = testing::TempDir() + "/flyball-cluster-flags";
   std::ofstream(path) << "current-context: c\n"
