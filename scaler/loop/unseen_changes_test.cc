@@ -136,6 +136,23 @@ TEST_F(UnseenChanges, WhatIsReadDuringAWriteIsNotReplacedByIt) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// Somebody has deleted the Lease that says how many shards there were.
+TEST_F(UnseenChanges, WhatWasSavedIsFoundWithoutTheNumberOfShards) {
+  sim.AddReplica(/*shards=*/1);
+  sim.Set(kWeb, 'a', 10'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(60));
+  ASSERT_EQ(Replicas(), 7);
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(2));
+  sim.leases.erase("flyball-scaler-shards");
+  SimulatedReplica& second = sim.AddReplica(/*shards=*/4);
+  sim.Run(absl::Minutes(1));
+  EXPECT_TRUE(second.Owns(kHpa));
+  EXPECT_EQ(Replicas(), 7) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // That a target may wake stands in the status alone. Here a status that need not wait is written
 // within the second.
 TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {

@@ -82,10 +82,12 @@ ShardCount::State ShardCount::Round() {
   }
   // A replica that read the old number before we announced ours may have taken a shard since.
   if (!AllEnded(before, most)) return State::kOther;
-  if (memory_ != nullptr && before != 0) {
-    if (const absl::Status moved = memory_->Move(before, term()); !moved.ok()) {
-      return wait(absl::StrCat("the saved state of ", before, " shards cannot be moved to ",
-                               shards_, ": ", moved.message()));
+  // Nothing was agreed on yet, or somebody has deleted what was.
+  const int kept = before != 0 ? before : Existing();
+  if (memory_ != nullptr && kept != 0) {
+    if (const absl::Status moved = memory_->Move(kept, term()); !moved.ok()) {
+      return wait(absl::StrCat("the saved state of ", kept, " shards cannot be moved to ", shards_,
+                               ": ", moved.message()));
     }
   }
   settled_ = Say({.shards = shards_, .announced = std::nullopt});
@@ -110,6 +112,12 @@ bool ShardCount::AllEnded(int before, int most) {
     if (missing && i + 1 >= static_cast<size_t>(std::max(before, most))) break;
   }
   return ended;
+}
+
+int ShardCount::Existing() const {
+  size_t count = others_.size();
+  while (count > 0 && others_[count - 1].lease.resource_version.empty()) --count;
+  return static_cast<int>(count);
 }
 
 bool ShardCount::Say(const AgreedCount& count) {

@@ -74,6 +74,8 @@ class ShardCount {
   // Whether the Leases of all shards are free or have run out: those of the `before` shards that
   // were agreed on, and of any others that exist. At least the first `most` are looked at.
   bool AllEnded(int before, int most);
+  // How many shards have a Lease, as AllEnded found them last.
+  int Existing() const;
   bool Say(const AgreedCount& count);
 
   LeaseKeeper& keeper_;
