@@ -136,6 +136,36 @@ TEST_F(UnseenChanges, WhatIsReadDuringAWriteIsNotReplacedByIt) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// An addition takes the place of the last one in the list that no period needs any more, and that
+// is not always the newest. Here it is the one of 8.
+TEST_F(UnseenChanges, AdditionsKeepTheirOrderAcrossOwners) {
+  sim.AddReplica();
+  sim.Set(kWeb, 'a', 10'000);
+  Make(Following(kHpa, R"(,"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":10,)"
+                       R"("periodSeconds":15}]},"scaleDown":{"stabilizationWindowSeconds":0,)"
+                       R"("policies":[{"type":"Pods","value":1,"periodSeconds":600}]}})"),
+       1);
+  sim.Run(absl::Seconds(30));
+  const auto grow = [&](int replicas, absl::Duration then) {
+    sim.Set(kWeb, 'a', replicas * 10'000);
+    sim.Run(then);
+    EXPECT_EQ(Replicas(), replicas);
+  };
+  grow(2, absl::Seconds(2));
+  grow(3, absl::Seconds(8));
+  grow(11, absl::Seconds(10));
+  grow(13, absl::Seconds(20));
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(2));
+  sim.AddReplica();
+  sim.Run(absl::Seconds(10));
+  grow(15, absl::Seconds(10));
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Somebody has deleted the Lease that says how many shards there were.
 TEST_F(UnseenChanges, WhatWasSavedIsFoundWithoutTheNumberOfShards) {
   sim.AddReplica(/*shards=*/1);

@@ -139,9 +139,10 @@ class ShardReader {
 void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEvent>& out) {
   out.assign(events.begin(), events.end());
   for (ScaleEvent& event : out) event.outdated = false;
+  // Their order stays where it can: it says which of them the next one takes the place of.
+  if (out.size() <= kMostChanges) return;
   std::sort(out.begin(), out.end(),
             [](const ScaleEvent& a, const ScaleEvent& b) { return a.time < b.time; });
-  if (out.size() <= kMostChanges) return;
   const size_t over = out.size() - kMostChanges;
   int32_t sum = 0;
   for (size_t i = 0; i <= over; ++i) sum = WrapAdd32(sum, out[i].change);
