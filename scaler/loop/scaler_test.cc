@@ -287,6 +287,28 @@ TEST(Scaler, DropsADecisionWhenAConflictChangedTheReplicas) {
   EXPECT_EQ(world.Replicas("web"), 4);
 }
 
+TEST(Scaler, DropsARemovalWhenAConflictChangedTheStatus) {
+  LoopWorld world;
+  world.AddDeployment("web", 22);  // of at most 20
+  world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 200000);
+  // A pod is gone right before the first write.
+  bool done = false;
+  world.api.OnRequest([&](const http::HttpCall& call) {
+    if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
+    done = true;
+    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                    R"({"status":{"replicas":21}})");
+  });
+  world.Start();
+  const std::optional<Seen> dropped = world.Next("web");
+  ASSERT_TRUE(dropped.has_value());
+  EXPECT_FALSE(dropped->scale_written);
+  EXPECT_EQ(dropped->scale_error, "the target has other pods now than it was decided on");
+  ASSERT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));  // decided anew at once
+  EXPECT_EQ(world.Replicas("web"), 20);
+}
+
 TEST(Scaler, WritesNothingBehindTheFence) {
   class Fenced : public SoleOwner {
    public:

@@ -166,6 +166,27 @@ TEST_F(UnseenChanges, AdditionsKeepTheirOrderAcrossOwners) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The answer to a write tells the pods that there were before it; 130 are within the tolerance of
+// 12 pods, and of 14.
+TEST_F(UnseenChanges, WhatABrokenWatchOfScalesToldLastMakesNothingSmaller) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 120'000);
+  Make(Following(kHpa, R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})"), 12);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(), 12);
+  replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+  sim.Set(kWeb, 'a', 135'000);
+  sim.Run(absl::Seconds(5));
+  ASSERT_EQ(Replicas(), 14);
+  sim.Set(kWeb, 'a', 130'000);
+  sim.Run(absl::Seconds(40));
+  EXPECT_EQ(Replicas(), 14) << sim.judge.LastDecisions(kHpa);
+  sim.Set(kWeb, 'a', 100'000);
+  sim.Run(absl::Seconds(40));
+  EXPECT_EQ(Replicas(), 10);  // by now it is asked for
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Somebody has deleted the Lease that says how many shards there were.
 TEST_F(UnseenChanges, WhatWasSavedIsFoundWithoutTheNumberOfShards) {
   sim.AddReplica(/*shards=*/1);

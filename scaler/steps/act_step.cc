@@ -142,6 +142,13 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
                                              " replicas now, not ", decision.current));
     }
+    const bool same_pods =
+        latest->status_replicas == read.status_replicas && latest->selector == read.selector;
+    if (decision.desired < decision.current && !same_pods) {
+      write.dropped = true;
+      write.decide_anew = true;
+      return absl::AbortedError("the target has other pods now than it was decided on");
+    }
     read = *std::move(latest);
   }
   return conflict;

@@ -40,7 +40,8 @@ class ActStep {
 
   // Writes the decision's desired count to the scale, on condition that the target has the replicas
   // that were observed: on a conflict the scale is read again and, if they are still the same,
-  // written again, five times at most. The decision is dropped (WriteOutcome::dropped)
+  // written again, five times at most; a removal only if status and selector are the same, too. The
+  // decision is dropped (WriteOutcome::dropped)
   //   * if another replica may own the autoscaler by now;
   //   * if the autoscaler has changed since: `is_current` tells that from the watch, and while the
   //     watch fails the API server is asked;
