@@ -69,6 +69,11 @@ class Labels {
     if (shared_ == nullptr) return {};
     return {reinterpret_cast<const char*>(shared_ + 1), shared_->size};
   }
+  // What this copy takes beyond its pointer; 0 while others share it.
+  size_t bytes_alone() const {
+    if (shared_ == nullptr || shared_->owners.load(std::memory_order_relaxed) > 1) return 0;
+    return sizeof(Shared) + shared_->size;
+  }
   // Kept since the labels were made. Not the same in another process.
   size_t hash() const { return shared_ == nullptr ? HashOfEncoded({}) : shared_->hash; }
   static size_t HashOfEncoded(absl::string_view encoded);

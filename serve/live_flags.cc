@@ -44,6 +44,9 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
             "longest request with samples, as it is sent; more is answered 413");
   flags.Int("live-max-request-unpacked-bytes", f.max_request_unpacked_bytes,
             "the same once it is uncompressed");
+  flags.Int("live-max-query-bytes", f.max_query_bytes,
+            "most memory that the queries of the HTTP API take together, with their answers until "
+            "these are sent; two run at a time, and each may take half of it");
   flags.Bool("live-warm-start", f.warm_start,
              "fetch the samples of the retention from Prometheus at the start, where "
              "--metric-source has it or --prometheus-url is given");
@@ -82,6 +85,7 @@ absl::Status CheckLiveFlags(const LiveFlags& f) {
       positive("--live-max-series", f.max_series),
       positive("--live-max-bytes", f.max_bytes),
       positive("--live-max-request-bytes", f.max_request_bytes),
+      positive("--live-max-query-bytes", f.max_query_bytes),
       positive("--live-max-request-unpacked-bytes", f.max_request_unpacked_bytes),
       {f.dialect != "3" && f.dialect != "2",
        absl::StrCat("--promql-dialect: expected 3 or 2, got \"", f.dialect, "\"")},
@@ -139,6 +143,7 @@ live::QueryPagesOptions QueryPagesOptionsFrom(const LiveFlags& f) {
   live::QueryPagesOptions options;
   options.dialect = EvalOptionsFrom(f).dialect;
   options.lookback_ms = EvalOptionsFrom(f).lookback_ms;
+  options.limits.max_bytes = static_cast<size_t>(f.max_query_bytes);
   return options;
 }
 

@@ -39,6 +39,7 @@ struct LiveFlags {
   std::string snapshot;             // file that a restart goes on from; "": none
   int max_request_bytes = 3 << 20;  // of a body as it is sent: with its head less than 4 MiB
   int max_request_unpacked_bytes = 32 << 20;
+  int max_query_bytes = 80 << 20;
 
   // Of the store, and of how its queries are read.
   absl::Duration retention = absl::Minutes(10);

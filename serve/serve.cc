@@ -26,6 +26,7 @@
 #include "adapter/queries/choosing_source.h"
 #include "apiservice/api_server.h"
 #include "base/clock.h"
+#include "base/free_memory.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
 #include "rules/compiled_rules.h"
@@ -360,7 +361,7 @@ class FreeMemory {
     const size_t free = mallinfo2().fordblks;
     given_back_ = std::min(given_back_, free);
     if (free - given_back_ < kWorthIt) return;
-    malloc_trim(0);
+    ReturnFreeMemory();
     given_back_ = mallinfo2().fordblks;
 #endif
   }

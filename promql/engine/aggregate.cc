@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "promql/engine/functions.h"
 #include "promql/engine/stats.h"
 #include "promql/text.h"
@@ -129,8 +130,13 @@ absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Dialec
 }  // namespace
 
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Dialect dialect, Vector vector) {
+                                 Dialect dialect, QueryMemory& memory, Vector vector) {
   const std::string& op = aggregation.op;
+  const bool one_group = !aggregation.grouping.without && aggregation.grouping.labels.empty();
+  if (memory.has_limit() && !one_group) {
+    // Keys and label sets of the groups.
+    RETURN_IF_ERROR(memory.Use(2 * BytesOfKeys(vector)));
+  }
   if (op == "topk" || op == "bottomk") {
     return PickBest(aggregation, param.number, dialect, std::move(vector));
   }

@@ -45,14 +45,25 @@ std::string Opened(absl::string_view type) {
   return absl::StrCat("{\"resultType\":\"", type, "\",\"result\":");
 }
 
+// A long text is given all the room that it may take: growing, it would take up to three times that
+// while it moves. What it does not fill the system does not provide.
+void MakeRoom(size_t most_bytes, std::string* out) {
+  constexpr size_t kLong = size_t{1} << 20;
+  constexpr size_t kRest = 64 << 10;  // what is written after the last look at the length
+  if (most_bytes == std::string::npos || out->size() < kLong) return;
+  if (out->capacity() < most_bytes + kRest) out->reserve(most_bytes + kRest);
+}
+
 std::string MatrixJson(const std::vector<Range>& series, size_t most_bytes) {
   std::string out = absl::StrCat(Opened("matrix"), "[");
   for (const Range& range : series) {
     if (out.size() > most_bytes) return out;
+    MakeRoom(most_bytes, &out);
     if (out.back() != '[') out.push_back(',');
     AppendMetric(range.labels, &out);
     absl::StrAppend(&out, ",\"values\":[");
     for (const Point& point : range.points) {
+      if (out.size() > most_bytes) return out;
       if (out.back() != '[') out.push_back(',');
       AppendPoint(point.time_ms, FormatValue(point.value), &out);
     }
@@ -66,6 +77,7 @@ std::string VectorJson(const Vector& vector, int64_t time_ms, size_t most_bytes)
   std::string out = absl::StrCat(Opened("vector"), "[");
   for (const Element& element : vector) {
     if (out.size() > most_bytes) return out;
+    MakeRoom(most_bytes, &out);
     if (out.back() != '[') out.push_back(',');
     AppendMetric(element.labels, &out);
     absl::StrAppend(&out, ",\"value\":");

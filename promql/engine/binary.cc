@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "promql/text.h"
 
 namespace flyball::promql {
@@ -94,8 +95,9 @@ Labels ResultLabels(const Binary& binary, const Labels& many, const Labels& one,
 // Pairs the elements of the many side with those of the one side.
 class Pairing {
  public:
-  Pairing(const Binary& binary, Dialect dialect)
+  Pairing(const Binary& binary, Dialect dialect, QueryMemory& memory)
       : binary_(binary),
+        memory_(memory),
         dialect_(dialect),
         drops_name_(DropsName(binary, dialect)),
         swapped_(binary.matching.cardinality == Cardinality::kOneToMany) {}
@@ -108,6 +110,7 @@ class Pairing {
   absl::Status CheckSecondMatch(bool kept, const Labels& labels);
 
   const Binary& binary_;
+  QueryMemory& memory_;
   const Dialect dialect_;
   const bool drops_name_;
   const bool swapped_;
@@ -156,9 +159,8 @@ absl::Status Pairing::Add(const Element& many) {
   const std::optional<double> value =
       swapped_ ? Combine(binary_, one.value, many.value) : Combine(binary_, many.value, one.value);
   Labels labels = ResultLabels(binary_, many.labels, one.labels, drops_name_);
-  if (absl::Status status = CheckSecondMatch(value.has_value(), labels); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(memory_.Use(labels.bytes_alone()));
+  RETURN_IF_ERROR(CheckSecondMatch(value.has_value(), labels));
   if (value) result_.push_back({std::move(labels), *value});
   return absl::OkStatus();
 }
@@ -188,15 +190,14 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
 }
 
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
-                                       Dialect dialect) {
+                                       Dialect dialect, QueryMemory& memory) {
+  if (memory.has_limit()) RETURN_IF_ERROR(memory.Use(BytesOfKeys(lhs) + BytesOfKeys(rhs)));
   if (IsSetOperator(binary.op)) return SetOperation(binary, lhs, rhs);
   if (lhs.empty() || rhs.empty()) return Vector();
   const bool swapped = binary.matching.cardinality == Cardinality::kOneToMany;
-  Pairing pairing(binary, dialect);
-  if (absl::Status status = pairing.IndexOneSide(swapped ? lhs : rhs); !status.ok()) return status;
-  for (const Element& many : swapped ? rhs : lhs) {
-    if (absl::Status status = pairing.Add(many); !status.ok()) return status;
-  }
+  Pairing pairing(binary, dialect, memory);
+  RETURN_IF_ERROR(pairing.IndexOneSide(swapped ? lhs : rhs));
+  for (const Element& many : swapped ? rhs : lhs) RETURN_IF_ERROR(pairing.Add(many));
   return pairing.TakeResult();
 }
 

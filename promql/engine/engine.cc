@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "promql/engine/evaluator.h"
@@ -56,25 +55,15 @@ absl::StatusOr<std::vector<Range>> EvalRange(const Expr& expr, const SeriesReade
   }
   Evaluator evaluator(options, steps);
   RETURN_IF_ERROR(evaluator.Load(expr, store));
-  std::vector<Range> result;
-  absl::flat_hash_map<Labels, size_t> index;
+  RangesInTheMaking result;
   for (int64_t now = steps.start_ms; now <= steps.end_ms; now += steps.step_ms) {
     ASSIGN_OR_RETURN(Value value, evaluator.EvalMoment(expr, now));
     if (const auto* scalar = std::get_if<double>(&value)) value = Vector{{{}, *scalar}};
-    auto& vector = std::get<Vector>(value);
-    RETURN_IF_ERROR(evaluator.Hold(vector.size()));
-    for (Element& element : vector) {
-      const auto [at, inserted] = index.try_emplace(element.labels, result.size());
-      if (inserted) {
-        RETURN_IF_ERROR(evaluator.HoldLabels(element.labels));
-        result.push_back({std::move(element.labels), {}});
-      }
-      result[at->second].points.push_back({now, element.value});
-    }
+    RETURN_IF_ERROR(evaluator.Append(now, std::get<Vector>(std::move(value)), result));
   }
-  std::sort(result.begin(), result.end(),
+  std::sort(result.series.begin(), result.series.end(),
             [](const Range& a, const Range& b) { return a.labels < b.labels; });
-  return result;
+  return std::move(result.series);
 }
 
 }  // namespace flyball::promql

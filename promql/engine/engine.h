@@ -6,6 +6,7 @@
 // Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
 // Limit:  the points that one query touches, or answers with, which bounds both memory and work.
 //         Label sets that it makes longer count too, and the series that it selects may be as many.
+//         Where many people may ask, query_memory.h bounds the memory itself.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "promql/ast.h"
 #include "promql/dialect.h"
 #include "promql/engine/interruption.h"
+#include "promql/engine/query_memory.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
 
@@ -26,12 +28,14 @@ struct EvalOptions {
   int64_t lookback_ms = 300'000;     // how old a sample may be and still be the current one
   int64_t default_step_ms = 60'000;  // of subqueries without one
   int64_t max_points = 50'000'000;
+  // Counts samples, values of each step and results, against its limit. nullptr: no limit.
+  QueryMemory* memory = nullptr;
   Interrupted interrupted;
 };
 
 // Both return:
 //   kFailedPrecondition  the query fails on these samples ("execution" in Prometheus's API)
-//   kResourceExhausted   it touches more than max_points
+//   kResourceExhausted   it touches more than max_points, or takes more memory than it may
 absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
                                   const EvalOptions& options = {});
 

@@ -44,6 +44,33 @@ absl::Status Evaluator::HoldLabels(const Labels& labels) {
   return bytes <= kUsualBytes ? absl::OkStatus() : Hold((bytes - kUsualBytes) / sizeof(Point));
 }
 
+absl::Status Evaluator::Append(int64_t at_ms, Vector vector, RangesInTheMaking& ranges) {
+  constexpr size_t kPlace = sizeof(Range) + 2 * sizeof(std::pair<Labels, size_t>);
+  RETURN_IF_ERROR(Hold(vector.size()));
+  const size_t before = ranges.bytes;
+  for (Element& element : vector) {
+    const size_t label_bytes = element.labels.bytes_alone();
+    const auto [at, inserted] = ranges.index.try_emplace(element.labels, ranges.series.size());
+    if (inserted) {
+      RETURN_IF_ERROR(HoldLabels(element.labels));
+      ranges.series.push_back({std::move(element.labels), {}});
+      ranges.bytes += kPlace + label_bytes;
+    }
+    std::vector<Point>& points = ranges.series[at->second].points;
+    const size_t room = points.capacity();
+    points.push_back({at_ms, element.value});
+    ranges.bytes += (points.capacity() - room) * sizeof(Point);
+  }
+  return memory_.Keep(ranges.bytes - before);
+}
+
+absl::Status Evaluator::MakeNameless(SelectorSamples& samples) {
+  if (samples.series_count() == 0) return absl::OkStatus();
+  if (memory_.has_limit()) RETURN_IF_ERROR(memory_.Keep(samples.NamelessBytes()));
+  samples.NamelessOf(0);
+  return absl::OkStatus();
+}
+
 absl::Status Evaluator::Charge(size_t points) {
   constexpr int64_t kBetweenInterruptions = 1 << 16;
   const int64_t before = work_;
@@ -110,8 +137,9 @@ absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, Ti
       continue;
     }
     ASSIGN_OR_RETURN(SeriesList series, SeriesOf(*selector, store));
-    samples_.emplace(selector, SelectorSamples(std::move(series), {},
-                                               SelectorSamples::Kind::kOneByOne, 0));
+    SelectorSamples samples(std::move(series), {}, SelectorSamples::Kind::kOneByOne, 0);
+    RETURN_IF_ERROR(memory_.Keep(samples.Bytes()));
+    samples_.emplace(selector, std::move(samples));
   }
   return absl::OkStatus();
 }
@@ -141,9 +169,11 @@ absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReade
     span.from_ms = WindowTo(base.from_ms, length_ms).from_ms;
     kind = Kind::kAll;
   }
-  const auto left = static_cast<size_t>(std::max<int64_t>(options_.max_points - held_, 0));
+  auto left = static_cast<size_t>(std::max<int64_t>(options_.max_points - held_, 0));
+  if (memory_.has_limit()) left = std::min(left, memory_.left() / sizeof(Point));
   ASSIGN_OR_RETURN(SeriesList series, SeriesOf(selector, store));
   SelectorSamples samples(std::move(series), span, kind, left);
+  RETURN_IF_ERROR(memory_.Keep(samples.Bytes()));
   RETURN_IF_ERROR(Hold(samples.point_count()));
   samples_.emplace(&selector, std::move(samples));
   return absl::OkStatus();
@@ -151,7 +181,9 @@ absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReade
 
 absl::StatusOr<Value> Evaluator::EvalMoment(const Expr& expr, int64_t now_ms) {
   const int64_t before = held_by_labels_;
+  const size_t used_before = memory_.used();
   ASSIGN_OR_RETURN(Value value, Eval(expr, now_ms));
+  memory_.ReturnTo(used_before);
   held_ -= held_by_labels_ - before;
   held_by_labels_ = before;
   return value;
@@ -162,6 +194,17 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (const auto* number = expr.As<NumberLiteral>()) return Value(number->value);
   if (const auto* literal = expr.As<StringLiteral>()) return Value(literal->value);
   if (const auto* paren = expr.As<Paren>()) return Eval(*paren->expr, now_ms);
+  if (!memory_.has_limit()) return EvalNode(expr, now_ms);
+  const size_t used_before = memory_.used();
+  ASSIGN_OR_RETURN(Value value, EvalNode(expr, now_ms));
+  // What it was made of may have been there until now.
+  const size_t bytes = BytesOf(value);
+  RETURN_IF_ERROR(memory_.Use(bytes));
+  memory_.ReturnTo(used_before + bytes);
+  return value;
+}
+
+absl::StatusOr<Value> Evaluator::EvalNode(const Expr& expr, int64_t now_ms) {
   if (const auto* selector = expr.As<Selector>()) {
     if (selector->range_ms == 0) return EvalSelector(*selector, now_ms);
     return EvalMatrixSelector(*selector, now_ms);
@@ -190,6 +233,7 @@ absl::StatusOr<Vector> Evaluator::EvalSelector(const Selector& selector, int64_t
 absl::StatusOr<std::vector<Evaluator::Window>> Evaluator::WindowsOf(const Selector& selector,
                                                                     TimeSpan span, bool keep_name) {
   SelectorSamples& samples = samples_[&selector];
+  if (!keep_name) RETURN_IF_ERROR(MakeNameless(samples));
   std::vector<Window> windows;
   windows.reserve(samples.series_count());
   size_t points = samples.series_count();
@@ -200,6 +244,7 @@ absl::StatusOr<std::vector<Evaluator::Window>> Evaluator::WindowsOf(const Select
     windows.push_back({source, keep_name ? source : samples.NamelessOf(i), in});
     points += in.size();
   }
+  RETURN_IF_ERROR(memory_.Use(windows.capacity() * sizeof(Window)));
   RETURN_IF_ERROR(Charge(points));
   return windows;
 }
@@ -211,6 +256,9 @@ absl::StatusOr<Matrix> Evaluator::EvalMatrixSelector(const Selector& selector, i
   matrix.end_ms = end_ms;
   ASSIGN_OR_RETURN(const std::vector<Window> windows,
                    WindowsOf(selector, WindowTo(end_ms, selector.range_ms), /*keep_name=*/true));
+  size_t points = 0;
+  for (const Window& window : windows) points += window.points.size();
+  RETURN_IF_ERROR(memory_.Use(points * sizeof(Point)));
   for (const Window& window : windows) {
     matrix.series.push_back({window.labels, {window.points.begin(), window.points.end()}});
   }
@@ -223,21 +271,14 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   matrix.start_ms = matrix.end_ms - subquery.range_ms;
   const int64_t step = StepOf(subquery);
   const int64_t held_before = held_;
-  absl::flat_hash_map<Labels, size_t> index;
+  RangesInTheMaking ranges;
   for (int64_t at = FirstStep(subquery, matrix.end_ms); at <= matrix.end_ms; at += step) {
     ASSIGN_OR_RETURN(Value value, EvalMoment(*subquery.expr, at));
-    Vector vector = std::get<Vector>(std::move(value));
-    RETURN_IF_ERROR(Hold(vector.size()));
-    for (Element& element : vector) {
-      const auto [found, inserted] = index.try_emplace(element.labels, matrix.series.size());
-      if (inserted) {
-        RETURN_IF_ERROR(HoldLabels(element.labels));
-        matrix.series.push_back({std::move(element.labels), {}});
-      }
-      matrix.series[found->second].points.push_back({at, element.value});
-    }
+    RETURN_IF_ERROR(Append(at, std::get<Vector>(std::move(value)), ranges));
   }
   held_ = held_before;  // until the moment is over, which keeps one of them
+  memory_.Drop(ranges.bytes);
+  matrix.series = std::move(ranges.series);
   return matrix;
 }
 
@@ -246,8 +287,11 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
 absl::Status Evaluator::CheckOneSource(const void* node, const Labels& result,
                                        const Labels& source) {
   const auto [at, inserted] = sources_[node].try_emplace(result, source);
-  if (inserted || at->second == source) return absl::OkStatus();
-  return SameLabelSet();
+  if (inserted) {
+    constexpr size_t kPlace = 2 * sizeof(std::pair<Labels, Labels>);
+    return memory_.Keep(kPlace + result.encoded().size() + source.encoded().size());
+  }
+  return at->second == source ? absl::OkStatus() : SameLabelSet();
 }
 
 absl::StatusOr<Value> Evaluator::EvalUnary(const Unary& unary, int64_t now_ms) {
@@ -280,8 +324,9 @@ absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms
                                           left != nullptr ? *left : *right, left != nullptr,
                                           options_.dialect));
   }
-  ASSIGN_OR_RETURN(Vector result, VectorOperation(binary, std::get<Vector>(lhs),
-                                                  std::get<Vector>(rhs), options_.dialect));
+  ASSIGN_OR_RETURN(Vector result,
+                   VectorOperation(binary, std::get<Vector>(lhs), std::get<Vector>(rhs),
+                                   options_.dialect, memory_));
   return Distinct(std::move(result));
 }
 
@@ -293,7 +338,7 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
   ASSIGN_OR_RETURN(Vector vector, EvalGrouped(aggregation, now_ms));
-  return Aggregate(aggregation, param, options_.dialect, std::move(vector));
+  return Aggregate(aggregation, param, options_.dialect, memory_, std::move(vector));
 }
 
 }  // namespace flyball::promql

@@ -20,6 +20,7 @@
 #include "promql/ast.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/functions.h"
+#include "promql/engine/query_memory.h"
 #include "promql/engine/samples.h"
 #include "promql/engine/series.h"
 #include "promql/engine/value.h"
@@ -27,11 +28,21 @@
 
 namespace flyball::promql {
 
+// What the same expression gives at one moment after the other.
+struct RangesInTheMaking {
+  std::vector<Range> series;
+  absl::flat_hash_map<Labels, size_t> index;  // into `series`
+  size_t bytes = 0;                           // about what all of this takes
+};
+
 class Evaluator {
  public:
   // `steps` is the whole query's; start and end are equal for an instant query.
   Evaluator(const EvalOptions& options, const Steps& steps)
-      : options_(options), steps_(steps), regex_work_(options.interrupted) {}
+      : options_(options),
+        steps_(steps),
+        memory_(options.memory != nullptr ? *options.memory : unlimited_),
+        regex_work_(options.interrupted) {}
 
   // Reads what the selectors of `expr` will look at in all steps. To be called once, first.
   absl::Status Load(const Expr& expr, const SeriesReader& store) {
@@ -39,10 +50,8 @@ class Evaluator {
   }
   // At one of the steps.
   absl::StatusOr<Value> EvalMoment(const Expr& expr, int64_t now_ms);
-  // Counts points that are kept until the query ends.
-  absl::Status Hold(size_t points);
-  // The same of labels: those that are longer than a series' own mostly are, which are the store's.
-  absl::Status HoldLabels(const Labels& labels);
+  // Adds the values of a moment, the latest one so far.
+  absl::Status Append(int64_t at_ms, Vector vector, RangesInTheMaking& ranges);
 
  private:
   // One series in a window. Its points belong to the samples of a selector or to a subquery.
@@ -54,7 +63,16 @@ class Evaluator {
 
   absl::Status Load(const Expr& expr, const SeriesReader& store, TimeSpan moments);
   absl::Status LoadSelector(const Selector& selector, const SeriesReader& store, TimeSpan moments);
+  // Counts the memory of what it evaluates until the caller has made its own value of it.
   absl::StatusOr<Value> Eval(const Expr& expr, int64_t now_ms);
+  absl::StatusOr<Value> EvalNode(const Expr& expr, int64_t now_ms);
+
+  // Counts points that are kept until the query ends.
+  absl::Status Hold(size_t points);
+  // The same of labels: those that are longer than a series' own mostly are, which are the store's.
+  absl::Status HoldLabels(const Labels& labels);
+  // Makes the label sets without names, of all series of the selector.
+  absl::Status MakeNameless(SelectorSamples& samples);
 
   // The series of a selector; as many as points may be kept, of all selectors together.
   absl::StatusOr<SeriesList> SeriesOf(const Selector& selector, const SeriesReader& store);
@@ -124,6 +142,8 @@ class Evaluator {
 
   const EvalOptions& options_;
   const Steps steps_;
+  QueryMemory unlimited_{0};
+  QueryMemory& memory_;
   int64_t held_ = 0;
   int64_t held_by_labels_ = 0;  // of those, by labels that were made longer in this moment
   int64_t series_ = 0;          // that selectors found

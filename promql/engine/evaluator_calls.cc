@@ -117,12 +117,14 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   if (name == "histogram_quantile") {
     ASSIGN_OR_RETURN(const double q, EvalAs<double>(*call.args[0], now_ms));
     ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[1], now_ms));
+    if (memory_.has_limit()) RETURN_IF_ERROR(memory_.Use(2 * BytesOfKeys(buckets)));
     return HistogramQuantile(q, buckets, options_.dialect);
   }
   if (name == "histogram_fraction" && options_.dialect == Dialect::k3) {
     ASSIGN_OR_RETURN(const double lower, EvalAs<double>(*call.args[0], now_ms));
     ASSIGN_OR_RETURN(const double upper, EvalAs<double>(*call.args[1], now_ms));
     ASSIGN_OR_RETURN(const Vector buckets, EvalAs<Vector>(*call.args[2], now_ms));
+    if (memory_.has_limit()) RETURN_IF_ERROR(memory_.Use(2 * BytesOfKeys(buckets)));
     return HistogramFraction(lower, upper, buckets);
   }
   // The other histogram functions read native histograms, which no series here has.
@@ -177,6 +179,11 @@ absl::StatusOr<Vector> Evaluator::EvalRangeCall(const Call& call, int64_t now_ms
     ASSIGN_OR_RETURN(const Matrix matrix, EvalAs<Matrix>(*ranged, now_ms));
     args.start_ms = matrix.start_ms;
     args.end_ms = matrix.end_ms;
+    if (memory_.has_limit()) {
+      size_t bytes = matrix.series.size() * (sizeof(Window) + sizeof(Labels));
+      for (const Range& range : matrix.series) bytes += range.labels.encoded().size();
+      RETURN_IF_ERROR(memory_.Use(bytes));
+    }
     std::vector<Labels> nameless;
     nameless.reserve(matrix.series.size());  // windows point into it
     std::vector<Window> windows;
@@ -217,6 +224,7 @@ absl::StatusOr<Vector> Evaluator::ApplyToWindows(const WindowFunction& function,
 absl::StatusOr<Vector> Evaluator::ApplyToSeries(const WindowFunction& function, WindowArgs args,
                                                 SelectorSamples& samples, TimeSpan span,
                                                 bool keep_name) {
+  if (!keep_name) RETURN_IF_ERROR(MakeNameless(samples));
   Vector result;
   result.reserve(samples.series_count());
   std::vector<Point> points;
@@ -272,6 +280,7 @@ absl::StatusOr<Vector> Evaluator::EvalTimestamp(const Expr& arg, int64_t now_ms)
   }
   SelectorSamples& samples = samples_[selector];
   RETURN_IF_ERROR(Charge(samples.series_count()));
+  RETURN_IF_ERROR(MakeNameless(samples));
   Vector result;
   for (size_t i = 0; i < samples.series_count(); ++i) {
     const Point* point = samples.Current(i, window);
@@ -298,9 +307,10 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
   size_t grown_by = 0;
   if (call.function->name == "label_replace") {
     ASSIGN_OR_RETURN(const go::Regexp* regex, RegexOf(call, texts[3]));
-    RETURN_IF_ERROR(LabelReplace(texts, *regex, options_.dialect, regex_work_, &vector, &grown_by));
+    RETURN_IF_ERROR(LabelReplace(texts, *regex, options_.dialect, regex_work_, memory_, &vector,
+                                 &grown_by));
   } else {
-    RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, &vector, &grown_by));
+    RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, memory_, &vector, &grown_by));
   }
   const size_t as_points = grown_by / sizeof(Point);
   held_by_labels_ += static_cast<int64_t>(as_points);

@@ -15,6 +15,7 @@
 #include "base/go/regexp.h"
 #include "promql/dialect.h"
 #include "promql/engine/interruption.h"
+#include "promql/engine/query_memory.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -35,12 +36,14 @@ void SortByValue(Vector* vector, bool descending);
 inline constexpr size_t kMaxLabelValueBytes = 64 << 10;
 
 // `args`: the texts after the vector; `regex`: the pattern among them, compiled. They add to
-// `grown_by` the bytes by which label sets become longer. Errors beyond those of `work`:
+// `grown_by` the bytes by which label sets become longer. Errors beyond those of `work` and
+// `memory`:
 //   kFailedPrecondition  a name that is no label's, or a value longer than kMaxLabelValueBytes
 absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,
-                          Dialect dialect, WorkMeter& work, Vector* vector, size_t* grown_by);
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector,
-                       size_t* grown_by);
+                          Dialect dialect, WorkMeter& work, QueryMemory& memory, Vector* vector,
+                          size_t* grown_by);
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, QueryMemory& memory,
+                       Vector* vector, size_t* grown_by);
 
 // `[A-Za-z_][A-Za-z0-9_]*` in dialect 2; any UTF-8 text but the empty one in dialect 3.
 bool IsLabelName(absl::string_view name, Dialect dialect);

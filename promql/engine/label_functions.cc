@@ -19,11 +19,13 @@ absl::Status TooLong(absl::string_view function, absl::string_view label) {
                                                     " bytes"));
 }
 
-void SetLabel(absl::string_view name, absl::string_view value, Element& element, size_t* grown_by) {
+absl::Status SetLabel(absl::string_view name, absl::string_view value, Element& element,
+                      QueryMemory& memory, size_t* grown_by) {
   const size_t before = element.labels.encoded().size();
   element.labels = WithLabel(element.labels, name, value);
   const size_t after = element.labels.encoded().size();
   if (after > before) *grown_by += after - before;
+  return memory.Use(element.labels.bytes_alone());
 }
 
 }  // namespace
@@ -34,7 +36,8 @@ bool IsLabelName(absl::string_view name, Dialect dialect) {
 }
 
 absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,
-                          Dialect dialect, WorkMeter& work, Vector* vector, size_t* grown_by) {
+                          Dialect dialect, WorkMeter& work, QueryMemory& memory, Vector* vector,
+                          size_t* grown_by) {
   const std::string &target = args[0], &replacement = args[1], &source = args[2];
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
@@ -43,13 +46,13 @@ absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& 
     const auto value = regex.Expand(text, replacement, kMaxLabelValueBytes);
     if (!value) continue;
     if (value->size() > kMaxLabelValueBytes) return TooLong("label_replace", target);
-    SetLabel(target, *value, element, grown_by);
+    RETURN_IF_ERROR(SetLabel(target, *value, element, memory, grown_by));
   }
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vector* vector,
-                       size_t* grown_by) {
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, QueryMemory& memory,
+                       Vector* vector, size_t* grown_by) {
   const std::string &target = args[0], &separator = args[1];
   const absl::Span<const std::string> sources = args.subspan(2);
   for (const std::string& source : sources) {
@@ -64,7 +67,7 @@ absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Vect
                       element.labels.Get(source));
       if (joined.size() > kMaxLabelValueBytes) return TooLong("label_join", target);
     }
-    SetLabel(target, joined, element, grown_by);
+    RETURN_IF_ERROR(SetLabel(target, joined, element, memory, grown_by));
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
+#include "promql/engine/query_memory.h"
 #include "promql/engine/value.h"
 
 namespace flyball::promql {
@@ -22,8 +23,9 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
                              Dialect dialect);
 
 //   kFailedPrecondition  the series don't pair up as the operator's clauses say
+//   kResourceExhausted   `memory` ends
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
-                                       Dialect dialect);
+                                       Dialect dialect, QueryMemory& memory);
 
 // The value of an aggregation's first argument, for those that take one.
 struct AggregationParam {
@@ -33,7 +35,8 @@ struct AggregationParam {
 
 // Groups in the order of their first element; topk and bottomk: best first within a group.
 //   kFailedPrecondition  k that no integer holds, or a bad label name
+//   kResourceExhausted   `memory` ends
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Dialect dialect, Vector vector);
+                                 Dialect dialect, QueryMemory& memory, Vector vector);
 
 }  // namespace flyball::promql

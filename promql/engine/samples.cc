@@ -56,6 +56,19 @@ const Labels& SelectorSamples::NamelessOf(size_t series) {
   return nameless_[series];
 }
 
+size_t SelectorSamples::NamelessBytes() const {
+  if (!nameless_.empty()) return 0;
+  constexpr size_t kEach = 32;  // the place in the vector and the header of shared labels
+  size_t bytes = 0;
+  for (const auto& one : series_) bytes += one->labels().encoded().size() + kEach;
+  return bytes;
+}
+
+size_t SelectorSamples::Bytes() const {
+  return series_.capacity() * sizeof(series_[0]) + points_.size() * sizeof(Point) +
+         ends_.capacity() * sizeof(size_t);
+}
+
 absl::Span<const Point> SelectorSamples::In(size_t series, TimeSpan span) const {
   const Point* begin = points_.data() + (series == 0 ? 0 : ends_[series - 1]);
   const Point* end = points_.data() + ends_[series];

@@ -43,6 +43,10 @@ class SelectorSamples {
   void Read(size_t series, TimeSpan span, std::vector<Point>& points) const;
   // Without the metric's name; made at the first call for any series.
   const Labels& NamelessOf(size_t series);
+  // What that will take, about; 0 once they are made.
+  size_t NamelessBytes() const;
+  // What the list of series and their samples take.
+  size_t Bytes() const;
 
   // Those of one series in this time, which lies in the span that was read.
   absl::Span<const Point> In(size_t series, TimeSpan span) const;

@@ -20,6 +20,33 @@ absl::Status CheckDistinct(const Vector& vector) {
   return absl::OkStatus();
 }
 
+size_t BytesOf(const Vector& vector) {
+  size_t bytes = vector.capacity() * sizeof(Element);
+  for (const Element& element : vector) bytes += element.labels.bytes_alone();
+  return bytes;
+}
+
+size_t BytesOfKeys(const Vector& vector) {
+  constexpr size_t kPlace = 64;  // of a text in a hash table
+  size_t bytes = vector.size() * kPlace;
+  for (const Element& element : vector) bytes += element.labels.encoded().size();
+  return bytes;
+}
+
+size_t BytesOf(const std::vector<Range>& series) {
+  size_t bytes = series.capacity() * sizeof(Range);
+  for (const Range& range : series) {
+    bytes += range.labels.bytes_alone() + range.points.capacity() * sizeof(Point);
+  }
+  return bytes;
+}
+
+size_t BytesOf(const Value& value) {
+  if (const auto* vector = std::get_if<Vector>(&value)) return BytesOf(*vector);
+  if (const auto* matrix = std::get_if<Matrix>(&value)) return BytesOf(matrix->series);
+  return 0;
+}
+
 Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view value) {
   if (labels.Get(name) == value) return labels;
   std::string encoded;

@@ -41,12 +41,20 @@ absl::Status SameLabelSet();  // the error
 
 using Value = std::variant<double, std::string, Vector, Matrix>;
 
+// What it takes in memory, about, with the labels that it shares with nothing else.
+size_t BytesOf(const Vector& vector);
+size_t BytesOf(const std::vector<Range>& series);
+size_t BytesOf(const Value& value);
+
 // The same labels but one; "" and absent are the same.
 Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view value);
 inline Labels WithoutLabel(const Labels& labels, absl::string_view name) {
   return WithLabel(labels, name, "");
 }
 inline Labels WithoutName(const Labels& labels) { return WithoutLabel(labels, "__name__"); }
+
+// What the keys take, at most, by which the elements are grouped or matched (ChooseLabels).
+size_t BytesOfKeys(const Vector& vector);
 
 // Which labels a clause is about: by and on (`without` false) name those that count; without and
 // ignoring those that don't, as little as the metric's name.

@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 import time
+import urllib.parse
 
 import yaml
 
@@ -83,6 +84,34 @@ class LiveHostile(LiveCase):
         self.assertEqual(self.counted("flyball_live_series "), 100_000)
         self.assertGreaterEqual(self.counted('flyball_live_series_refused_total{reason="max_series"}'), 890_000)
         wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["7"], "what there was before goes on", 10)
+
+    def test_queries_that_each_take_what_they_may(self):
+        self.serve('--live-keep={__name__="long"}')
+        now = int(time.time() * 1000)
+        for first in range(0, 4000, 200):
+            self.assertEqual(self.send([
+                (remote_write.labels(__name__="long", i=str(i), pod=f"pod-{i:060}"),
+                 b"".join(remote_write.sample(i * 1.5 + ago, now - ago * 1000) for ago in range(200, 0, -1))) for i in range(first, first + 200)]).status, 204)
+        deep = "-long or (" * 60 + "-long" + ")" * 60
+        for query in (f"query_range?query=long&start={now // 1000 - 200}&end={now // 1000}&step=1", f"query?query=long[205s]&time={now // 1000}",
+                      "query?" + urllib.parse.urlencode({"query": deep, "time": now // 1000}),
+                      "query?" + urllib.parse.urlencode({"query": "sum(count_over_time((long)[200s:1s]))", "time": now // 1000}),
+                      "query?" + urllib.parse.urlencode({"query": f'label_replace(long,"x","{"y" * 60_000}","","")', "time": now // 1000})):
+            statuses = []
+
+            def asks(path="/api/v1/" + query, statuses=statuses):
+                statuses.append(Client(f"https://127.0.0.1:{self.port}", Identity()).get(path).status)
+            rest = self.process.rss_mib()
+            with self.honest():
+                threads = [threading.Thread(target=asks) for _ in range(24)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            print(f"live: 24 times {query[:60]}: {statuses[0]}, at rest {rest:.0f} MiB", flush=True)
+            self.assertIn(set(statuses).pop(), (200, 422))
+            self.assertEqual(len(set(statuses)), 1)
+            self.assertLess(self.process.peak_rss_mib() - rest, 128)
 
     def test_bombs(self):
         self.serve()

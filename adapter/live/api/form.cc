@@ -38,6 +38,10 @@ absl::StatusOr<Form> Form::Of(const http::HttpRequest& request) {
   const bool posted =
       request.method == "POST" && absl::StartsWithIgnoreCase(request.Header("Content-Type"),
                                                              "application/x-www-form-urlencoded");
+  if (posted && request.body.size() > kMaxBodyBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the parameters are longer than ", kMaxBodyBytes, " bytes"));
+  }
   if (posted) RETURN_IF_ERROR(Append(request.body, form.parameters_));
   const size_t query = request.target.find('?');
   if (query != std::string::npos) {

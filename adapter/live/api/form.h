@@ -19,8 +19,9 @@ namespace flyball::live {
 class Form {
  public:
   static constexpr size_t kMaxParameters = 1000;
+  static constexpr size_t kMaxBodyBytes = size_t{1} << 20;  // as sent
 
-  // kInvalidArgument: a malformed escape, or too many parameters.
+  // kInvalidArgument: a malformed escape, or too many or too long parameters.
   static absl::StatusOr<Form> Of(const http::HttpRequest& request);
 
   // The first value of a name; "" if absent.

@@ -4,7 +4,7 @@
 
 namespace flyball::live {
 
-absl::Status QueryGate::Enter(MonotonicTime deadline) {
+absl::StatusOr<std::shared_ptr<const void>> QueryGate::Enter(MonotonicTime deadline) {
   absl::MutexLock lock(&mutex_);
   if (!HasPlace()) {
     if (waiting_ == max_waiting_) {
@@ -17,7 +17,7 @@ absl::Status QueryGate::Enter(MonotonicTime deadline) {
     if (!got) return absl::DeadlineExceededError("query timed out in query queue");
   }
   ++taken_;
-  return absl::OkStatus();
+  return std::shared_ptr<const void>(this, [this](const void*) { Leave(); });
 }
 
 void QueryGate::Leave() {

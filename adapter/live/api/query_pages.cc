@@ -7,13 +7,12 @@
 #include <variant>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "adapter/live/api/series_lists.h"
+#include "base/free_memory.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "promql/engine/api.h"
@@ -92,16 +91,22 @@ std::string BuildInfo(promql::Dialect dialect) {
                       "\"buildDate\":\"\",\"goVersion\":\"\"}");
 }
 
-std::string MetadataItem(absl::string_view name, const MetricMetadata& metadata) {
-  std::string json;
-  promql::AppendJsonText(name, &json);
-  absl::StrAppend(&json, ":[{\"type\":");
-  promql::AppendJsonText(metadata.type, &json);
-  absl::StrAppend(&json, ",\"help\":");
-  promql::AppendJsonText(metadata.help, &json);
-  absl::StrAppend(&json, ",\"unit\":");
-  promql::AppendJsonText(metadata.unit, &json);
-  return absl::StrCat(json, "}]");
+void AppendMetadata(absl::string_view name, const MetricMetadata& metadata, std::string* json) {
+  promql::AppendJsonText(name, json);
+  absl::StrAppend(json, ":[{\"type\":");
+  promql::AppendJsonText(metadata.type, json);
+  absl::StrAppend(json, ",\"help\":");
+  promql::AppendJsonText(metadata.help, json);
+  absl::StrAppend(json, ",\"unit\":");
+  promql::AppendJsonText(metadata.unit, json);
+  absl::StrAppend(json, "}]");
+}
+
+// What a large query took lies in pieces that glibc would keep, in each thread's heap: the queries
+// of several threads, one after the other, would take as if they had run at once.
+void ReturnIfMuch(const promql::QueryMemory& memory) {
+  constexpr size_t kMuch = size_t{4} << 20;
+  if (memory.peak() >= kMuch) ReturnFreeMemory();
 }
 
 // Keeps the first `limit` results; 0: all. Returns whether any were dropped.
@@ -145,20 +150,30 @@ http::HttpResponse QueryPages::Answer(const http::HttpRequest& request) {
   if (!answered.ok()) {
     return Json(HttpStatusOf(answered.status()), promql::ErrorJson(answered.status()));
   }
-  return Json(200, SuccessJson(std::move(answered->data), answered->warning));
+  http::HttpResponse response =
+      Json(200, SuccessJson(std::move(answered->data), answered->warning));
+  response.held = std::move(answered->place);
+  return response;
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path,
                                                           const Form& form) {
   if (absl::EndsWith(path, "/buildinfo")) return Answered{BuildInfo(options_.dialect), ""};
-  if (absl::EndsWith(path, "/metadata")) return Metadata(form);
-  // All other paths read series.
   ASSIGN_OR_RETURN(const MonotonicTime deadline, DeadlineOf(form));
-  RETURN_IF_ERROR(gate_.Enter(deadline));
-  const absl::Cleanup left = [this] { gate_.Leave(); };
-  if (absl::EndsWith(path, "/query")) return Query(form, deadline);
-  if (absl::EndsWith(path, "/query_range")) return QueryRange(form, deadline);
-  return List(path, form, deadline);
+  ASSIGN_OR_RETURN(std::shared_ptr<const void> place, gate_.Enter(deadline));
+  promql::QueryMemory memory(MaxBytesOfOne());
+  absl::StatusOr<Answered> answered = DataOf(path, form, {deadline, memory});
+  ReturnIfMuch(memory);
+  if (answered.ok()) answered->place = std::move(place);
+  return answered;
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::DataOf(absl::string_view path, const Form& form,
+                                                        const Bounds& bounds) const {
+  if (absl::EndsWith(path, "/metadata")) return Metadata(form);
+  if (absl::EndsWith(path, "/query")) return Query(form, bounds);
+  if (absl::EndsWith(path, "/query_range")) return QueryRange(form, bounds);
+  return List(path, form, bounds);
 }
 
 absl::StatusOr<MonotonicTime> QueryPages::DeadlineOf(const Form& form) const {
@@ -172,15 +187,16 @@ absl::StatusOr<MonotonicTime> QueryPages::DeadlineOf(const Form& form) const {
 }
 
 absl::StatusOr<promql::EvalOptions> QueryPages::EvalOptionsOf(const Form& form,
-                                                              MonotonicTime deadline) const {
+                                                              const Bounds& bounds) const {
   promql::EvalOptions eval;
   eval.dialect = options_.dialect;
   eval.lookback_ms = options_.lookback_ms;
   eval.max_points = options_.limits.max_points;
+  eval.memory = &bounds.memory;
   if (const std::string text = form.Value("lookback_delta"); !text.empty()) {
     ASSIGN_OR_RETURN(eval.lookback_ms, promql::ParseApiDurationMs(text));
   }
-  eval.interrupted = EndAt(deadline);
+  eval.interrupted = EndAt(bounds.deadline);
   return eval;
 }
 
@@ -191,34 +207,43 @@ promql::Interrupted QueryPages::EndAt(MonotonicTime deadline) const {
   };
 }
 
-absl::StatusOr<QueryPages::Answered> QueryPages::Checked(std::string data, bool truncated) const {
-  if (data.size() > options_.limits.max_answer_bytes) {
-    return AnswerTooLong(options_.limits.max_answer_bytes);
-  }
+size_t QueryPages::MaxBytesOfOne() const {
+  return options_.limits.max_bytes / static_cast<size_t>(options_.limits.max_at_once);
+}
+
+size_t QueryPages::MaxAnswerBytes(size_t result_bytes) const {
+  const size_t left = MaxBytesOfOne() - std::min(MaxBytesOfOne(), result_bytes);
+  return std::min(options_.limits.max_answer_bytes, left);
+}
+
+absl::StatusOr<QueryPages::Answered> QueryPages::Checked(std::string data, size_t most_bytes,
+                                                         bool truncated) const {
+  if (data.size() > most_bytes) return AnswerTooLong(most_bytes);
   return Answered{std::move(data), truncated ? std::string(kTruncated) : ""};
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::Query(const Form& form,
-                                                       MonotonicTime deadline) const {
+                                                       const Bounds& bounds) const {
   ASSIGN_OR_RETURN(const size_t limit, form.Limit());
   ASSIGN_OR_RETURN(const int64_t time_ms,
                    form.TimeMs("time", absl::ToUnixMillis(clock_.WallNow())));
-  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
+  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, bounds));
   ASSIGN_OR_RETURN(const std::string text, QueryTextOf(form, options_.limits.max_query_bytes));
   const auto expr = promql::ParseFor({}, text, options_.dialect);
   if (!expr.ok()) return promql::InvalidParameter("query", expr.status());
   ASSIGN_OR_RETURN(promql::Value value, promql::EvalInstant(**expr, store_, time_ms, eval));
+  ReturnIfMuch(bounds.memory);
   bool truncated = false;
   if (auto* vector = std::get_if<promql::Vector>(&value)) truncated = Truncate(limit, *vector);
   if (auto* matrix = std::get_if<promql::Matrix>(&value)) {
     truncated = Truncate(limit, matrix->series);
   }
-  return Checked(promql::QueryDataJson(value, time_ms, options_.limits.max_answer_bytes),
-                 truncated);
+  const size_t most_bytes = MaxAnswerBytes(promql::BytesOf(value));
+  return Checked(promql::QueryDataJson(value, time_ms, most_bytes), most_bytes, truncated);
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
-                                                            MonotonicTime deadline) const {
+                                                            const Bounds& bounds) const {
   ASSIGN_OR_RETURN(const size_t limit, form.Limit());
   promql::Steps steps;
   ASSIGN_OR_RETURN(steps.start_ms, form.TimeMs("start", std::nullopt));
@@ -234,7 +259,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
                  "integer");
   }
   steps.step_ms = *step_ms;
-  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, deadline));
+  ASSIGN_OR_RETURN(const promql::EvalOptions eval, EvalOptionsOf(form, bounds));
   const auto span = promql::QuerySpan::Of(steps.start_ms, steps.end_ms, steps.step_ms);
   ASSIGN_OR_RETURN(const std::string text, QueryTextOf(form, options_.limits.max_query_bytes));
   const auto expr = promql::ParseFor(span, text, options_.dialect);
@@ -245,31 +270,33 @@ absl::StatusOr<QueryPages::Answered> QueryPages::QueryRange(const Form& form,
   }
   ASSIGN_OR_RETURN(std::vector<promql::Range> series,
                    promql::EvalRange(**expr, store_, steps, eval));
+  ReturnIfMuch(bounds.memory);
   const bool truncated = Truncate(limit, series);
-  return Checked(promql::QueryRangeDataJson(series, options_.limits.max_answer_bytes), truncated);
+  const size_t most_bytes = MaxAnswerBytes(promql::BytesOf(series));
+  return Checked(promql::QueryRangeDataJson(series, most_bytes), most_bytes, truncated);
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path, const Form& form,
-                                                      MonotonicTime deadline) const {
+                                                      const Bounds& bounds) const {
   ASSIGN_OR_RETURN(const size_t limit, form.Limit());
   const ListLimits limits = {.max_match = options_.limits.max_match,
                              .max_selector_bytes = options_.limits.max_query_bytes,
                              .max_answer_bytes = options_.limits.max_answer_bytes,
+                             .memory = bounds.memory,
                              .limit = limit,
-                             .interrupted = EndAt(deadline)};
+                             .interrupted = EndAt(bounds.deadline)};
   ASSIGN_OR_RETURN(const SeriesChoice choice, SeriesChoiceOf(form, options_.dialect, limits));
-  JsonItems items;
+  JsonList list;
   if (absl::EndsWith(path, "/series")) {
-    ASSIGN_OR_RETURN(items, ListSeries(choice, store_, limits));
+    ASSIGN_OR_RETURN(list, ListSeries(choice, store_, limits));
   } else if (absl::EndsWith(path, "/labels")) {
-    ASSIGN_OR_RETURN(items, ListLabelNames(choice, store_, limits));
+    ASSIGN_OR_RETURN(list, ListLabelNames(choice, store_, limits));
   } else {
     const absl::string_view name = absl::StripSuffix(absl::StripPrefix(path, kLabel), kValues);
-    ASSIGN_OR_RETURN(items, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice,
-                                            store_, limits));
+    ASSIGN_OR_RETURN(list, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice,
+                                           store_, limits));
   }
-  const bool truncated = Truncate(limit, items);
-  return Checked(absl::StrCat("[", absl::StrJoin(items, ","), "]"), truncated);
+  return Checked(std::move(list.json), limits.max_answer_bytes, list.truncated);
 }
 
 absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) const {
@@ -281,13 +308,17 @@ absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) cons
     }
   }
   const std::string only = form.Value("metric");
-  JsonItems items;
+  std::string json = "{";
+  int64_t items = 0;
   for (const auto& [name, metadata] : metadata_.All()) {
     if (!only.empty() && name != only) continue;
-    if (limit >= 0 && items.size() >= static_cast<size_t>(limit)) break;
-    items.push_back(MetadataItem(name, metadata));
+    if (limit >= 0 && items++ == limit) break;
+    if (json.size() > 1) json.push_back(',');
+    AppendMetadata(name, metadata, &json);
+    if (json.size() > options_.limits.max_answer_bytes) break;
   }
-  return Answered{absl::StrCat("{", absl::StrJoin(items, ","), "}"), ""};
+  json.push_back('}');
+  return Checked(std::move(json), options_.limits.max_answer_bytes, /*truncated=*/false);
 }
 
 }  // namespace flyball::live

@@ -2,13 +2,15 @@
 // query_range, series, labels, label values, metadata and buildinfo below /api/v1.
 //
 // Thread-safe. The client has been authenticated and authorized before; a client that may ask sees
-// every series of the store. A query runs on the thread of its request, so only a few run at once.
+// every series of the store. A query runs on the thread of its request, so only a few run at once;
+// the others wait, until the answers of those are sent or lie with connections that do not read.
 // Some of the limits do not exist in Prometheus: their errors say which limit it was.
 // Source: Prometheus 3.15.0 and 2.42.0 web/api/v1, whose answers these are (promql/engine/api.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -30,6 +32,9 @@ struct QueryLimits {
   size_t max_answer_bytes = size_t{32} << 20;
   size_t max_query_bytes = 64 << 10;  // of the text, and of each match[]
   size_t max_match = 16;              // match[] of one request
+  // Memory of the queries that run at once, with their answers until these are sent, about: each
+  // may take an equal part of it.
+  size_t max_bytes = size_t{80} << 20;
   int max_at_once = 2;
   int max_waiting = 64;
 };
@@ -54,18 +59,29 @@ class QueryPages : public http::Pages {
   struct Answered {
     std::string data;
     std::string warning;
+    std::shared_ptr<const void> place = nullptr;  // among those that run at once
   };
 
   absl::StatusOr<Answered> AnswerOf(absl::string_view path, const Form& form);
-  absl::StatusOr<Answered> Query(const Form& form, MonotonicTime deadline) const;
-  absl::StatusOr<Answered> QueryRange(const Form& form, MonotonicTime deadline) const;
+  // How far one query may go.
+  struct Bounds {
+    MonotonicTime deadline;
+    promql::QueryMemory& memory;
+  };
+  absl::StatusOr<Answered> DataOf(absl::string_view path, const Form& form,
+                                  const Bounds& bounds) const;
+  absl::StatusOr<Answered> Query(const Form& form, const Bounds& bounds) const;
+  absl::StatusOr<Answered> QueryRange(const Form& form, const Bounds& bounds) const;
   absl::StatusOr<Answered> List(absl::string_view path, const Form& form,
-                                MonotonicTime deadline) const;
+                                const Bounds& bounds) const;
   absl::StatusOr<Answered> Metadata(const Form& form) const;
   absl::StatusOr<MonotonicTime> DeadlineOf(const Form& form) const;
   promql::Interrupted EndAt(MonotonicTime deadline) const;
-  absl::StatusOr<Answered> Checked(std::string data, bool truncated) const;
-  absl::StatusOr<promql::EvalOptions> EvalOptionsOf(const Form& form, MonotonicTime deadline) const;
+  absl::StatusOr<Answered> Checked(std::string data, size_t most_bytes, bool truncated) const;
+  size_t MaxBytesOfOne() const;
+  // How long an answer may be that is made of a result of so many bytes.
+  size_t MaxAnswerBytes(size_t result_bytes) const;
+  absl::StatusOr<promql::EvalOptions> EvalOptionsOf(const Form& form, const Bounds& bounds) const;
 
   const promql::SeriesReader& store_;
   const MetadataTable& metadata_;

@@ -211,20 +211,89 @@ TEST(QueryPages, AnswersHaveABound) {
   EXPECT_THAT(server.Get("series?match[]={__name__!=\"\"}&limit=1"), HasSubstr("truncated"));
 }
 
+// The limit is of all queries together, so each may take half of it.
+TEST(QueryPages, MemoryHasABound) {
+  constexpr int kSeries = 1000;
+  Server server({.limits = {.max_bytes = 500'000}});
+  for (int i = 0; i < kSeries; ++i) {
+    const promql::LabelSet labels = {{"__name__", "m"}, {"i", absl::StrCat(i)}};
+    for (int64_t ms = -50; ms <= 0; ++ms) {
+      ASSERT_TRUE(server.store.Append(labels, {kNow + ms, 1}, kNow).ok());
+    }
+  }
+  const auto refused = [&](const std::string& target) {
+    EXPECT_THAT(server.Get(target), HasSubstr("the query takes more than 250000 bytes of memory"))
+        << target;
+  };
+  EXPECT_EQ(server.Get("query?query=count(m)").substr(0, 3), "200");
+  EXPECT_EQ(server.Get("query?query=count(sum_over_time(m[1m]))").substr(0, 3), "200");
+  refused("query?query=m[1m]");
+  refused("query_range?query=m&start=1699999999.95&end=1700000000&step=0.001");
+  refused("query?query=count_over_time((sum(m)by(i))[50ms:1ms])");
+  // Values of several expressions at the same time.
+  refused("query?query=" + Repeated(8, "-m%20or%20(") + "-m" + Repeated(8, ")"));
+  refused("query?query=count(m)by(i)%2Bon(i)count(m)by(i)");
+  refused("query?query=label_replace(m,%22x%22,%22" + std::string(400, 'y') + "%22,%22%22,%22%22)");
+  refused("query?query=m*on()group_left(x)label_replace(vector(1),%22x%22,%22" +
+          std::string(400, 'y') + "%22,%22%22,%22%22)");
+  // The answer is written beside its result.
+  for (int i = 0; i < 200; ++i) {
+    const promql::LabelSet labels = {
+        {"__name__", "long"}, {"i", absl::StrCat(i)}, {"text", std::string(2000, 'x')}};
+    ASSERT_TRUE(server.store.Append(labels, {kNow, 1}, kNow).ok());
+  }
+  EXPECT_EQ(server.Get("query?query=count(long)").substr(0, 3), "200");
+  EXPECT_THAT(server.Get("query?query=long"), HasSubstr("the answer would be longer than"));
+}
+
+TEST(QueryPages, MemoryOfListsHasABound) {
+  Server server({.limits = {.max_bytes = 2000}});
+  for (const char* list : {"series?match[]=m", "labels?match[]=m", "label/i/values?match[]=m"}) {
+    EXPECT_THAT(server.Get(list), HasSubstr(R"("data":[])")) << list;
+  }
+  for (int i = 0; i < 100; ++i) {
+    const promql::LabelSet labels = {{"__name__", "m"}, {"i", absl::StrCat(i)}};
+    ASSERT_TRUE(server.store.Append(labels, {kNow, 1}, kNow).ok());
+  }
+  for (const char* list : {"series?match[]=m", "labels?match[]=m", "label/i/values?match[]=m"}) {
+    EXPECT_THAT(server.Get(list), HasSubstr("takes more than 1000 bytes of memory")) << list;
+  }
+}
+
+TEST(QueryPages, APlaceIsFreeOnceTheAnswerIsSent) {
+  Server server({.limits = {.max_at_once = 1}});
+  const absl::string_view timed_out = "query timed out in query queue";
+  EXPECT_EQ(server.Get("query?query=up").substr(0, 3), "200");
+  http::HttpResponse unsent = std::move(server.last);
+  EXPECT_THAT(server.Get("query?query=up&timeout=0"), HasSubstr(timed_out));
+  EXPECT_THAT(server.Get("metadata?timeout=0"), HasSubstr(timed_out));
+  unsent.held = nullptr;
+  EXPECT_THAT(server.Get("labels?timeout=1ms"), HasSubstr("200 "));
+}
+
+TEST(QueryPages, MetadataHaveABound) {
+  Server server({.limits = {.max_answer_bytes = 70}});
+  server.metadata.Note("a", "gauge", std::string(70, '\x01'), "");
+  EXPECT_THAT(server.Get("metadata"), HasSubstr("the answer would be longer than 70 bytes"));
+}
+
 TEST(QueryGate, WhoeverComesTooManyWaitsUntilTheDeadline) {
   SimulatedClock clock{absl::FromUnixMillis(kNow)};
   QueryGate gate(/*places=*/1, /*max_waiting=*/1, clock);
-  ASSERT_TRUE(gate.Enter(clock.MonotonicNow()).ok());
+  auto place = gate.Enter(clock.MonotonicNow());
+  ASSERT_TRUE(place.ok());
   absl::Status waited;
-  std::thread waiting([&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)); });
+  const auto wait = [&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)).status(); };
+  std::thread waiting(wait);
   clock.AwaitWaits(1);
-  EXPECT_TRUE(absl::IsDeadlineExceeded(gate.Enter(clock.MonotonicNow() + absl::Seconds(5))));
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(gate.Enter(clock.MonotonicNow() + absl::Seconds(5)).status()));
   clock.Advance(absl::Seconds(5));
   waiting.join();
   EXPECT_EQ(waited.message(), "query timed out in query queue");
-  std::thread next([&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)); });
+  std::thread next(wait);
   clock.AwaitWaits(2);
-  gate.Leave();
+  *place = nullptr;
   next.join();
   EXPECT_TRUE(waited.ok());
 }

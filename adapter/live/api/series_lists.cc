@@ -1,6 +1,7 @@
 #include "adapter/live/api/series_lists.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -17,7 +18,8 @@ namespace {
 
 using promql::Series;
 
-// Each once for each selector that matches it.
+// Each once for each selector that matches it. on_series(series) returns the bytes that it has
+// added to what is kept.
 template <typename OnSeries>
 absl::Status ForEachChosen(const SeriesChoice& choice, const promql::SeriesReader& store,
                            const ListLimits& limits, OnSeries on_series) {
@@ -27,9 +29,12 @@ absl::Status ForEachChosen(const SeriesChoice& choice, const promql::SeriesReade
     if (limits.interrupted) RETURN_IF_ERROR(limits.interrupted());
     ASSIGN_OR_RETURN(const promql::SeriesList chosen,
                      store.SelectUnless(limits.interrupted, matchers));
+    limits.memory.ReturnTo(0);
+    RETURN_IF_ERROR(limits.memory.Use(chosen.capacity() * sizeof(chosen[0])));
     for (const std::shared_ptr<const Series>& series : chosen) {
       RETURN_IF_ERROR(work.Count(kStepsPerSeries));
-      if (choice.any_time || series->Newest(choice.from_ms, choice.to_ms)) on_series(*series);
+      if (!choice.any_time && !series->Newest(choice.from_ms, choice.to_ms)) continue;
+      RETURN_IF_ERROR(limits.memory.Keep(on_series(*series)));
     }
     return absl::OkStatus();
   };
@@ -40,41 +45,49 @@ absl::Status ForEachChosen(const SeriesChoice& choice, const promql::SeriesReade
   return absl::OkStatus();
 }
 
+// What a place in a hash table and one in the sorted list take.
+template <typename T>
+constexpr size_t kPlace = 3 * sizeof(T);
+
 absl::Status WrongMatch(absl::string_view why) {
   return promql::InvalidParameter("match[]", absl::InvalidArgumentError(why));
 }
 
-std::string JsonText(absl::string_view text) {
-  std::string json;
-  promql::AppendJsonText(text, &json);
-  return json;
-}
+void AppendText(absl::string_view text, std::string* json) { promql::AppendJsonText(text, json); }
 
-std::string JsonLabels(const promql::Labels& labels) {
-  std::string json = "{";
+void AppendLabels(const promql::Labels& labels, std::string* json) {
+  json->push_back('{');
   for (const auto& [name, value] : labels) {
-    if (json.size() > 1) json.push_back(',');
-    promql::AppendJsonText(name, &json);
-    json.push_back(':');
-    promql::AppendJsonText(value, &json);
+    if (json->back() != '{') json->push_back(',');
+    promql::AppendJsonText(name, json);
+    json->push_back(':');
+    promql::AppendJsonText(value, json);
   }
-  json.push_back('}');
-  return json;
+  json->push_back('}');
 }
 
-// What was found, in order, each as `json` writes it.
-template <typename Set, typename Json>
-absl::StatusOr<JsonItems> Sorted(const Set& found, const ListLimits& limits, Json json) {
-  std::vector<typename Set::value_type> sorted(found.begin(), found.end());
+// What was found, in order, each as `append` writes it.
+template <typename Set, typename Append>
+absl::StatusOr<JsonList> Sorted(Set found, const ListLimits& limits, Append append) {
+  std::vector<typename Set::value_type> sorted(std::make_move_iterator(found.begin()),
+                                               std::make_move_iterator(found.end()));
   std::sort(sorted.begin(), sorted.end());
-  JsonItems items;
-  size_t bytes = 0;
+  JsonList list;
+  size_t items = 0;
+  list.json = "[";
   for (const auto& one : sorted) {
-    if (limits.limit != 0 && items.size() > limits.limit) break;
-    bytes += items.emplace_back(json(one)).size();
-    if (bytes > limits.max_answer_bytes) return AnswerTooLong(limits.max_answer_bytes);
+    if (limits.limit != 0 && items++ == limits.limit) {
+      list.truncated = true;
+      break;
+    }
+    if (list.json.size() > 1) list.json.push_back(',');
+    const size_t room = list.json.capacity();
+    append(one, &list.json);
+    RETURN_IF_ERROR(limits.memory.Keep(list.json.capacity() - room));
+    if (list.json.size() > limits.max_answer_bytes) return AnswerTooLong(limits.max_answer_bytes);
   }
-  return items;
+  list.json.push_back(']');
+  return list;
 }
 
 }  // namespace
@@ -107,36 +120,42 @@ absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect di
   return choice;
 }
 
-absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
-                                     const ListLimits& limits) {
+absl::StatusOr<JsonList> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
+                                    const ListLimits& limits) {
   if (choice.selectors.empty()) {
     return absl::InvalidArgumentError("no match[] parameter provided");
   }
   absl::flat_hash_set<promql::Labels> found;
-  RETURN_IF_ERROR(ForEachChosen(choice, store, limits,
-                                [&](const Series& series) { found.insert(series.labels()); }));
-  return Sorted(found, limits, JsonLabels);
+  RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
+    return found.insert(series.labels()).second ? kPlace<promql::Labels> : 0;
+  }));
+  return Sorted(std::move(found), limits, AppendLabels);
 }
 
-absl::StatusOr<JsonItems> ListLabelNames(const SeriesChoice& choice,
-                                         const promql::SeriesReader& store,
-                                         const ListLimits& limits) {
+absl::StatusOr<JsonList> ListLabelNames(const SeriesChoice& choice,
+                                        const promql::SeriesReader& store,
+                                        const ListLimits& limits) {
   absl::flat_hash_set<std::string> names;
   RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
-    for (const auto& [name, value] : series.labels()) names.emplace(name);
+    size_t bytes = 0;
+    for (const auto& [name, value] : series.labels()) {
+      if (names.emplace(name).second) bytes += kPlace<std::string> + name.size();
+    }
+    return bytes;
   }));
-  return Sorted(names, limits, JsonText);
+  return Sorted(std::move(names), limits, AppendText);
 }
 
-absl::StatusOr<JsonItems> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
-                                          const promql::SeriesReader& store,
-                                          const ListLimits& limits) {
+absl::StatusOr<JsonList> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
+                                         const promql::SeriesReader& store,
+                                         const ListLimits& limits) {
   absl::flat_hash_set<std::string> values;
   RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
     const absl::string_view value = series.labels().Get(label);
-    if (!value.empty()) values.emplace(value);
+    const bool added = !value.empty() && values.emplace(value).second;
+    return added ? kPlace<std::string> + value.size() : 0;
   }));
-  return Sorted(values, limits, JsonText);
+  return Sorted(std::move(values), limits, AppendText);
 }
 
 }  // namespace flyball::live

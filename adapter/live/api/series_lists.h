@@ -16,15 +16,17 @@
 #include "promql/ast.h"
 #include "promql/dialect.h"
 #include "promql/engine/interruption.h"
+#include "promql/engine/query_memory.h"
 #include "promql/engine/series.h"
 
 namespace flyball::live {
 
 struct ListLimits {
-  size_t max_match = 16;                        // selectors
-  size_t max_selector_bytes = 64 << 10;         // of the text of each
-  size_t max_answer_bytes = size_t{32} << 20;  // of all items
-  size_t limit = 0;  // at most one more item than this is returned; 0: no limit
+  size_t max_match = 16;                // selectors
+  size_t max_selector_bytes = 64 << 10;  // of the text of each
+  size_t max_answer_bytes = size_t{32} << 20;
+  promql::QueryMemory& memory;
+  size_t limit = 0;  // at most so many items are returned; 0: no limit
   promql::Interrupted interrupted = {};
 };
 
@@ -42,19 +44,22 @@ struct SeriesChoice {
 absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect,
                                             const ListLimits& limits);
 
-// JSON values, sorted by the series, name or value that they stand for, without duplicates.
-using JsonItems = std::vector<std::string>;
+// A JSON array, sorted by the series, names or values, without duplicates.
+struct JsonList {
+  std::string json;
+  bool truncated = false;  // there are more than `limit`
+};
 
 // All three, beyond the errors of `limits.interrupted`:
 //   kInvalidArgument    no selector, where it lists series
-//   kResourceExhausted  the items are too long together
-absl::StatusOr<JsonItems> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
-                                     const ListLimits& limits);
-absl::StatusOr<JsonItems> ListLabelNames(const SeriesChoice& choice,
+//   kResourceExhausted  the items are too long together, or take more memory than they may
+absl::StatusOr<JsonList> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
+                                    const ListLimits& limits);
+absl::StatusOr<JsonList> ListLabelNames(const SeriesChoice& choice,
+                                        const promql::SeriesReader& store,
+                                        const ListLimits& limits);
+absl::StatusOr<JsonList> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
                                          const promql::SeriesReader& store,
                                          const ListLimits& limits);
-absl::StatusOr<JsonItems> ListLabelValues(absl::string_view label, const SeriesChoice& choice,
-                                          const promql::SeriesReader& store,
-                                          const ListLimits& limits);
 
 }  // namespace flyball::live
