@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/object_json.h"
+#include "scaler/spec/document.h"
 #include "scaler/spec/own_spec.h"
 #include "serve/front/serve_front.h"
 
@@ -14,6 +18,7 @@ namespace flyball::serve {
 namespace {
 
 using nlohmann::json;
+using scaler::Node;
 
 constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
@@ -28,12 +33,26 @@ std::string ListPath(const std::string& ns) {
                       scaler::kOwnPlural);
 }
 
-bool HasHttpTrigger(const json& object) {
-  const json spec = object.value("spec", json::object());
-  for (const json& trigger : spec.value("triggers", json::array())) {
-    if (trigger.value("type", "") == scaler::kHttpTrigger) return true;
-  }
-  return false;
+// nullptr: it is none, or has no such member.
+const Node* Find(const Node* map, absl::string_view key) {
+  return map == nullptr ? nullptr : map->Find(key);
+}
+
+bool HasHttpTrigger(const Node& object) {
+  const Node* const triggers = Find(object.Find("spec"), "triggers");
+  return triggers != nullptr &&
+         std::any_of(triggers->items.begin(), triggers->items.end(), [](const Node& trigger) {
+           return trigger.FindText("type") == scaler::kHttpTrigger;
+         });
+}
+
+// That its status names; nullopt: none that can be.
+std::optional<uint16_t> PortOf(const Node& object) {
+  const Node* const port = Find(Find(object.Find("status"), "http"), "port");
+  int number = 0;
+  const bool read = port != nullptr && port->kind == Node::Kind::kNumber &&
+                    absl::SimpleAtoi(port->text, &number) && number > 0 && number <= 65535;
+  return read ? std::optional(static_cast<uint16_t>(number)) : std::nullopt;
 }
 
 }  // namespace
@@ -156,21 +175,21 @@ absl::Status ServeFront::ListServices() {
 }
 
 absl::Status ServeFront::ListServicesIn(const std::string& ns) {
-  ASSIGN_OR_RETURN(const std::string text, client_->Get(ListPath(ns)));
-  const json list = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!list.is_object()) return absl::InternalError("the list is no JSON object");
-  for (const json& item : list.value("items", json::array())) {
-    if (!item.is_object() || !HasHttpTrigger(item)) continue;
-    const json metadata = item.value("metadata", json::object());
-    const std::string name =
-        absl::StrCat(metadata.value("namespace", ""), "/", metadata.value("name", ""));
-    expected_.insert(name);
-    const json status = item.value("status", json::object());
-    const json http = status.is_object() ? status.value("http", json::object()) : json::object();
-    const int64_t port = http.is_object() ? http.value("port", int64_t{0}) : 0;
-    if (port > 0 && port <= 65535) ports_.Keep(name, static_cast<uint16_t>(port));
-  }
-  return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::string text, client_->Get(ListPath(ns)));
+  kube::ObjectReader reader;
+  return reader.ReadPage(text, [this](absl::string_view object) { ListService(object); }).status();
+}
+
+// One that cannot be read is no Autoscaler, and is not waited for.
+void ServeFront::ListService(absl::string_view json_text) {
+  const absl::StatusOr<Node> object = scaler::ParseOneObject(json_text);
+  if (!object.ok() || !HasHttpTrigger(*object)) return;
+  const Node* const metadata = object->Find("metadata");
+  if (metadata == nullptr || metadata->FindText("name").empty()) return;
+  const std::string name =
+      absl::StrCat(metadata->FindText("namespace"), "/", metadata->FindText("name"));
+  expected_.insert(name);
+  if (const auto port = PortOf(*object)) ports_.Keep(name, *port);
 }
 
 // The port is written into the status before any Envoy listens on it, so that it is the same after

@@ -169,6 +169,7 @@ class ServeFront : public scaler::RequestFront,
   bool Listen();
   absl::Status ListServices();
   absl::Status ListServicesIn(const std::string& ns);
+  void ListService(absl::string_view json_text);
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
   void GrantHosts();

@@ -295,6 +295,32 @@ TEST_F(ServeFrontTest, NobodyIsToldBeforeAllAreKnown) {
   EXPECT_EQ(PortOf("shop/web"), 20001);
 }
 
+// An API server that does not hold objects to their definition lists them as they are.
+TEST_F(ServeFrontTest, MembersOfAnotherTypeCountAsAbsent) {
+  const auto put = [&](const std::string& name, const std::string& members) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler",)",
+                          R"("metadata":{"namespace":"shop","name":")", name, R"("},)", members,
+                          "}"));
+  };
+  put("a", R"("spec":7)");
+  put("b", R"("spec":{"triggers":{"type":"http"}})");
+  put("c", R"("spec":{"triggers":[7,null,{"type":5},["http"]]},"status":[])");
+  put("d", R"("spec":null,"status":"x")");
+  PutAutoscaler("e", R"({"http":{"port":"20007"}})");
+  PutAutoscaler("f", R"({"http":[20008]})");
+  PutAutoscaler("g", R"({"http":{"port":20009.5}})");
+  PutAutoscaler("web", R"({"http":{"port":20005}})");
+  Start();
+  std::vector<std::unique_ptr<scaler::RequestFront::Carried>> carried;
+  for (const char* name : {"e", "f", "g", "web"}) {
+    carried.push_back(Carry(name));
+    Decide(name, 0);
+  }
+  ASSERT_TRUE(Becomes([&] { return serving(); })) << "those of a to d are not waited for";
+  EXPECT_EQ(PortOf("shop/web"), 20005);
+  EXPECT_LT(PortOf("shop/e"), 20005);
+}
+
 TEST_F(ServeFrontTest, WhoStoodByForLongWaitsForAllTheSame) {
   Start();
   for (int i = 0; i < 120; ++i) clock_.Advance(absl::Seconds(1));
