@@ -46,6 +46,7 @@ class RequestReader::Impl {
  private:
   // An idle connection keeps no more than this of each buffer.
   static constexpr size_t kKeptBytes = 1024;
+  static constexpr absl::string_view kHttp = "HTTP/";
 
   template <typename Buffer>
   static void Empty(Buffer& buffer) {
@@ -67,6 +68,8 @@ class RequestReader::Impl {
     started_ = head_done_ = complete_ = in_value_ = line_ended_ = keep_alive_ = false;
     head_bytes_ = body_bytes_ = host_lines_ = 0;
     error_status_ = 0;
+    protocol_.clear();
+    protocol_told_ = false;
   }
 
   // Reads up to the end of the request, or to what is wrong with it; how many bytes that were.
@@ -80,8 +83,9 @@ class RequestReader::Impl {
                               ? bytes.size()
                               : static_cast<size_t>(llhttp_get_error_pos(&parser_) - bytes.data());
       Count(in_head ? head_bytes_ : body_bytes_, used);
-      if (in_head && GoesOnInNextLine(bytes.substr(0, used)) && error_status_ == 0) {
-        error_status_ = 400;
+      if (in_head) {
+        NoteProtocol(bytes.substr(0, used));
+        if (GoesOnInNextLine(bytes.substr(0, used)) && error_status_ == 0) error_status_ = 400;
       }
       bytes.remove_prefix(used);
       Judge(code);
@@ -94,6 +98,21 @@ class RequestReader::Impl {
     if (error_status_ != 0) return;
     if (head_bytes_ > limits_.max_head_bytes) error_status_ = 431;
     if (body_bytes_ > limits_.max_body_bytes) error_status_ = 413;
+  }
+
+  // Keeps the beginning of the last word of the request line. llhttp reads requests of RTSP and ICE
+  // as well, and does not tell them apart. `head`: the next bytes of the head.
+  void NoteProtocol(absl::string_view head) {
+    for (const char c : head) {
+      if (protocol_told_) return;
+      if (c == ' ') {
+        protocol_.clear();
+      } else if (c == '\n') {
+        protocol_told_ = !protocol_.empty();  // an empty line may stand before
+      } else if (c != '\r' && protocol_.size() < kHttp.size()) {
+        protocol_.push_back(c);
+      }
+    }
   }
 
   // Whether a header's value goes on in the next line, which some servers take for another header.
@@ -129,6 +148,7 @@ class RequestReader::Impl {
   // What the grammar lets through but a server must refuse; 0: nothing.
   int Refusal() const {
     if (parser_.http_major != 1) return 505;
+    if (protocol_ != kHttp) return 400;
     if (host_lines_ > 1 || (host_lines_ == 0 && parser_.http_minor >= 1)) return 400;
     const bool other_coding =
         std::any_of(request_.headers.begin(), request_.headers.end(), [](const auto& header) {
@@ -234,9 +254,10 @@ class RequestReader::Impl {
   HttpRequest request_;
   State state_ = State::kNeedMore;
   bool started_ = false, head_done_ = false, complete_ = false, in_value_ = false;
-  bool line_ended_ = false, keep_alive_ = false;
+  bool line_ended_ = false, keep_alive_ = false, protocol_told_ = false;
   size_t head_bytes_ = 0, body_bytes_ = 0, host_lines_ = 0;
   int error_status_ = 0;
+  std::string protocol_;
   std::string left_;    // at most one read more than the last request
   size_t left_at_ = 0;  // what is before it has been read
 };

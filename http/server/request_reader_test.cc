@@ -158,6 +158,23 @@ TEST(RequestReader, IsStricterThanGo) {
   EXPECT_EQ(Read("BREW / HTTP/1.1\r\nHost: x\r\n\r\n"), 400) << "methods that nobody has defined";
 }
 
+TEST(RequestReader, RefusesOtherProtocols) {
+  for (const absl::string_view line :
+       {"DESCRIBE /healthz RTSP/1.0", "OPTIONS /healthz RTSP/1.0", "GET /healthz RTSP/1.1",
+        "SETUP /healthz RTSP/1.0", "SOURCE /healthz ICE/1.0", "GET /healthz ICE/1.1"}) {
+    const std::string request = absl::StrCat(line, "\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(Read(request), 400) << line;
+    RequestReader slowly({});
+    for (const char c : request) slowly.Feed(absl::string_view(&c, 1));
+    EXPECT_EQ(StatusOf(slowly), 400) << line;
+  }
+  RequestReader second({});
+  second.Feed("\r\nGET /1 HTTP/1.1\r\nHost: x\r\n\r\nDESCRIBE / RTSP/1.0\r\n\r\n");
+  EXPECT_EQ(second.state(), State::kComplete) << "an empty line may stand before a request";
+  second.Next();
+  EXPECT_EQ(StatusOf(second), 400);
+}
+
 TEST(RequestReader, TakesAbsoluteTargets) {
   RequestReader reader({});
   reader.Feed("GET http://host:80/livez?a=b HTTP/1.1\r\nHost: x\r\n\r\n");
