@@ -214,8 +214,6 @@ std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file
   if (IsChartRules(rules)) {
     found.push_back(OfValues("values", text, file, {}));
     if (HasRulesElsewhere(*rules)) DropNoRules(found[0].compiled);
-  } else if (tree.root != nullptr && tree.root->kind == YamlNode::Kind::kList) {
-    found.push_back(OfValues("list of rules", text, file, {}));
   } else {
     found.push_back(OfText("", text, file));
   }

@@ -116,10 +116,11 @@ TEST(FindRules, ValuesWithRulesElsewhereLackNone) {
               ElementsAre(HasSubstr("no rules: nothing is served")));
 }
 
-TEST(FindRules, AListIsOneOfRules) {
-  const auto found = Found("- seriesQuery: up\n  foo: 1\n");
+// The server and the original refuse it: their rules are below `rules`.
+TEST(FindRules, AListIsNoRuleFile) {
+  const auto found = Found("- seriesQuery: up\n");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_THAT(found[0], HasSubstr("f:2:3: rules[0].foo: unknown key"));
+  EXPECT_THAT(found[0], HasSubstr("f:1:1: found a list, expected a mapping"));
 }
 
 TEST(FindRules, ThereIsALimitToDocuments) {
