@@ -4,6 +4,7 @@ pushes are answered meanwhile."""
 import contextlib
 import gzip
 import json
+import random
 import socket
 import ssl
 import threading
@@ -84,6 +85,19 @@ class LiveHostile(LiveCase):
         self.assertEqual(self.counted("flyball_live_series "), 100_000)
         self.assertGreaterEqual(self.counted('flyball_live_series_refused_total{reason="max_series"}'), 890_000)
         wait.until(lambda: self.values(f"{EXTERNAL}/jobs_waiting") == ["7"], "what there was before goes on", 10)
+
+    def test_samples_without_end_of_a_few_known_series(self):
+        most = 8 << 20
+        self.serve(f"--live-max-bytes={most}", '--live-keep={__name__="endless"}')
+        connection, first = self.client.connect(), int(time.time() * 1000) - 60_000
+        with self.honest(most=128):
+            for batch in range(60):
+                series = [(remote_write.labels(__name__="endless", i=str(i)),
+                           b"".join(remote_write.sample(random.random(), first + batch * 500 + ms) for ms in range(500))) for i in range(100)]
+                answer = self.client.request("POST", "/api/v1/write", remote_write.snappy(remote_write.request(series)), remote_write.HEADERS, keep=connection)
+                self.assertEqual(answer.status, 204, str(answer))
+        self.assertLess(self.counted("flyball_live_bytes "), most * 1.6)
+        self.assertGreater(self.counted("flyball_live_sample_chunks_forgotten_total "), 100)
 
     def test_queries_that_each_take_what_they_may(self):
         self.serve('--live-keep={__name__="long"}')

@@ -47,6 +47,10 @@ class SeriesSamples {
   // What its chunks take, about.
   size_t heap_bytes() const { return chunk_bytes_ + chunks_.capacity() * sizeof(Chunk); }
 
+  // Forgets the oldest samples, in chunks, until the others take no more than that; the newest few
+  // stay. How many chunks it forgot.
+  size_t ForgetBeyond(size_t max_heap_bytes);
+
   // All samples as chunks, at the end of `bytes`.
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;
   // Takes chunks as AppendChunksTo writes them; only while empty. False: they are none, or times do

@@ -1,6 +1,7 @@
 #include "adapter/live/store/store.h"
 
 #include <algorithm>
+#include <limits>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -81,6 +82,13 @@ absl::Status Store::CheckRoom() {
   return absl::OkStatus();
 }
 
+size_t Store::MaxBytesOfSeries() const {
+  const size_t most = options_.max_bytes + options_.max_bytes / 2;
+  if (bytes_.load(std::memory_order_relaxed) < most) return std::numeric_limits<size_t>::max();
+  absl::ReaderMutexLock lock(&mutex_);
+  return most / std::max<size_t>(index_.size(), 1);
+}
+
 absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
   SeriesHandle handle;
   {
@@ -128,7 +136,9 @@ absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now
   StoredSeries& series = *handle.series_;
   sample.value = Normalized(sample.value);
   Watches to_tell;
-  const StoredSeries::Added added = series.Add(sample, options_.out_of_order_ms, to_tell);
+  const StoredSeries::Added added =
+      series.Add(sample, options_.out_of_order_ms, MaxBytesOfSeries(), to_tell);
+  if (added.forgotten != 0) forgotten_.fetch_add(added.forgotten, std::memory_order_relaxed);
   if (added.grown_by != 0) bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
   for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
   if (!added.outcome) return absl::NotFoundError("the series has been dropped");
@@ -205,6 +215,7 @@ StoreCounts Store::counts() const {
           .refused_max_series = refused(kMaxSeries),
           .refused_max_bytes = refused(kMaxBytes),
           .refused_labels = refused(kLabels),
+          .forgotten_chunks = forgotten_.load(std::memory_order_relaxed),
           .not_kept = refused(kNotKept)};
 }
 

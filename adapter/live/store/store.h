@@ -116,6 +116,8 @@ class Store final : public promql::SeriesReader {
 
   absl::Status CheckLabels(const promql::Labels& labels);
   absl::Status CheckRoom() ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // That the samples of one may take which gets another one.
+  size_t MaxBytesOfSeries() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
   // In no order. The index is locked until the candidates are found, not while they are tested.
   absl::StatusOr<std::vector<SeriesPtr>> FindUnless(const promql::Interrupted& interrupted,
@@ -131,6 +133,7 @@ class Store final : public promql::SeriesReader {
   std::array<std::atomic<uint64_t>, kRefusals> refusals_{};
   std::atomic<size_t> bytes_ = 0;
   std::atomic<uint64_t> made_ = 0;
+  std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, since there was no room
   std::atomic<uint64_t> keep_version_ = 0;
 
   mutable absl::Mutex mutex_;

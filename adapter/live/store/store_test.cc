@@ -14,6 +14,7 @@ namespace flyball::live {
 namespace {
 
 using absl::StatusCode;
+using promql::Matcher;
 constexpr int64_t kNow = 1'700'000'000'000;
 
 // Every sample that a reader sees, as "time=value " series by series.
@@ -163,6 +164,66 @@ TEST(Open, RefusesWhatIsOverALimit) {
   EXPECT_EQ(store.counts().refused_labels, 4u);
   EXPECT_EQ(store.counts().refused_max_series, 1u);
   EXPECT_EQ(store.counts().series, 2u);
+}
+
+// Otherwise one sender could fill the memory through few series.
+TEST(Append, KnownSeriesOverTheBytesForgetTheirOldestSamples) {
+  constexpr size_t kBytes = 200'000;
+  Store store({.max_bytes = kBytes});
+  const auto modest = Named("modest"), greedy = Named("greedy"), other = Named("other");
+  uint64_t random = 1;
+  size_t most = 0;
+  for (int64_t ms = -100'000; ms < 0; ++ms) {
+    for (const auto& name : {greedy, other}) {
+      random = random * 6364136223846793005u + 1442695040888963407u;
+      const auto value = static_cast<double>(random);
+      ASSERT_TRUE(store.Append(name, {kNow + ms, value}, kNow).ok());
+    }
+    if (ms % 100 == 0) {
+      ASSERT_TRUE(store.Append(modest, {kNow + ms, 1}, kNow).ok());
+    }
+    most = std::max(most, store.counts().bytes);
+  }
+  EXPECT_GT(most, kBytes);
+  EXPECT_LT(most, kBytes * 16 / 10);
+  EXPECT_GT(store.counts().forgotten_chunks, 100u);
+  const auto samples = [&](const char* name) {
+    std::vector<Point> points;
+    store.Select({*Matcher::Make("__name__", Matcher::Op::kEqual, name)})
+        .at(0)
+        ->Read(0, kNow, points);
+    return points;
+  };
+  EXPECT_EQ(samples("modest").size(), 1000u);
+  const auto kept = samples("greedy");
+  EXPECT_GT(kept.size(), 5'000u);
+  EXPECT_LT(kept.size(), 50'000u);
+  for (size_t i = 1; i < kept.size(); ++i) {
+    ASSERT_EQ(kept[i].time_ms, kept[i - 1].time_ms + 1);
+  }
+  EXPECT_EQ(kept.back().time_ms, kNow - 1);
+}
+
+// Even the newest chunk, where there is no room for any.
+TEST(Append, ManySeriesWithoutRoomKeepTheNewestSamples) {
+  Store store({.max_bytes = 100'000});
+  for (int series = 0; series < 50; ++series) {
+    const auto labels = Named("x", {{"a", std::to_string(series)}});
+    ASSERT_TRUE(store.Append(labels, {kNow - 1000, 1}, kNow).ok());
+  }
+  for (int64_t ms = -999; ms <= 0; ++ms) {
+    for (int series = 0; series < 50; ++series) {
+      const auto labels = Named("x", {{"a", std::to_string(series)}});
+      const double value = 1.0 / static_cast<double>(2 - ms);
+      ASSERT_TRUE(store.Append(labels, {kNow + ms, value}, kNow).ok());
+    }
+  }
+  EXPECT_LT(store.counts().bytes, 250'000u);
+  std::vector<Point> points;
+  store.Select({}).at(0)->Read(0, kNow, points);
+  ASSERT_FALSE(points.empty());
+  EXPECT_EQ(points.back().time_ms, kNow);
+  EXPECT_EQ(points.back().value, 0.5);
 }
 
 TEST(Open, RefusesNewSeriesOverTheBytes) {

@@ -26,7 +26,8 @@ int64_t StoredSeries::OldestRead() const { return Earlier(samples_.last_ms(), re
 
 // The lock costs little if Abseil does not detect deadlocks. Debian's does unless main switches
 // that off; otherwise each lock would cost a microsecond and each series half a kilobyte.
-StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, Watches& to_tell) {
+StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, size_t max_bytes,
+                                      Watches& to_tell) {
   absl::MutexLock lock(&mutex_);
   if (dropped_) return {};
   const size_t bytes_before = samples_.heap_bytes();
@@ -36,7 +37,11 @@ StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, Watches& 
       if (watch->Mark()) to_tell.push_back(watch);
     }
   }
-  return {.outcome = outcome, .grown_by = samples_.heap_bytes() - bytes_before};
+  const size_t forgotten =
+      samples_.heap_bytes() > max_bytes ? samples_.ForgetBeyond(max_bytes) : 0;
+  return {.outcome = outcome,
+          .grown_by = samples_.heap_bytes() - bytes_before,
+          .forgotten = forgotten};
 }
 
 StoredSeries::Added StoredSeries::AddPast(absl::Span<const Point> past, Watches& to_tell) {

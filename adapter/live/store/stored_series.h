@@ -30,9 +30,11 @@ class StoredSeries final : public promql::Series {
   struct Added {
     std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
     size_t grown_by = 0;                            // bytes; wraps when it shrank
+    size_t forgotten = 0;                           // chunks, to stay within the bytes
   };
-  // `to_tell` gets the watches that this call has marked and that were not marked before.
-  Added Add(Point sample, int64_t window_ms, Watches& to_tell);
+  // `to_tell` gets the watches that this call has marked and that were not marked before. Of the
+  // samples the oldest are forgotten that take more than `max_bytes` with the others.
+  Added Add(Point sample, int64_t window_ms, size_t max_bytes, Watches& to_tell);
 
   // Puts samples, in rising time, before those that it has; those that are not older are ignored.
   // Otherwise as Add.
