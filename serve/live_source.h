@@ -109,6 +109,7 @@ class LiveSource {
   live::Store store_;
   adapter::Live live_;
   live::Ingest ingest_;
+  live::PushRoom push_room_;
   live::PushPages push_pages_;
   live::OtlpReceiver otlp_;
   live::OtlpPages otlp_pages_;

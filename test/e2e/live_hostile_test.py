@@ -140,6 +140,25 @@ class LiveHostile(LiveCase):
             answer = self.client.request("POST", "/v1/metrics", zeros, {**OTLP, "Content-Encoding": "gzip"})
             self.assertEqual(answer.status, 413, str(answer))
 
+    def test_small_requests_that_are_large_to_read(self):
+        self.serve()
+        points = (b'{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a","gauge":{"dataPoints":[' + b"{}," * 1_390_000 + b"{}]}}]}]}]}",
+                  b'{"resourceMetrics":[' + b"{}," * 1_390_000 + b"{}]}")
+        long = [gzip.compress(b'{"resourceMetrics":[' + b"{}," * 11_000_000 + b"{}]}")]
+        for body in [gzip.compress(one) for one in points] + long:
+            statuses = []
+
+            def sends(body=body, statuses=statuses):
+                client = Client(f"https://127.0.0.1:{self.port}", Identity())
+                statuses.append(client.request("POST", "/v1/metrics", body, {**OTLP, "Content-Encoding": "gzip"}).status)
+            with self.honest(most=128):
+                threads = [threading.Thread(target=sends) for _ in range(8)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            self.assertLessEqual(set(statuses), {413, 429} if body is long[0] else {200, 429})
+
     def test_slow_and_endless_bodies(self):
         self.serve()
         held = []

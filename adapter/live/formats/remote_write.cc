@@ -361,7 +361,8 @@ absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
                    "proto=io.prometheus.write.v2.Request"));
 }
 
-absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limit) {
+absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limit,
+                                             absl::FunctionRef<bool(size_t)> has_room) {
   size_t size = 0;
   if (!snappy::GetUncompressedLength(body.data(), body.size(), &size)) {
     return absl::InvalidArgumentError("the body is not compressed with snappy");
@@ -374,6 +375,7 @@ absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limi
   if (!snappy::IsValidCompressedBuffer(body.data(), body.size())) {
     return absl::InvalidArgumentError("the body is not compressed with snappy");
   }
+  if (!has_room(size)) return absl::UnavailableError("there is no room for the request now");
   std::string message(size, '\0');
   if (!snappy::RawUncompress(body.data(), body.size(), message.data())) {
     return absl::InvalidArgumentError("the body is not compressed with snappy");

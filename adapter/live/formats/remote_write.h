@@ -36,7 +36,10 @@ absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
 // Snappy's block format.
 //   kInvalidArgument    it is not
 //   kResourceExhausted  it says that it is longer than `limit` bytes
-absl::StatusOr<std::string> UncompressSnappy(absl::string_view body, size_t limit);
+//   kUnavailable        has_room(bytes) says no
+absl::StatusOr<std::string> UncompressSnappy(
+    absl::string_view body, size_t limit,
+    absl::FunctionRef<bool(size_t)> has_room = [](size_t) { return true; });
 
 inline constexpr size_t kMaxSymbols = 1'000'000;
 inline constexpr size_t kMaxSeriesSamples = 1'000'000;

@@ -1,10 +1,12 @@
 #include "adapter/live/receive/otlp_pages.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_answers.h"
@@ -34,21 +36,33 @@ http::HttpResponse Failure(OtlpEncoding encoding, int http_status, const absl::S
   return response;
 }
 
+absl::Status TooMany() {
+  return absl::UnavailableError("too many requests with metrics are under way");
+}
+
+size_t MemoryForEachByte(OtlpEncoding encoding) {
+  return encoding == OtlpEncoding::kJson ? PushRoom::kOtlpJson : PushRoom::kOtlpProtobuf;
+}
+
 //   kInvalidArgument    no gzip, or not all of it
 //   kResourceExhausted  longer than the limit
-absl::StatusOr<std::string> Uncompress(absl::string_view body, size_t limit) {
+//   kUnavailable        has_room(bytes) says no
+absl::StatusOr<std::string> Uncompress(absl::string_view body, size_t limit,
+                                       absl::FunctionRef<bool(size_t)> has_room) {
   std::string message;
   http::Inflater inflater;
-  bool fits = true;
+  bool fits = true, room = true;
   const absl::Status status = inflater.Feed(body, [&](absl::string_view bytes) {
     fits = message.size() + bytes.size() <= limit;
-    if (fits) message.append(bytes.data(), bytes.size());
-    return fits;
+    room = fits && has_room(message.size() + bytes.size());
+    if (room) message.append(bytes.data(), bytes.size());
+    return room;
   });
   if (!fits) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the request has more than ", limit, " bytes"));
   }
+  if (!room) return TooMany();
   if (!status.ok() || !inflater.AtEnd()) {
     return absl::InvalidArgumentError("the body is not compressed with gzip");
   }
@@ -67,28 +81,43 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   if (!encoding.ok()) return TextAnswer(415, encoding.status().message());
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) {
-    return Failure(*encoding, 429,
-                   absl::ResourceExhaustedError("too many requests with metrics are under way"));
+    return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
   }
+  PushRoom::Share share(room_);
+  const auto has_room = [&](size_t bytes) {
+    return share.GrowTo(MemoryForEachByte(*encoding) * bytes);
+  };
   const absl::string_view packing = request.Header("Content-Encoding");
   if (packing.empty() || absl::EqualsIgnoreCase(packing, "identity")) {
+    if (request.body.size() <= MaxBytes(*encoding) && !has_room(request.body.size())) {
+      return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
+    }
     return Take(*encoding, request.body);
   }
   if (!absl::EqualsIgnoreCase(packing, "gzip")) {
     return TextAnswer(415,
                       absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
   }
-  const auto message = Uncompress(request.body, limits_.max_uncompressed_bytes);
+  const auto message = Uncompress(request.body, MaxBytes(*encoding), has_room);
   if (message.ok()) return Take(*encoding, *message);
+  if (absl::IsUnavailable(message.status())) {
+    return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
+  }
   return Failure(*encoding, absl::IsResourceExhausted(message.status()) ? 413 : 400,
                  message.status());
 }
 
+size_t OtlpPages::MaxBytes(OtlpEncoding encoding) const {
+  return encoding == OtlpEncoding::kJson
+             ? std::min(limits_.max_json_bytes, limits_.max_uncompressed_bytes)
+             : limits_.max_uncompressed_bytes;
+}
+
 http::HttpResponse OtlpPages::Take(OtlpEncoding encoding, absl::string_view message) {
-  if (message.size() > limits_.max_uncompressed_bytes) {
+  if (message.size() > MaxBytes(encoding)) {
     return Failure(encoding, 413,
                    absl::ResourceExhaustedError(absl::StrCat(
-                       "the request has more than ", limits_.max_uncompressed_bytes, " bytes")));
+                       "the request has more than ", MaxBytes(encoding), " bytes")));
   }
   const auto received = receiver_.Take(encoding, message, absl::ToUnixMillis(clock_.WallNow()));
   if (!received.ok()) return Failure(encoding, 400, received.status());

@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "adapter/live/receive/otlp_receiver.h"
+#include "adapter/live/receive/push_room.h"
 #include "base/clock.h"
 #include "http/server/pages.h"
 
@@ -24,14 +25,15 @@ namespace flyball::live {
 
 struct OtlpLimits {
   size_t max_uncompressed_bytes = 20u << 20;
+  size_t max_json_bytes = 4u << 20;  // the same of JSON, whose reading takes many times as much
   int max_at_once = 4;  // requests that are read at the same time
 };
 
 class OtlpPages : public http::Pages {
  public:
-  // Both outlive it.
-  OtlpPages(OtlpReceiver& receiver, Clock& clock, OtlpLimits limits = {})
-      : receiver_(receiver), clock_(clock), limits_(limits) {}
+  // All outlive it.
+  OtlpPages(OtlpReceiver& receiver, PushRoom& room, Clock& clock, OtlpLimits limits = {})
+      : receiver_(receiver), room_(room), clock_(clock), limits_(limits) {}
 
   bool Has(absl::string_view path) const override;
   http::HttpResponse Answer(const http::HttpRequest& request) override;
@@ -39,7 +41,10 @@ class OtlpPages : public http::Pages {
  private:
   http::HttpResponse Take(formats::OtlpEncoding encoding, absl::string_view message);
 
+  size_t MaxBytes(formats::OtlpEncoding encoding) const;
+
   OtlpReceiver& receiver_;
+  PushRoom& room_;
   Clock& clock_;
   const OtlpLimits limits_;
   std::atomic<int> under_way_ = 0;

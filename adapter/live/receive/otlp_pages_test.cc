@@ -32,7 +32,7 @@ std::string Gzip(const std::string& text) {
 
 struct Server {
   explicit Server(StoreOptions options = {}, OtlpLimits limits = {})
-      : store(options), pages(receiver, clock, limits) {}
+      : store(options), pages(receiver, room, clock, limits) {}
 
   // Status and body.
   std::string Send(const std::string& body, const std::string& type = "application/json",
@@ -67,6 +67,7 @@ struct Server {
   Store store;
   Ingest ingest{store};
   OtlpReceiver receiver{ingest};
+  PushRoom room{1000};
   OtlpPages pages;
   http::HttpResponse last;
 };
@@ -215,6 +216,21 @@ TEST(OtlpPages, WhatIsNoRequestIsRefused) {
 TEST(OtlpPages, TooManyAtOnceAreToldToWait) {
   Server server({}, {.max_at_once = 0});
   EXPECT_THAT(server.Send("{}"), HasSubstr("429"));
+}
+
+// JSON takes many times its length to read.
+TEST(OtlpPages, RequestsShareARoom) {
+  Server server;
+  PushRoom::Share other(server.room);
+  ASSERT_TRUE(other.GrowTo(900));
+  EXPECT_THAT(server.Send("{}"), HasSubstr("200"));
+  EXPECT_THAT(server.Send("{" + std::string(10, ' ') + "}"), HasSubstr("429"));
+}
+
+TEST(OtlpPages, JsonHasALimitOfItsOwn) {
+  Server server({}, {.max_uncompressed_bytes = 1000, .max_json_bytes = 100});
+  EXPECT_THAT(server.Send("{" + std::string(98, ' ') + "}"), HasSubstr("200"));
+  EXPECT_THAT(server.Send("{" + std::string(99, ' ') + "}"), HasSubstr("413"));
 }
 
 }  // namespace

@@ -27,6 +27,10 @@ http::HttpResponse Later(int status, absl::string_view text) {
   return response;
 }
 
+http::HttpResponse TooMany() {
+  return Later(429, "too many requests with samples are under way");
+}
+
 http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
   if (!received.ok()) return TextAnswer(400, received.status().message());
   const size_t failed = received->refused + received->no_room;
@@ -46,7 +50,7 @@ http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
   if (request.method != "POST") return PostExpected();
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) {
-    return Later(429, "too many requests with samples are under way");
+    return TooMany();
   }
   const int64_t now_ms = absl::ToUnixMillis(clock_.WallNow());
   return absl::StartsWith(request.target, kWritePath) ? Write(request, now_ms)
@@ -57,7 +61,11 @@ http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t no
   const auto version =
       formats::WriteVersionOf(request.Header("Content-Type"), request.Header("Content-Encoding"));
   if (!version.ok()) return TextAnswer(415, version.status().message());
-  const auto message = formats::UncompressSnappy(request.body, limits_.max_uncompressed_bytes);
+  PushRoom::Share share(room_);
+  const auto message = formats::UncompressSnappy(
+      request.body, limits_.max_uncompressed_bytes,
+      [&share](size_t bytes) { return share.GrowTo(PushRoom::kRemoteWrite * bytes); });
+  if (absl::IsUnavailable(message.status())) return TooMany();
   if (!message.ok()) {
     return TextAnswer(absl::IsResourceExhausted(message.status()) ? 413 : 400,
                       message.status().message());
@@ -81,6 +89,8 @@ http::HttpResponse PushPages::Push(const http::HttpRequest& request, int64_t now
   }
   const bool open_metrics =
       absl::StartsWithIgnoreCase(request.Header("Content-Type"), "application/openmetrics-text");
+  PushRoom::Share share(room_);
+  if (!share.GrowTo(PushRoom::kText * request.body.size())) return TooMany();
   return AnswerOf(ingest_.Push(open_metrics, request.body, now_ms));
 }
 

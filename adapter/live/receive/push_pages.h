@@ -10,6 +10,7 @@
 //        of version 1.0)
 //   413  too long, once it is uncompressed
 //   415  another media type or encoding
+//   429  others are being read that take the room of it (push_room.h), with Retry-After
 //   503  there is no room for a new series now, with Retry-After; the rest is taken
 // Version 2.0 is told in headers what was written.
 #pragma once
@@ -19,6 +20,7 @@
 #include <cstdint>
 
 #include "adapter/live/receive/ingest.h"
+#include "adapter/live/receive/push_room.h"
 #include "base/clock.h"
 #include "http/server/pages.h"
 
@@ -31,9 +33,9 @@ struct PushLimits {
 
 class PushPages : public http::Pages {
  public:
-  // Both outlive it.
-  PushPages(Ingest& ingest, Clock& clock, PushLimits limits = {})
-      : ingest_(ingest), clock_(clock), limits_(limits) {}
+  // All outlive it.
+  PushPages(Ingest& ingest, PushRoom& room, Clock& clock, PushLimits limits = {})
+      : ingest_(ingest), room_(room), clock_(clock), limits_(limits) {}
 
   bool Has(absl::string_view path) const override;
   http::HttpResponse Answer(const http::HttpRequest& request) override;
@@ -43,6 +45,7 @@ class PushPages : public http::Pages {
   http::HttpResponse Push(const http::HttpRequest& request, int64_t now_ms);
 
   Ingest& ingest_;
+  PushRoom& room_;
   Clock& clock_;
   const PushLimits limits_;
   std::atomic<int> under_way_ = 0;

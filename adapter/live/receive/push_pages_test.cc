@@ -20,7 +20,7 @@ constexpr int64_t kNow = 1'700'000'000'000;
 
 struct Server {
   explicit Server(StoreOptions options = {}, PushLimits limits = {})
-      : store(options), pages(ingest, clock, limits) {}
+      : store(options), pages(ingest, room, clock, limits) {}
 
   // Status and first line of the text.
   std::string Send(http::HttpRequest request) {
@@ -65,6 +65,7 @@ struct Server {
   SimulatedClock clock{absl::FromUnixMillis(kNow)};
   Store store;
   Ingest ingest{store};
+  PushRoom room{1000};
   PushPages pages;
   http::HttpResponse last;
 };
@@ -168,6 +169,25 @@ TEST(PushPages, WhatIsNoRequestIsRefused) {
 TEST(PushPages, TooManyAtOnceAreToldToWait) {
   Server server({}, {.max_at_once = 0});
   EXPECT_THAT(server.Push("a 1\n"), HasSubstr("429"));
+}
+
+// Of all pages, by what reading takes; one that is alone may take any.
+TEST(PushPages, RequestsShareARoom) {
+  Server server;
+  const std::string page = "a " + std::string(400, '0') + "1\n";
+  EXPECT_THAT(server.Push(page), HasSubstr("204"));
+  {
+    PushRoom::Share other(server.room);
+    ASSERT_TRUE(other.GrowTo(2000)) << "it was alone";
+    EXPECT_THAT(server.Push("a 2\n"), HasSubstr("429"));
+    EXPECT_EQ(server.last.headers.back().first, "Retry-After");
+    EXPECT_THAT(server.Write(page), HasSubstr("429"));
+  }
+  PushRoom::Share other(server.room);
+  ASSERT_TRUE(other.GrowTo(500));
+  EXPECT_FALSE(PushRoom::Share(server.room).GrowTo(501));
+  EXPECT_THAT(server.Push("b 2\n"), HasSubstr("204")) << "there is room for both";
+  EXPECT_THAT(server.Push(page), HasSubstr("429"));
 }
 
 TEST(PushPages, SeriesThatAreRefusedForTheirLabelsAreCounted) {
