@@ -38,6 +38,13 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
   return absl::Status(status.code(), absl::StrCat(origin_.Origin(), ": ", status.message()));
 }
 
+bool Connection::WorthKeeping() const {
+  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, and each
+  // byte takes up to 19 in memory, which a tenant could have as often as there are connections.
+  constexpr size_t kMost = 8 << 10;
+  return socket_ == nullptr || socket_->PeerCertificateBytes() <= kMost;
+}
+
 absl::Status Connection::Connect(const Until& until) {
   Until opened = until;
   opened.deadline = std::min(until.deadline, until.clock.MonotonicNow() + options_.connect_timeout);

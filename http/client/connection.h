@@ -48,6 +48,9 @@ class Connection {
 
   // Whether it is still open, as far as is known here.
   bool Open() const { return socket_ != nullptr; }
+  // Whether it takes no more memory while it waits for the next exchange than those of honest
+  // servers do.
+  bool WorthKeeping() const;
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
   // answer, as it does when it closes.
   bool Reusable() const { return Open() && socket_->Quiet(); }

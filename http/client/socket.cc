@@ -82,6 +82,15 @@ class Socket::Tls {
     return Unavailable(absl::StrCat("TLS handshake failed: ", Reason()));
   }
 
+  size_t PeerCertificateBytes() const {
+    const STACK_OF(X509)* const chain = SSL_get_peer_cert_chain(ssl_.get());
+    size_t bytes = 0;
+    for (int i = 0; chain != nullptr && i < sk_X509_num(chain); ++i) {
+      bytes += static_cast<size_t>(std::max(i2d_X509(sk_X509_value(chain, i), nullptr), 0));
+    }
+    return bytes;
+  }
+
   absl::Status Write(absl::string_view data, const Until& until) {
     while (!data.empty()) {
       int sent = 0;
@@ -235,6 +244,10 @@ absl::StatusOr<size_t> Socket::Read(char* data, size_t size, const Until& until)
     }
     RETURN_IF_ERROR(WaitFor(fd_, POLLIN, until));
   }
+}
+
+size_t Socket::PeerCertificateBytes() const {
+  return tls_ == nullptr ? 0 : tls_->PeerCertificateBytes();
 }
 
 bool Socket::Quiet() const {

@@ -120,7 +120,7 @@ class Pool {
 
   void Return(std::unique_ptr<Connection> connection, int generation) {
     // Whether it is still usable is checked again when it is taken.
-    if (!connection->Open()) return;
+    if (!connection->Open() || !connection->WorthKeeping()) return;
     const MonotonicTime now = clock_.MonotonicNow();
     std::optional<Idle> dropped;
     absl::MutexLock lock(&mutex_);

@@ -795,6 +795,33 @@ TEST_F(TlsTest, AServerShowsNoMoreCertificatesThanAnyNeeds) {
   }
 }
 
+TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
+  TransportOptions options;
+  options.insecure_skip_verify = true;
+  for (const size_t bytes : {6'000, 10'000}) {
+    auto made = MakeServer(false);
+    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+    X509* const certificate = SSL_CTX_get0_certificate(context);
+    const auto size = static_cast<size_t>(i2d_X509(certificate, nullptr));
+    for (size_t shown = size; shown < bytes; shown += size) {
+      ASSERT_EQ(SSL_CTX_add1_chain_cert(context, certificate), 1);
+    }
+    absl::Mutex mutex;
+    std::set<int> peers;
+    made->set_logger([&](const httplib::Request& request, const httplib::Response&) {
+      absl::MutexLock lock(&mutex);
+      peers.insert(request.remote_port);
+    });
+    Server server(std::move(made));
+    server.Start();
+    options.url = absl::StrCat("https://", server.Authority());
+    const auto transport = Make(options);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok());
+    absl::MutexLock lock(&mutex);
+    EXPECT_EQ(peers.size(), bytes < 8192 ? 1u : 3u) << bytes;
+  }
+}
+
 // They are read once in a process, hence in one of its own.
 TEST_F(TlsTest, WithoutACaTheMachinesRootsAreTrusted) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
