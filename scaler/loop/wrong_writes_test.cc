@@ -373,6 +373,24 @@ TEST_F(WrongWrites, AnAdditionThatWasSentTwiceReplacesEarlierOnes) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The answer that says 8 is as young as the conflict. On it the same write would be tried again, and
+// in a simulation, where that takes no time, for ever.
+TEST_F(WrongWrites, AScaleThatWasAskedForIsAskedForAgainAfterAConflict) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(TargetOf(Hpa()), 'a', 80'000);
+  Make(
+      {.key = Hpa(), .metrics = MetricOf('a', "web", 10), .spec = Bounds(1, 20), .annotations = ""},
+      8);
+  sim.Run(absl::Seconds(20));
+  replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+  sim.Run(absl::Seconds(65));  // from now on it is asked for
+  replica.network.repeated = 1;
+  sim.Set(TargetOf(Hpa()), 'a', 150'000);
+  sim.Run(absl::Seconds(5));
+  EXPECT_EQ(Replicas(Hpa()), 15) << sim.judge.LastDecisions(Hpa());
+  EXPECT_EQ(sim.judge.writes(), 1);
+}
+
 // A trigger was read while the watch of pods failed, and a slow metric only after it worked again.
 TEST_F(WrongWrites, WhatABrokenWatchToldATriggerIsNotScaledDownOn) {
   const SimulatedCluster::Target jobs = JobsOf(TargetOf(Own()));

@@ -31,6 +31,13 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   DropReplaceableAdditions(*behavior, decision.now, decision.state);
 }
 
+// After a conflict. A scale that was asked for, since no watch tells of it, is asked for again.
+void DecideAnew(TrackedAutoscaler& tracked, WriteOutcome& write) {
+  write.dropped = true;
+  write.decide_anew = true;
+  tracked.inputs.target.question = nullptr;
+}
+
 // Whether requests are carried to the target.
 bool IsCarried(const TrackedAutoscaler& tracked) {
   const std::vector<TriggerSpec>& triggers = tracked.inputs.managed->own.triggers;
@@ -137,16 +144,14 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     deps_.scales.Learn(target, *latest);
     if (latest->uid != read.uid || latest->spec_replicas != decision.current) {
       if (latest->spec_replicas == decision.desired) ForgetReplaceable(tracked);
-      write.dropped = true;
-      write.decide_anew = true;
+      DecideAnew(tracked, write);
       return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
                                              " replicas now, not ", decision.current));
     }
     const bool same_pods =
         latest->status_replicas == read.status_replicas && latest->selector == read.selector;
     if (decision.desired < decision.current && !same_pods) {
-      write.dropped = true;
-      write.decide_anew = true;
+      DecideAnew(tracked, write);
       return absl::AbortedError("the target has other pods now than it was decided on");
     }
     read = *std::move(latest);
