@@ -776,18 +776,23 @@ TEST_F(TlsTest, KeysAreNotExchangedInFiniteFields) {
   }
 }
 
+// Makes the server show its certificate as often as it takes to come to so many bytes.
+void ShowCertificates(size_t bytes, httplib::Server& server) {
+  SSL_CTX* const context = static_cast<httplib::SSLServer&>(server).ssl_context();
+  X509* const certificate = SSL_CTX_get0_certificate(context);
+  const auto size = static_cast<size_t>(i2d_X509(certificate, nullptr));
+  for (size_t shown = size; shown < bytes; shown += size) {
+    ASSERT_EQ(SSL_CTX_add1_chain_cert(context, certificate), 1);
+  }
+}
+
 // They are kept as long as the connection.
 TEST_F(TlsTest, AServerShowsNoMoreCertificatesThanAnyNeeds) {
   TransportOptions options;
   options.insecure_skip_verify = true;
   for (const size_t bytes : {20'000, 40'000}) {
     auto made = MakeServer(false);
-    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
-    X509* const certificate = SSL_CTX_get0_certificate(context);
-    const auto size = static_cast<size_t>(i2d_X509(certificate, nullptr));
-    for (size_t shown = size; shown < bytes; shown += size) {
-      ASSERT_EQ(SSL_CTX_add1_chain_cert(context, certificate), 1);
-    }
+    ASSERT_NO_FATAL_FAILURE(ShowCertificates(bytes, *made));
     Server server(std::move(made));
     server.Start();
     options.url = absl::StrCat("https://", server.Authority());
@@ -800,12 +805,7 @@ TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
   options.insecure_skip_verify = true;
   for (const size_t bytes : {6'000, 10'000}) {
     auto made = MakeServer(false);
-    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
-    X509* const certificate = SSL_CTX_get0_certificate(context);
-    const auto size = static_cast<size_t>(i2d_X509(certificate, nullptr));
-    for (size_t shown = size; shown < bytes; shown += size) {
-      ASSERT_EQ(SSL_CTX_add1_chain_cert(context, certificate), 1);
-    }
+    ASSERT_NO_FATAL_FAILURE(ShowCertificates(bytes, *made));
     absl::Mutex mutex;
     std::set<int> peers;
     made->set_logger([&](const httplib::Request& request, const httplib::Response&) {

@@ -264,18 +264,22 @@ TEST(Scaler, WritesAgainAfterAConflictThatLeftTheReplicas) {
   EXPECT_EQ(world.scaler->stats().conflicts, 2u);
 }
 
+// Changes the Deployment `web` right before its scale is written for the first time.
+void PatchBeforeFirstWrite(LoopWorld& world, const std::string& patch) {
+  world.api.OnRequest([&world, patch, done = false](const http::HttpCall& call) mutable {
+    if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
+    done = true;
+    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", patch);
+  });
+}
+
 TEST(Scaler, DropsADecisionWhenAConflictChangedTheReplicas) {
   LoopWorld world;
   world.AddDeployment("web", 2);
   world.PutHpa("web", ExternalMetricJson("queue", "10"));
   world.metrics.SetExternal("queue", 35000);
   // Somebody scales to 7 right before the first write.
-  bool done = false;
-  world.api.OnRequest([&](const http::HttpCall& call) {
-    if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
-    done = true;
-    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web", R"({"spec":{"replicas":7}})");
-  });
+  PatchBeforeFirstWrite(world, R"({"spec":{"replicas":7}})");
   world.Start();
   const std::optional<Seen> dropped = world.Next("web");
   ASSERT_TRUE(dropped.has_value());
@@ -293,13 +297,7 @@ TEST(Scaler, DropsARemovalWhenAConflictChangedTheStatus) {
   world.PutHpa("web", ExternalMetricJson("queue", "10"));
   world.metrics.SetExternal("queue", 200000);
   // A pod is gone right before the first write.
-  bool done = false;
-  world.api.OnRequest([&](const http::HttpCall& call) {
-    if (done || call.method != "PUT" || !absl::StrContains(call.target, "/scale")) return;
-    done = true;
-    world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
-                    R"({"status":{"replicas":21}})");
-  });
+  PatchBeforeFirstWrite(world, R"({"status":{"replicas":21}})");
   world.Start();
   const std::optional<Seen> dropped = world.Next("web");
   ASSERT_TRUE(dropped.has_value());

@@ -237,18 +237,12 @@ TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
   EXPECT_EQ(zero.cluster.Replicas(kWeb), 2) << zero.judge.LastDecisions(kHpa);
 }
 
-// As many replicas as there are two pods of app=job; 90 s after the last of them there are none.
-constexpr char kJobs[] =
-    R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"60s"},"cooldownPeriod":90,)"
-    R"("triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":"app=job",)"
-    R"("value":"2"}}])";
-
 // The other replica sees the last activity, all between two slots of this one.
 TEST_F(UnseenChanges, WhoWinsAShardBackTakesOverTheCooldownToo) {
   const SimulatedCluster::Target jobs = {"shop", "job"};
   SimulatedReplica& first = sim.AddReplica();
   sim.cluster.PutDeployment(jobs, 2);
-  Make({.key = kOwn, .metrics = "", .spec = kJobs, .annotations = ""}, 1);
+  Make({.key = kOwn, .metrics = "", .spec = FollowingJobs("60s", 90), .annotations = ""}, 1);
   sim.Run(absl::Seconds(110));
   SimulatedReplica& second = sim.AddReplica();
   first.network.refused = 1;

@@ -287,16 +287,10 @@ TEST_F(WrongWrites, WhoOnlyAdvisesRemembersWhatItActsOnAcrossOwners) {
   EXPECT_THAT(advising.judge.wrong(), IsEmpty());
 }
 
-// As many replicas as there are two pods of app=job; a minute after the last of them there are none.
-constexpr char kJobs[] =
-    R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":"1s"},"cooldownPeriod":60,)"
-    R"("triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":"app=job",)"
-    R"("value":"2"}}])";
-
 TEST_F(WrongWrites, WhoWakesATargetAndDiesLeavesItItsCooldown) {
   const SimulatedCluster::Target jobs = {"shop", "job"};
   sim.AddReplica();
-  Make({.key = Own(), .metrics = "", .spec = kJobs, .annotations = ""}, 0);
+  Make({.key = Own(), .metrics = "", .spec = FollowingJobs("1s", 60), .annotations = ""}, 0);
   sim.Run(absl::Seconds(20));
   ASSERT_EQ(Replicas(Own()), 0);
   // It dies before it can write down why.
@@ -317,7 +311,7 @@ TEST_F(WrongWrites, ASuccessorsClockShortensNoCooldown) {
   const SimulatedCluster::Target jobs = {"shop", "job"};
   sim.AddReplica();
   sim.cluster.PutDeployment(jobs, 2);
-  Make({.key = Own(), .metrics = "", .spec = kJobs, .annotations = ""}, 1);
+  Make({.key = Own(), .metrics = "", .spec = FollowingJobs("1s", 60), .annotations = ""}, 1);
   sim.Run(absl::Seconds(20));
   sim.cluster.DeleteDeployment(jobs);
   sim.Run(absl::Seconds(10));

@@ -328,6 +328,24 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
   }
 }
 
+void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDecision& last) const {
+  // A shard that is being handed over is remembered for a moment more.
+  const AutoscalerKey& key = inputs.managed->key;
+  if (last.restored || !deps_.ownership.Owns(key) || !deps_.ownership.Remembers(key)) return;
+  last.restored = true;
+  std::optional<RememberedState> earlier =
+      deps_.ownership.Restore(key, inputs.scale.answer.spec_replicas, now);
+  if (!earlier.has_value()) return;
+  ScalerState& state = last.decision.state;
+  state = std::move(earlier->state);
+  if (earlier->complete) return;
+  if (const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior) {
+    DropReplaceableAdditions(*behavior, now, state);
+  } else {
+    state.scale_ups.clear();  // under a behavior that is gone by now others may have replaced them
+  }
+}
+
 void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) const {
   const CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
@@ -355,23 +373,7 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
   }
   last.wall_offset = offset;
   if (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
-  // A shard that is being handed over is remembered for a moment more.
-  const AutoscalerKey& key = inputs.managed->key;
-  if (!last.restored && deps_.ownership.Owns(key) && deps_.ownership.Remembers(key)) {
-    last.restored = true;
-    std::optional<RememberedState> earlier =
-        deps_.ownership.Restore(key, inputs.scale.answer.spec_replicas, now.wall);
-    if (earlier.has_value()) {
-      last.decision.state = std::move(earlier->state);
-      const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
-      if (!earlier->complete && behavior.has_value()) {
-        DropReplaceableAdditions(*behavior, now.wall, last.decision.state);
-      } else if (!earlier->complete) {
-        // Under a behavior that is gone by now others may have replaced them.
-        last.decision.state.scale_ups.clear();
-      }
-    }
-  }
+  RestoreState(inputs, now.wall, last);
   NoteUnconfirmedWrite(inputs, now.wall, last, written);
   NoteForeignScale(inputs, now.wall, last, written);
 }

@@ -62,6 +62,9 @@ class DecideStep {
   static void ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now);
   static void ReadTriggers(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch);
   void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
+  // Takes over what an earlier owner remembered, once and as soon as that is known. The scale has
+  // been read.
+  void RestoreState(const CycleInputs& inputs, absl::Time now, LastDecision& last) const;
 
   const Deps deps_;
 };

@@ -161,9 +161,7 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   const bool acts = record.mode == Mode::kAct;
   const auto memories = {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]};
   // Whoever sees it paused remembers what it recommends meanwhile, and may be the next to act.
-  if (EffectiveMode(*record.managed, mode_) != Mode::kAct) {
-    began_paused_.insert(memories.begin(), memories.end());
-  }
+  if (!acts) began_paused_.insert(memories.begin(), memories.end());
   const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
   if (!acts && !self.Owns(record.managed->key)) return;
   if (AnotherMayWrite(replica, record.managed->key)) return;
@@ -172,9 +170,7 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   }
   // Of what was found before anything was recommended, and of what the metrics ask for.
   for (ScalerState* state : memories) {
-    if (!acts) {
-      began_paused_.insert(state);
-    } else if (!began_paused_.contains(state)) {
+    if (acts && !began_paused_.contains(state)) {
       RecordInitialRecommendation(decision.current, kSimulationStart + when, *state);
     }
   }

@@ -28,6 +28,13 @@ std::string MemoryOf(int average) {
       R"("averageValue":")", average, R"("}}})");
 }
 
+std::string FollowingJobs(absl::string_view interval, int cooldown) {
+  return absl::StrCat(R"(,"minReplicas":0,"maxReplicas":20,"cadence":{"interval":")", interval,
+                      R"("},"cooldownPeriod":)", cooldown,
+                      R"(,"triggers":[{"type":"kubernetes-workload","metadata":{"podSelector":)",
+                      R"("app=job","value":"2"}}])");
+}
+
 std::string AutoscalerText::Json() const {
   const bool own = key.kind == AutoscalerKind::kOwn;
   return absl::StrCat(

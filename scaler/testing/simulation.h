@@ -19,6 +19,9 @@ namespace flyball::scaler {
 std::string MetricOf(char which, absl::string_view name, int average);
 std::string CpuOf(int percent);
 std::string MemoryOf(int average);
+// Further fields of a spec: decided each `interval`, as many replicas as there are two pods of
+// app=job, and none once there has been no such pod for `cooldown` seconds.
+std::string FollowingJobs(absl::string_view interval, int cooldown);
 
 // An autoscaler that can be written as JSON.
 struct AutoscalerText {

@@ -36,8 +36,13 @@ http::HttpResponse Failure(OtlpEncoding encoding, int http_status, const absl::S
   return response;
 }
 
-absl::Status TooMany() {
-  return absl::UnavailableError("too many requests with metrics are under way");
+http::HttpResponse TooMany(OtlpEncoding encoding) {
+  return Failure(encoding, 429,
+                 absl::ResourceExhaustedError("too many requests with metrics are under way"));
+}
+
+absl::Status TooLong(size_t limit) {
+  return absl::ResourceExhaustedError(absl::StrCat("the request has more than ", limit, " bytes"));
 }
 
 size_t MemoryForEachByte(OtlpEncoding encoding) {
@@ -58,11 +63,8 @@ absl::StatusOr<std::string> Uncompress(absl::string_view body, size_t limit,
     if (room) message.append(bytes.data(), bytes.size());
     return room;
   });
-  if (!fits) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the request has more than ", limit, " bytes"));
-  }
-  if (!room) return TooMany();
+  if (!fits) return TooLong(limit);
+  if (!room) return absl::UnavailableError("there is no room for the request now");
   if (!status.ok() || !inflater.AtEnd()) {
     return absl::InvalidArgumentError("the body is not compressed with gzip");
   }
@@ -80,9 +82,7 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   const auto encoding = formats::OtlpEncodingOf(request.Header("Content-Type"));
   if (!encoding.ok()) return TextAnswer(415, encoding.status().message());
   const absl::Cleanup ended = [this] { --under_way_; };
-  if (++under_way_ > limits_.max_at_once) {
-    return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
-  }
+  if (++under_way_ > limits_.max_at_once) return TooMany(*encoding);
   PushRoom::Share share(room_);
   const auto has_room = [&](size_t bytes) {
     return share.GrowTo(MemoryForEachByte(*encoding) * bytes);
@@ -90,7 +90,7 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   const absl::string_view packing = request.Header("Content-Encoding");
   if (packing.empty() || absl::EqualsIgnoreCase(packing, "identity")) {
     if (request.body.size() <= MaxBytes(*encoding) && !has_room(request.body.size())) {
-      return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
+      return TooMany(*encoding);
     }
     return Take(*encoding, request.body);
   }
@@ -100,9 +100,7 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   }
   const auto message = Uncompress(request.body, MaxBytes(*encoding), has_room);
   if (message.ok()) return Take(*encoding, *message);
-  if (absl::IsUnavailable(message.status())) {
-    return Failure(*encoding, 429, absl::ResourceExhaustedError(TooMany().message()));
-  }
+  if (absl::IsUnavailable(message.status())) return TooMany(*encoding);
   return Failure(*encoding, absl::IsResourceExhausted(message.status()) ? 413 : 400,
                  message.status());
 }
@@ -115,9 +113,7 @@ size_t OtlpPages::MaxBytes(OtlpEncoding encoding) const {
 
 http::HttpResponse OtlpPages::Take(OtlpEncoding encoding, absl::string_view message) {
   if (message.size() > MaxBytes(encoding)) {
-    return Failure(encoding, 413,
-                   absl::ResourceExhaustedError(absl::StrCat(
-                       "the request has more than ", MaxBytes(encoding), " bytes")));
+    return Failure(encoding, 413, TooLong(MaxBytes(encoding)));
   }
   const auto received = receiver_.Take(encoding, message, absl::ToUnixMillis(clock_.WallNow()));
   if (!received.ok()) return Failure(encoding, 400, received.status());

@@ -27,9 +27,7 @@ http::HttpResponse Later(int status, absl::string_view text) {
   return response;
 }
 
-http::HttpResponse TooMany() {
-  return Later(429, "too many requests with samples are under way");
-}
+http::HttpResponse TooMany() { return Later(429, "too many requests with samples are under way"); }
 
 http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
   if (!received.ok()) return TextAnswer(400, received.status().message());
@@ -49,9 +47,7 @@ bool PushPages::Has(absl::string_view path) const {
 http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
   if (request.method != "POST") return PostExpected();
   const absl::Cleanup ended = [this] { --under_way_; };
-  if (++under_way_ > limits_.max_at_once) {
-    return TooMany();
-  }
+  if (++under_way_ > limits_.max_at_once) return TooMany();
   const int64_t now_ms = absl::ToUnixMillis(clock_.WallNow());
   return absl::StartsWith(request.target, kWritePath) ? Write(request, now_ms)
                                                       : Push(request, now_ms);

@@ -1,9 +1,9 @@
 #include "adapter/live/store/store.h"
 
 #include <algorithm>
-#include <limits>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "absl/base/casts.h"
