@@ -1,6 +1,7 @@
 #include "base/clock.h"
 
-#include <chrono>
+#include <time.h>
+
 #include <thread>
 #include <utility>
 
@@ -15,8 +16,13 @@ namespace {
 class SystemClock : public Clock {
  public:
   absl::Time WallNow() const override { return absl::Now(); }
+  // CLOCK_MONOTONIC, the clock of std::chrono::steady_clock, stands still while the machine is
+  // suspended: then a Lease that another replica has taken would still count as held, and what was
+  // measured before as young.
   MonotonicTime MonotonicNow() const override {
-    return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+    timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return absl::DurationFromTimespec(now);
   }
 
   bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline) override
@@ -37,7 +43,7 @@ class SystemClock : public Clock {
     if (rings_) return true;
     absl::StatusOr<std::thread> thread = UnlessNoThread([this] {
       return std::thread([this] {
-        while (true) waits_.SleepUntil(waits_.Ring(MonotonicNow()));
+        while (true) waits_.SleepUntil(*this, waits_.Ring(MonotonicNow()));
       });
     });
     if (!thread.ok()) return false;

@@ -13,7 +13,7 @@
 
 namespace flyball {
 
-// Time since an arbitrary start that never jumps. Only differences mean anything.
+// Never jumps, goes on while the machine is suspended. Only differences mean anything.
 using MonotonicTime = absl::Duration;
 
 class Clock {

@@ -1,6 +1,12 @@
 #include "base/clock.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -21,6 +27,41 @@ TEST(SimulatedClockTest, WallJumpsLeaveMonotonicTimeAlone) {
 TEST(SystemClockTest, MonotonicTimeDoesNotRunBackwards) {
   const MonotonicTime first = Clock::System().MonotonicNow();
   EXPECT_GE(Clock::System().MonotonicNow(), first);
+}
+
+bool WriteTo(const char* path, std::string_view text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  const bool written = file >= 0 && write(file, text.data(), text.size()) > 0;
+  if (file >= 0) close(file);
+  return written;
+}
+
+// A time namespace whose machine has been suspended for a day, as its clocks say.
+TEST(SystemClockTest, MonotonicTimeGoesOnWhileTheMachineIsSuspended) {
+  enum { kGoesOn, kStandsStill, kNotAllowed };
+  const pid_t maker = fork();
+  ASSERT_GE(maker, 0);
+  if (maker == 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWTIME) != 0 ||
+        !WriteTo("/proc/self/timens_offsets", "boottime 86400 0")) {
+      _exit(kNotAllowed);
+    }
+    const MonotonicTime before = Clock::System().MonotonicNow();
+    const pid_t inside = fork();  // only a child is in the new time namespace
+    if (inside < 0) _exit(kNotAllowed);
+    if (inside == 0) {
+      const absl::Duration passed = Clock::System().MonotonicNow() - before;
+      _exit(passed > absl::Hours(23) ? kGoesOn : kStandsStill);
+    }
+    int status = 0;
+    waitpid(inside, &status, 0);
+    _exit(WEXITSTATUS(status));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(maker, &status, 0), maker);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "no time namespace can be made here";
+  EXPECT_EQ(WEXITSTATUS(status), kGoesOn);
 }
 
 // How long from now on by that clock.

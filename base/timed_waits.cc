@@ -74,13 +74,13 @@ MonotonicTime TimedWaits::Ring(MonotonicTime now) {
   return waits_.empty() ? absl::InfiniteDuration() : waits_.begin()->first;
 }
 
-void TimedWaits::SleepUntil(MonotonicTime next) {
-  // Later times are cut to this one, so that nothing overflows.
+void TimedWaits::SleepUntil(const Clock& clock, MonotonicTime next) {
+  // Longer times are cut to this one, so that nothing overflows.
   constexpr absl::Duration kFarAway = absl::Hours(24 * 365 * 100);
-  const std::chrono::steady_clock::time_point time(
-      absl::ToChronoNanoseconds(std::min(next, kFarAway)));
+  const absl::Duration time = std::min(next - clock.MonotonicNow(), kFarAway);
   std::unique_lock<std::mutex> lock(mutex_);
-  sooner_.wait_until(lock, time, [&] { return !waits_.empty() && waits_.begin()->first < next; });
+  sooner_.wait_for(lock, absl::ToChronoNanoseconds(time),
+                   [&] { return !waits_.empty() && waits_.begin()->first < next; });
 }
 
 void TimedWaits::AwaitBegun(uint64_t count) {

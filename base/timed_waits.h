@@ -26,8 +26,9 @@ class TimedWaits {
   // none.
   MonotonicTime Ring(MonotonicTime now);
 
-  // Blocks until the machine's monotonic clock says `next`, or there is an earlier deadline.
-  void SleepUntil(MonotonicTime next);
+  // Blocks until the clock, which is the machine's, says `next`, or there is an earlier deadline.
+  // May be late by the time for which the machine was suspended meanwhile.
+  void SleepUntil(const Clock& clock, MonotonicTime next);
 
   // Blocks until so many waits have begun.
   void AwaitBegun(uint64_t count);
