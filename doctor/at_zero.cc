@@ -12,11 +12,14 @@ namespace {
 
 // The command that writes the condition that a newer controller would have written.
 std::string MarkAsAsleep(const AutoscalerFacts& facts) {
+  const bool listed = !facts.autoscaler.status.conditions.empty();  // else no list may be there
   return absl::StrCat(
       "kubectl -n ", facts.key.ns, " patch hpa ", facts.key.name,
-      " --subresource=status --type=json -p='[{\"op\":\"add\",\"path\":\"/status/conditions/-\","
-      "\"value\":{\"type\":\"ScaledToZero\",\"status\":\"True\",\"reason\":\"ScaledToZero\","
-      "\"message\":\"the HPA controller scaled the workload to zero\"}}]'");
+      " --subresource=status --type=json -p='[{\"op\":\"add\",\"path\":\"/status/conditions",
+      listed ? "/-" : "", "\",\"value\":", listed ? "" : "[",
+      "{\"type\":\"ScaledToZero\",\"status\":\"True\",\"reason\":\"ScaledToZero\","
+      "\"message\":\"the HPA controller scaled the workload to zero\"}",
+      listed ? "" : "]", "}]'");
 }
 
 }  // namespace

@@ -45,6 +45,17 @@ TEST(CheckAtZero, ATargetWithoutTheConditionIsNamed) {
   EXPECT_THAT(found.fix, HasSubstr("kubectl -n shop patch hpa web --subresource=status"));
 }
 
+TEST(CheckAtZero, ItsConditionIsAddedToThoseThatThereAre) {
+  AutoscalerFacts facts = Asleep(Of(37));
+  EXPECT_THAT(CheckAtZero(facts).fix,
+              HasSubstr(R"("path":"/status/conditions","value":[{"type":"ScaledToZero",)"));
+  EXPECT_THAT(CheckAtZero(facts).fix, HasSubstr(R"(to zero"}]}]')"));
+  Say("ScalingActive", true, facts);
+  EXPECT_THAT(CheckAtZero(facts).fix,
+              HasSubstr(R"("path":"/status/conditions/-","value":{"type":"ScaledToZero",)"));
+  EXPECT_THAT(CheckAtZero(facts).fix, HasSubstr(R"(to zero"}}]')"));
+}
+
 TEST(CheckAtZero, TriggersWakeATarget) {
   AutoscalerFacts facts = Asleep(Of(37));
   facts.key.kind = scaler::AutoscalerKind::kOwn;
