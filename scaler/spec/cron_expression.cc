@@ -1,8 +1,10 @@
 #include "scaler/spec/cron_expression.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -101,18 +103,33 @@ absl::StatusOr<CronField> ParseField(absl::string_view field, const FieldRule& r
   return out;
 }
 
+// The library would also open files by their path, take the machine's own zone by name, and take
+// `Europe//Paris` for another zone than `Europe/Paris`.
+bool IsZoneName(absl::string_view name) {
+  return !name.empty() && name.size() <= 100 && name[0] != '/' && name != "localtime" &&
+         name != "Local" && !absl::StrContains(name, "//") &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                  absl::StrContains("/_+-", absl::string_view(&c, 1));
+         });
+}
+
+// The library keeps every name that it was asked for until the process ends, also those of no
+// zone, and names come from everybody who may write an autoscaler: so it is asked only for names of
+// the zone database, unless that lies elsewhere (TZDIR).
+bool MayBeZone(absl::string_view name) {
+  constexpr char kDatabase[] = "/usr/share/zoneinfo";
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(absl::StrCat(kDatabase, "/", name), ignored) ||
+         !std::filesystem::is_directory(kDatabase, ignored);
+}
+
 }  // namespace
 
 absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name) {
-  // The library would also open files by their path, and take the machine's own zone by name.
-  const bool is_name = !name.empty() && name.size() <= 100 && name[0] != '/' &&
-                       name != "localtime" && name != "Local" &&
-                       std::all_of(name.begin(), name.end(), [](char c) {
-                         return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-                                absl::StrContains("/_+-", absl::string_view(&c, 1));
-                       });
+  if (name == "UTC") return absl::UTCTimeZone();
   absl::TimeZone zone;
-  if (!is_name || !absl::LoadTimeZone(name, &zone)) {
+  if (!IsZoneName(name) || !MayBeZone(name) || !absl::LoadTimeZone(name, &zone)) {
     return absl::InvalidArgumentError(absl::StrCat("unknown time zone \"", name, "\""));
   }
   return zone;

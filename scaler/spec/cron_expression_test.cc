@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+
+#include "absl/strings/str_cat.h"
 
 namespace flyball::scaler {
 namespace {
@@ -157,9 +160,16 @@ TEST(LoadZoneTest, OnlyNamesOfTheDatabase) {
   EXPECT_TRUE(LoadZone("Europe/Prague").ok());
   EXPECT_TRUE(LoadZone("Etc/GMT+5").ok());
   for (const char* name : {"", "localtime", "Local", "/etc/localtime", "../Etc/UTC", "file:UTC",
-                           "Mars/Base", "Europe"}) {
+                           "Mars/Base", "Europe", "Europe//Prague", "Europe/Prague/"}) {
     EXPECT_FALSE(LoadZone(name).ok()) << name;
   }
+}
+
+TEST(LoadZoneTest, NamesOfNoZoneTakeNoMemory) {
+  EXPECT_FALSE(LoadZone("Mars/Base").ok());
+  const size_t before = mallinfo2().uordblks;
+  for (int i = 0; i < 10'000; ++i) EXPECT_FALSE(LoadZone(absl::StrCat("Mars/Base", i)).ok());
+  EXPECT_LT(mallinfo2().uordblks, before + 10'000);
 }
 
 }  // namespace
