@@ -4,19 +4,61 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
 namespace flyball::serve {
 namespace {
+
+// Messages hold what others wrote: annotations of 256 KiB, for example.
+constexpr size_t kMaxMessageBytes = 16 << 10;
+
+std::string Cut(const spdlog::details::log_msg& message) {
+  std::string text(message.payload.data(), std::min(message.payload.size(), kMaxMessageBytes));
+  const size_t rest = message.payload.size() - text.size();
+  if (rest > 0) absl::StrAppend(&text, "... and ", rest, " bytes more");
+  return text;
+}
+
+// The message with control characters as escape sequences: whoever may choose a part of it could
+// otherwise write lines that look like others' messages, or move the cursor of a terminal.
+class OneLineMessage : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&,
+              spdlog::memory_buf_t& out) override {
+    constexpr absl::string_view kHex = "0123456789abcdef";
+    std::string line;
+    const std::string cut = Cut(message);
+    for (size_t i = 0; i < cut.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(cut[i]);
+      // C1 controls are two bytes in UTF-8, of which the first is 0xc2.
+      const auto next = static_cast<unsigned char>(i + 1 < cut.size() ? cut[i + 1] : 0);
+      if (byte == '\n') {
+        line.append("\\n");
+      } else if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0)) {
+        line.append({'\\', 'x', kHex[byte >> 4], kHex[byte & 15]});
+      } else {
+        line.push_back(cut[i]);
+      }
+    }
+    out.append(line.data(), line.data() + line.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<OneLineMessage>();
+  }
+};
 
 // The message as a JSON string, so that a line is always one JSON object.
 class JsonMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
               spdlog::memory_buf_t& out) override {
-    const nlohmann::json text = std::string(message.payload.data(), message.payload.size());
+    const nlohmann::json text = Cut(message);
     const std::string quoted = text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     out.append(quoted.data(), quoted.data() + quoted.size());
   }
@@ -35,7 +77,7 @@ void SetUpLogging(const std::string& format, int verbosity) {
     formatter->add_flag<JsonMessage>('*').set_pattern(
         R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","msg":%*})");
   } else {
-    formatter->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v");
+    formatter->add_flag<OneLineMessage>('*').set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %*");
   }
   logger->set_formatter(std::move(formatter));
   logger->set_level(verbosity >= kLogQueries    ? spdlog::level::trace
@@ -43,6 +85,12 @@ void SetUpLogging(const std::string& format, int verbosity) {
                                                 : spdlog::level::info);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));
+}
+
+void LogErrorLines(absl::string_view text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    spdlog::error("{}", std::string(line));
+  }
 }
 
 }  // namespace flyball::serve

@@ -1,7 +1,12 @@
 // The log of a server: standard error, a line for each message.
+//
+// Control characters in a message are escaped, and of one longer than 16 KiB only the beginning is
+// written.
 #pragma once
 
 #include <string>
+
+#include "absl/strings/string_view.h"
 
 namespace flyball::serve {
 
@@ -12,5 +17,8 @@ inline constexpr int kLogQueries = 6;
 
 // Sets the default logger. `format`: text, or json (an object with time, level and msg a line).
 void SetUpLogging(const std::string& format, int verbosity);
+
+// Logs a list of problems, one message for each line of `text`.
+void LogErrorLines(absl::string_view text);
 
 }  // namespace flyball::serve

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "base/read_file.h"
+#include "serve/logging.h"
 
 namespace flyball::serve {
 namespace {
@@ -157,8 +158,8 @@ void RuleFile::Reload() {
   success_.Set(rules.ok() ? 1 : 0);
   reloads_.Add({{"result", rules.ok() ? "success" : "refused"}}).Increment();
   if (accepted == nullptr) {
-    spdlog::error("{}: refused, the last good rules stay in force:\n{}", path_,
-                  std::string(rules.status().message()));
+    LogErrorLines(absl::StrCat(path_, ": refused, the last good rules stay in force:\n",
+                               rules.status().message()));
     return;
   }
   last_success_.Set(static_cast<double>(absl::ToUnixSeconds(clock_.WallNow())));

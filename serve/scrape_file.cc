@@ -11,6 +11,7 @@
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "rules/config.h"
+#include "serve/logging.h"
 
 namespace flyball::serve {
 namespace {
@@ -101,8 +102,8 @@ void ScrapeFile::Reload() {
   if (status.ok()) {
     spdlog::info("{}: now in force", path_);
   } else {
-    spdlog::error("{}: refused, the last good configuration stays in force: {}", path_,
-                  std::string(status.message()));
+    LogErrorLines(absl::StrCat(
+        path_, ": refused, the last good configuration stays in force: ", status.message()));
   }
 }
 

@@ -384,7 +384,7 @@ int Serve(ServeFlags flags, Clock& clock) {
 
   auto service = std::make_unique<Service>(std::move(flags), clock);
   if (absl::Status status = UnlessNoThread([&] { return service->Start(); }); !status.ok()) {
-    spdlog::error("cannot start: {}", std::string(status.message()));
+    LogErrorLines(absl::StrCat("cannot start: ", status.message()));
     return kStartError;
   }
   FreeMemory free_memory;
