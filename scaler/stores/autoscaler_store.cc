@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
 #include "scaler/spec/own/parser.h"
@@ -69,15 +70,15 @@ void ReadOwn(const Node& document, Managed& managed) {
 }  // namespace
 
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
-  absl::StatusOr<Node> document = ParseJson(json);
-  if (!document.ok()) return nullptr;
-  const Node* metadata = document->Find("metadata");
-  if (metadata == nullptr) return nullptr;
+  const absl::StatusOr<kube::ObjectPtr> meta = kube::MetadataReader().Read(json);
+  if (!meta.ok()) return nullptr;
   auto managed = std::make_shared<Managed>();
-  managed->key = {.kind = kind,
-                  .ns = std::string(metadata->FindText("namespace")),
-                  .name = std::string(metadata->FindText("name"))};
-  if (managed->key.name.empty()) return nullptr;
+  managed->key = {.kind = kind, .ns = (*meta)->ns, .name = (*meta)->name};
+  const absl::StatusOr<Node> document = ParseJson(json);
+  if (!document.ok()) {
+    managed->refused = std::string(document.status().message());
+    return managed;
+  }
   if (kind == AutoscalerKind::kHpa) {
     ReadHpa(*document, *managed);
   } else {

@@ -23,8 +23,8 @@ class AutoscalerSink {
   virtual void OnGone(const AutoscalerKey& key) = 0;
 };
 
-// Reads one object. The result of an invalid object has `refused` set; it is nullptr if not even
-// the name can be read.
+// Reads one object. The result of an invalid object has `refused` set, also if it is too deep to be
+// read as a whole, which its managedFields may be; it is nullptr if not even the name can be read.
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
 
 class AutoscalerStore {
