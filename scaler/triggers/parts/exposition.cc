@@ -1,6 +1,7 @@
 #include "scaler/triggers/parts/exposition.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -88,10 +89,18 @@ absl::StatusOr<double> TakeSample(absl::string_view text, Labels& labels) {
   return TakeValue(text);
 }
 
-bool Fits(const SampleSelector& selector, const Labels& labels) {
-  return std::all_of(selector.labels.begin(), selector.labels.end(), [&](const auto& wanted) {
-    return std::find(labels.begin(), labels.end(), wanted) != labels.end();
-  });
+// Both may be as long as an Autoscaler and an answer are, so they are sorted before they are
+// compared.
+void Sort(Labels& labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+}
+
+bool Fits(const SampleSelector& selector, Labels labels) {
+  if (selector.labels.empty()) return true;
+  Sort(labels);
+  return std::includes(labels.begin(), labels.end(), selector.labels.begin(),
+                       selector.labels.end());
 }
 
 }  // namespace
@@ -105,6 +114,7 @@ absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
   }
   if (TakeMark(rest, "{")) {
     ASSIGN_OR_RETURN(out.labels, TakeLabels(rest));
+    Sort(out.labels);
   }
   if (!absl::StripAsciiWhitespace(rest).empty()) {
     return absl::InvalidArgumentError("there is text after the metric");
@@ -125,7 +135,7 @@ absl::StatusOr<double> FindSample(absl::string_view page, const SampleSelector& 
       return absl::FailedPreconditionError(
           absl::StrCat("line ", number, ": ", value.status().message()));
     }
-    if (Fits(selector, labels)) return value;
+    if (Fits(selector, std::move(labels))) return value;
   }
   return absl::NotFoundError(absl::StrCat("no sample fits ", selector.name));
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 
 namespace flyball::scaler {
 namespace {
@@ -51,6 +52,18 @@ TEST(FindSampleTest, AMalformedLineIsNamed) {
     EXPECT_EQ(got.status().code(), absl::StatusCode::kFailedPrecondition) << line;
     EXPECT_THAT(std::string(got.status().message()), HasSubstr("line 2: ")) << line;
   }
+}
+
+// Both come from one who may write an Autoscaler: together they took 5 s, whatever the timeout.
+TEST(FindSampleTest, ManyLabelsAskedOfManyTakeNoTime) {
+  std::string wanted = "m{", line = "m{";
+  for (int i = 0; i < 40'000; ++i) {
+    wanted += "z=\"1\",";
+    absl::StrAppend(&line, "a=\"", i, "\",");
+  }
+  const MonotonicTime start = Clock::System().MonotonicNow();
+  EXPECT_EQ(*Find(line + "z=\"1\"} 7\n", wanted + "}"), 7);
+  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(2));
 }
 
 TEST(SampleSelectorTest, OnlyEqualityIsTaken) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -12,10 +13,11 @@
 namespace flyball::scaler {
 namespace {
 
-bool IsIndex(const std::string& step, size_t index) {
-  size_t wanted = 0;
+// nullopt: the step is no index.
+std::optional<size_t> IndexOf(const std::string& step) {
+  size_t index = 0;
   const bool digits = !step.empty() && step.find_first_not_of("0123456789") == std::string::npos;
-  return digits && absl::SimpleAtoi(step, &wanted) && wanted == index;
+  return digits && absl::SimpleAtoi(step, &index) ? std::optional(index) : std::nullopt;
 }
 
 // Finds one value of a document that it gets piece by piece, so that the rest of a JSON text is
@@ -77,10 +79,11 @@ class PathFinder : public nlohmann::json_sax<nlohmann::json> {
   size_t on_path_ = 0;  // how many of these are on the path; they are the outermost ones
   // About the innermost list or map on the path:
   bool is_list_ = false;
-  size_t index_ = 0;       // of the next item
-  bool key_fits_ = false;  // whether the key of the next member is the one of the path
-  bool left_ = false;      // a value on the path has ended, so that no other one can be on it
-  size_t counted_ = 0;     // the depth inside the list that was found, while it is open
+  std::optional<size_t> wanted_;  // the index of the path
+  size_t index_ = 0;              // of the next item
+  bool key_fits_ = false;         // whether the key of the next member is the one of the path
+  bool left_ = false;   // a value on the path has ended, so that no other one can be on it
+  size_t counted_ = 0;  // the depth inside the list that was found, while it is open
   std::optional<FoundValue> found_;
 };
 
@@ -88,7 +91,7 @@ bool PathFinder::IsOnPath() {
   if (counted_ != 0 && counted_ == depth_) ++found_->length;
   if (found_.has_value() || left_ || on_path_ != depth_) return false;
   if (depth_ == 0) return true;
-  return is_list_ ? IsIndex(steps_[depth_ - 1], index_++) : key_fits_;
+  return is_list_ ? wanted_ == index_++ : key_fits_;
 }
 
 bool PathFinder::Key(absl::string_view key) {
@@ -107,6 +110,8 @@ bool PathFinder::Begin(Node::Kind list_or_map) {
   }
   on_path_ = depth_;
   is_list_ = list_or_map == Node::Kind::kList;
+  // Not for each item: a step may be as long as an Autoscaler, and the list as long as an answer.
+  if (is_list_) wanted_ = IndexOf(steps_[depth_ - 1]);
   index_ = 0;
   key_fits_ = false;
   return true;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 
 namespace flyball::scaler {
 namespace {
@@ -97,6 +98,17 @@ TEST(ValuePathTest, DeepTextIsRead) {
   const std::string deep =
       absl::StrCat("{\"b\":", std::string(500'000, '['), std::string(500'000, ']'), ",\"a\":7}");
   EXPECT_EQ(*ValuePath::Parse("a")->ReadJson(deep), 7);
+}
+
+// Both come from one who may write an Autoscaler: together they took 20 s, whatever the timeout.
+TEST(ValuePathTest, ALongIndexOfALongListTakesNoTime) {
+  const auto path = ValuePath::Parse(std::string(200'000, '0') + "99999");
+  ASSERT_TRUE(path.ok());
+  std::string list = "[1";
+  for (int i = 0; i < 40'000; ++i) list += ",1";
+  const MonotonicTime start = Clock::System().MonotonicNow();
+  EXPECT_TRUE(absl::IsNotFound(path->ReadJson(list + "]").status()));
+  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(2));
 }
 
 TEST(ValuePathParseTest, WhatIsLeftOutIsRefused) {
