@@ -1,6 +1,7 @@
 #include "scaler/triggers/parts/http_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -15,6 +16,11 @@ namespace flyball::scaler {
 namespace {
 
 constexpr size_t kMaxContentType = 64;
+
+// Headers that say where a request ends and what happens to its connection, which the HTTP client
+// sets itself.
+constexpr absl::string_view kFraming[] = {"Connection", "Content-Length",    "Expect", "Host", "TE",
+                                          "Trailer",    "Transfer-Encoding", "Upgrade"};
 
 bool FitsRequestLine(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -34,6 +40,18 @@ std::string HttpSource::Describe(const http::HttpAnswer& answer) {
                       is_type && !type.empty() && type.size() <= kMaxContentType
                           ? absl::StrCat(" (", type, ")")
                           : "");
+}
+
+absl::string_view HttpSource::HeaderProblem(absl::string_view name) {
+  const bool is_token = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::StrContains("!#$%&'*+-.^_`|~", absl::string_view(&c, 1));
+  });
+  if (!is_token) return "is no name of a header";
+  const bool framing =
+      std::any_of(std::begin(kFraming), std::end(kFraming),
+                  [name](absl::string_view each) { return absl::EqualsIgnoreCase(name, each); });
+  return framing ? "is set by the client itself" : "";
 }
 
 std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::string_view url_field) {
@@ -115,6 +133,10 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   api_key_in_query_ = metadata.OneOf("method") == "query";
   api_key_name_ = metadata.Text("keyParamName");
   if (api_key_name_.empty()) api_key_name_ = api_key_in_query_ ? "api_key" : "X-API-KEY";
+  const absl::string_view problem = api_key_in_query_ ? "" : HeaderProblem(api_key_name_);
+  if (!problem.empty()) {
+    metadata.Wrong("keyParamName", absl::StrCat("\"", api_key_name_, "\" ", problem));
+  }
 }
 
 absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) const {
@@ -138,6 +160,10 @@ absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) co
   if (modes_.count("custom") != 0) {
     ASSIGN_OR_RETURN(std::string name, secrets_->ReadLine({"customAuthHeader"}));
     ASSIGN_OR_RETURN(std::string value, secrets_->ReadLine({"customAuthValue"}));
+    if (const absl::string_view problem = HeaderProblem(name); !problem.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("parameter customAuthHeader: the Secret's value ", problem));
+    }
     options.headers.emplace_back(std::move(name), std::move(value));
   }
   if (modes_.count("apiKey") != 0) {

@@ -63,6 +63,9 @@ class HttpSource {
   // All that an error may say about an unexpected answer: "status 403 (text/html)".
   static std::string Describe(const http::HttpAnswer& answer);
 
+  // Why no trigger may send a header of that name; "" if one may.
+  static absl::string_view HeaderProblem(absl::string_view name);
+
   // Reads the URL in the metadata `url_field`, unsafeSsl, timeout, authModes and what these need.
   // Problems are noted in plan.metadata.
   static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);

@@ -38,11 +38,6 @@ constexpr MetadataKey kKeys[] = {
      "requests are not signed for AWS; put a signing proxy in between"},
 };
 
-// Headers that say where a request ends and what happens to its connection, which the HTTP client
-// sets itself.
-constexpr absl::string_view kFraming[] = {"Connection", "Content-Length",    "Expect", "Host", "TE",
-                                          "Trailer",    "Transfer-Encoding", "Upgrade"};
-
 // No answer with a single series is longer.
 constexpr size_t kMaxSingle = 64 << 10;
 
@@ -109,12 +104,10 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   if (metadata.Has("namespace")) query.emplace_back("namespace", metadata.Text("namespace"));
   for (auto& pair : metadata.Pairs("queryParameters")) query.push_back(std::move(pair));
   http::Headers headers = metadata.Pairs("customHeaders");
-  for (const auto& header : headers) {
-    const std::string& name = header.first;
-    if (std::any_of(std::begin(kFraming), std::end(kFraming), [&name](absl::string_view framing) {
-          return absl::EqualsIgnoreCase(name, framing);
-        })) {
-      metadata.Wrong("customHeaders", absl::StrCat("must not set ", name));
+  for (const auto& [name, value] : headers) {
+    const absl::string_view problem = HttpSource::HeaderProblem(name);
+    if (!problem.empty()) {
+      metadata.Wrong("customHeaders", absl::StrCat("\"", name, "\" ", problem));
     }
   }
   source->set_headers(std::move(headers));
