@@ -388,7 +388,10 @@ void SimulatedFront::JudgeRefusal(const Client& client, const Refusal& refusal) 
   }
   const bool waited = now_ >= client.arrived + target.spec.activation_timeout ||
                       (!transport_->serving() && now_ >= client.arrived + kStartTimeout);
-  const bool full = of_service > target.spec.queue || (all > kHeldLimit && of_service > 1) ||
+  // All targets are of one namespace.
+  const int64_t before = all - 1;
+  const bool no_room = before >= SharedCounts::kShareOfRoom * (kHeldLimit - before);
+  const bool full = of_service > target.spec.queue || (no_room && of_service > 1) ||
                     (!transport_->serving() && all > kHeldLimit);
   bool just = false;
   switch (refusal.reason) {

@@ -277,6 +277,25 @@ TEST_F(FrontTest, TheQueueHasAnEndAndAFirstRequestAlwaysAPlace) {
   EXPECT_EQ(front.Totals(At(2)).held, 2);
 }
 
+TEST_F(FrontTest, ANamespaceThatHoldsAllItMayLeavesRoomForOthers) {
+  spec_.queue = 10'000;
+  Front front(FrontOptions{.held_limit = 1000}, told_, told_);
+  HttpService other = spec_;
+  other.name = "other/web";
+  front.AddService(spec_, 0, {}, At(0));
+  front.AddService(other, 0, {}, At(0));
+  front.BeginServing(At(0));
+  RequestId id = 0;
+  for (int i = 0; i < 2000; ++i) front.OnRequest(++id, "a", kWeb, At(1));
+  EXPECT_EQ(front.Snapshot(kWeb)->held, 800);
+  for (int i = 0; i < 2000; ++i) front.OnRequest(++id, "a", "other/web", At(1));
+  EXPECT_EQ(front.Snapshot("other/web")->held, 160);
+  // What one gives back is the other's, too.
+  for (RequestId held = 1; held <= 800; ++held) front.OnRequestEnd(held, At(2));
+  for (int i = 0; i < 2000; ++i) front.OnRequest(++id, "a", "other/web", At(2));
+  EXPECT_EQ(front.Snapshot("other/web")->held, 800);
+}
+
 TEST_F(FrontTest, NothingIsAnsweredBeforeItServesButWhatIsOverdue) {
   front_.AddService(spec_, 1, {Pod("7", true, true)}, At(0));
   front_.OnEnvoy("a", true, At(0));

@@ -5,6 +5,27 @@
 
 namespace flyball::front {
 
+bool SharedCounts::HasRoomFor(absl::string_view ns) const {
+  const auto found = held_by_namespace.find(ns);
+  const int64_t own = found == held_by_namespace.end() ? 0 : found->second;
+  return own < kShareOfRoom * (held_limit - held);
+}
+
+void SharedCounts::Hold(absl::string_view ns) {
+  ++held;
+  ++held_by_namespace[ns];
+}
+
+void SharedCounts::LetGo(absl::string_view ns) {
+  --held;
+  const auto found = held_by_namespace.find(ns);
+  if (--found->second == 0) held_by_namespace.erase(found);
+}
+
+absl::string_view Service::ns() const {
+  return absl::string_view(spec_.name).substr(0, spec_.name.find('/'));
+}
+
 void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn) {
   ++shared_.counters.gated_requests_total;
   if (state_ == ServiceState::kFailing) {
@@ -13,27 +34,28 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
   }
   if (asleep_ && queue_.empty()) load_.Wake(turn.now);
   load_.Begin(turn.now);
+  const bool room = shared_.HasRoomFor(ns());
   queue_.Add({id, node, arrived});
-  ++shared_.held;
+  shared_.Hold(ns());
   decided_.reset();  // the decision was made without this request
   if (state_ == ServiceState::kActivating) EvaluateSoon(turn.now);
   React(turn);
   if (!queue_.contains(id)) return;
-  if (!TooManyAreHeld()) {
+  if (!TooManyAreHeld(room)) {
     ++shared_.counters.held_total;
     return;
   }
   queue_.Remove(id);
-  --shared_.held;
+  shared_.LetGo(ns());
   load_.End(turn.now);
   Refuse(id, {RefusalReason::kQueueFull, ""}, turn);
 }
 
 // The first request of a service is held even if other services use up the limit, since it wakes
 // the service.
-bool Service::TooManyAreHeld() const {
+bool Service::TooManyAreHeld(bool room) const {
   const auto held = static_cast<int64_t>(queue_.size());
-  return held > spec_.queue || (shared_.held > shared_.held_limit && held > 1);
+  return held > spec_.queue || (!room && held > 1);
 }
 
 bool Service::WaitsTooLong(absl::Time now) const {
@@ -43,7 +65,7 @@ bool Service::WaitsTooLong(absl::Time now) const {
 
 void Service::End(RequestId id, Turn& turn) {
   if (queue_.Remove(id)) {
-    --shared_.held;
+    shared_.LetGo(ns());
   } else if (!slots_.Return(id)) {
     return;
   }
@@ -71,7 +93,7 @@ void Service::LetGo(Turn& turn) {
 }
 
 void Service::Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn) {
-  --shared_.held;
+  shared_.LetGo(ns());
   idle_.Reset();  // no Envoy has reported it yet
   // With a hard limit the request counts as in flight until its end is reported.
   if (!pod.has_value()) {
@@ -88,7 +110,7 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
 void Service::RefuseOlderThan(absl::Time arrived, const Refusal& refusal, Turn& turn) {
   queue_.Visit([&](const HeldRequest& request) {
     if (request.arrived > arrived) return WaitQueue::Verdict::kStop;
-    --shared_.held;
+    shared_.LetGo(ns());
     load_.End(turn.now);
     Refuse(request.id, refusal, turn);
     return WaitQueue::Verdict::kGoes;
