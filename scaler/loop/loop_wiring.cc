@@ -45,6 +45,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
       scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
       board_(dependencies_.clock,
              [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); }),
+      read_lanes_(dependencies_.run_reads, ReadLanes(options.read_threads)),
       trigger_lanes_(dependencies_.run_triggers, kTriggerLanes),
       statuses_(std::make_unique<StatusWriter>(
           StatusWriter::Deps{dependencies_.client, dependencies_.budget, dependencies_.clock,
@@ -75,7 +76,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
                      .steady = steady_,
                      .configs = configs_,
                      .plan = {.board = board_,
-                              .run_reads = dependencies_.run_reads,
+                              .read_lanes = read_lanes_,
                               .trigger_lanes = trigger_lanes_,
                               .clock = dependencies_.clock,
                               .tells_of_samples =

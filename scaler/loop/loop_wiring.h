@@ -43,6 +43,16 @@ namespace flyball::scaler {
 // threads of their own, which lanes (questions/lanes.h) share out among namespaces and servers.
 inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
 
+// Limits for metrics. All are asked of the same server, so a namespace may have all threads while
+// no other waits; then they take turns of some questions, which may share a query.
+inline Lanes::Limits ReadLanes(int threads) {
+  return {.threads = threads,
+          .of_server = threads,
+          .part_of_threads = 0,
+          .part_of_server = 0,
+          .in_a_row = threads};
+}
+
 // Everything outlives the loop.
 struct LoopDependencies {
   kube::ApiClient& client;
@@ -84,6 +94,7 @@ class LoopWiring {
   AutoscalerStore& autoscalers() { return autoscalers_; }
   PodStore& pods() { return pods_; }
   StatusWriter& statuses() { return *statuses_; }
+  Lanes& read_lanes() { return read_lanes_; }
   Lanes& trigger_lanes() { return trigger_lanes_; }
   Loop& loop() { return *loop_; }
 
@@ -110,6 +121,7 @@ class LoopWiring {
   PodStore pods_;
   ScaleStore scales_;
   QuestionBoard board_;
+  Lanes read_lanes_;
   Lanes trigger_lanes_;
   std::unique_ptr<StatusWriter> statuses_;
   ReadStep read_;

@@ -14,10 +14,6 @@ namespace {
 
 using Task = std::function<void()>;
 
-// One namespace may have an eighth of the free threads, and half of a server's free tasks.
-constexpr int kPartOfThreads = 8;
-constexpr int kPartOfServer = 2;
-
 // How many tasks of something that has a limit are running, in all and by namespace.
 struct Use {
   int all = 0;
@@ -26,7 +22,7 @@ struct Use {
   bool HasRoom(const std::string& ns, int limit, int part) const {
     const auto own = by_namespace.find(ns);
     const int mine = own == by_namespace.end() ? 0 : own->second;
-    return all < limit && mine < std::max(1, (limit - all) / part);
+    return all < limit && (part == 0 || mine < std::max(1, (limit - all) / part));
   }
   void Begin(const std::string& ns) {
     ++all;
@@ -119,11 +115,14 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
       const std::string ns = std::move(turns_.front());
       turns_.pop_front();
       const auto waiting = waiting_.find(ns);
-      const bool begun = threads_.HasRoom(ns, limits_.threads, kPartOfThreads) &&
+      const bool begun = threads_.HasRoom(ns, limits_.threads, limits_.part_of_threads) &&
                          StartOne(ns, waiting->second, started);
       refused = begun ? 0 : refused + 1;
+      if (begun) in_a_row_ = std::exchange(last_, ns) == ns ? in_a_row_ + 1 : 1;
       if (waiting->second.servers.empty()) {
         waiting_.erase(waiting);
+      } else if (begun && in_a_row_ % limits_.in_a_row != 0) {
+        turns_.push_front(ns);
       } else {
         turns_.push_back(ns);
       }
@@ -134,12 +133,13 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
   // Starts the first task of the first server that may be asked. False: there is none.
   bool StartOne(const std::string& ns, Waiting& waiting, std::vector<Started>& started)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    const auto may = std::find_if(
-        waiting.servers.begin(), waiting.servers.end(),
-        [&](const std::string& server) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-          const auto use = servers_.find(server);
-          return use == servers_.end() || use->second.HasRoom(ns, limits_.of_server, kPartOfServer);
-        });
+    const auto may =
+        std::find_if(waiting.servers.begin(), waiting.servers.end(),
+                     [&](const std::string& server) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+                       const auto use = servers_.find(server);
+                       return use == servers_.end() ||
+                              use->second.HasRoom(ns, limits_.of_server, limits_.part_of_server);
+                     });
     if (may == waiting.servers.end()) return false;
     const std::string server = *may;
     waiting.servers.erase(may);
@@ -164,6 +164,8 @@ class Lanes::Queue : public std::enable_shared_from_this<Queue> {
   std::map<std::string, Use> servers_ ABSL_GUARDED_BY(mutex_);  // those that are being asked
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::string> turns_ ABSL_GUARDED_BY(mutex_);  // the namespaces of waiting_
+  std::string last_ ABSL_GUARDED_BY(mutex_);  // the namespace whose task was the last to begin
+  int in_a_row_ ABSL_GUARDED_BY(mutex_) = 0;  // how many of them have begun one after the other
 };
 
 Lanes::Lanes(Run run, Limits limits) : queue_(std::make_shared<Queue>(std::move(run), limits)) {}

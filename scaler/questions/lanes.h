@@ -6,7 +6,8 @@
 // free. So the first namespace leaves most threads for others, and thirty namespaces that hang
 // still leave some. Waiting namespaces take turns, and so do the servers of one namespace; tasks
 // for one server begin in the order in which they came. A namespace without tasks costs nothing.
-// The queue has no limit of its own, since each trigger has at most one task in it.
+// The queue has no limit of its own, since each trigger, and each question, has at most one task in
+// it.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,11 @@ class Lanes {
   struct Limits {
     int threads = 128;   // of the pool
     int of_server = 24;  // tasks that ask one server at once, over all namespaces
+    // One over the part of the free threads, and of a server's free tasks, that a namespace may
+    // have. 0: all of them, so that others wait until a task ends.
+    int part_of_threads = 8;
+    int part_of_server = 2;
+    int in_a_row = 1;  // how many tasks a namespace begins in its turn
   };
 
   // `run` hands a task to the pool; the pool outlives all tasks.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -47,6 +48,18 @@ TEST_F(LanesTest, OneNamespacesServersNeverHoldAllThreads) {
     lanes_.For(ns, absl::StrCat(ns, ":80"))(Task("x"));
     EXPECT_EQ(pool_.size(), before + 1) << ns;
   }
+}
+
+TEST_F(LanesTest, WithoutPartsANamespaceHasAllThreadsAndOthersTheNextTurn) {
+  Lanes lanes(
+      [this](std::function<void()> task) { pool_.push_back(std::move(task)); },
+      {.threads = 4, .of_server = 4, .part_of_threads = 0, .part_of_server = 0, .in_a_row = 3});
+  for (int i = 0; i < 100; ++i) lanes.For("giant", "metrics")(Task("giant"));
+  EXPECT_EQ(pool_.size(), 4u);
+  lanes.For("small", "metrics")(Task("small"));
+  for (int i = 0; i < 12; ++i) DoOne();
+  EXPECT_THAT(std::count(done_.begin(), done_.end(), "small"), 1);
+  EXPECT_EQ(pool_.size(), 4u);
 }
 
 TEST_F(LanesTest, SomethingIsLeftAfterManySuchNamespaces) {

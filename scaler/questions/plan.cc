@@ -26,9 +26,10 @@ QuestionBoard::Handle Plan::MakeQuestion(const MetricSpec& metric, const PlanCon
   if (on_sample && context.tells_of_samples()) {
     absl::StrAppend(&key, "\n", metric.metric.selector_text, "\n", owner.name);
   }
+  // An HPA may ask for thousands of metrics.
   return context.board.Get(
-      key, metric, context.run_reads, [&] { return MakeMetricQuestion(owner.ns, metric); },
-      on_sample ? wake : nullptr);
+      key, metric, context.read_lanes.For(owner.ns, "metrics"),
+      [&] { return MakeMetricQuestion(owner.ns, metric); }, on_sample ? wake : nullptr);
 }
 
 bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,

@@ -21,7 +21,7 @@ namespace flyball::scaler {
 
 struct PlanContext {
   QuestionBoard& board;
-  const QuestionBoard::Run& run_reads;
+  Lanes& read_lanes;  // for the metrics
   Lanes& trigger_lanes;
   Clock& clock;  // measures how long triggers take; outlives the questions
   // Whether the metrics' source tells when a sample arrives. Then an autoscaler that is decided on

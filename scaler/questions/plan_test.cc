@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scaler/stores/autoscaler_store.h"
@@ -12,14 +14,18 @@
 namespace flyball::scaler {
 namespace {
 
-// What a plan needs; everything runs at once where it is asked for.
+// What a plan needs; everything runs at once where it is asked for, unless it is held.
 struct Surroundings {
+  bool hold = false;
+  std::vector<std::function<void()>> held = {};
   SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
   QuestionBoard board{clock, [](absl::Span<AnswerWaiter* const>) {}};
-  const QuestionBoard::Run run = [](std::function<void()> task) { task(); };
+  const QuestionBoard::Run run = [this](std::function<void()> task) {
+    hold ? held.push_back(std::move(task)) : task();
+  };
   Lanes lanes{run, {.threads = 1, .of_server = 1}};
   PlanContext context{.board = board,
-                      .run_reads = run,
+                      .read_lanes = lanes,
                       .trigger_lanes = lanes,
                       .clock = clock,
                       .triggers = {.ns = "",
@@ -49,6 +55,45 @@ ManagedPtr Web() {
       "apiVersion":"apps/v1","kind":"Deployment","name":"web"},"triggers":[{"type":"cron",
       "metadata":{"timezone":"UTC","start":"0 8 * * *","end":"0 18 * * *",
       "desiredReplicas":"3"}}]}})");
+}
+
+// Has its questions asked.
+class Asking : public AnswerWaiter {
+ public:
+  Asking(const std::string& ns, int metrics, Surroundings& around) {
+    std::string list;
+    for (int i = 0; i < metrics; ++i) {
+      absl::StrAppend(&list, i == 0 ? "" : ",",
+                      R"({"type":"External","external":{"metric":{"name":"m)", i,
+                      R"("},"target":{"type":"AverageValue","averageValue":"1"}}})");
+    }
+    plan_.Follow(
+        ReadManaged(AutoscalerKind::kHpa,
+                    absl::StrCat(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",
+      "metadata":{"namespace":")",
+                                 ns, R"(","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{
+      "apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[)",
+                                 list, "]}}")),
+        around.context, [] {});
+    QuestionBoard::ToAsk to_ask;
+    for (const auto& question : plan_.metric_questions()) {
+      around.board.Join(question, around.clock.MonotonicNow(), *this, to_ask);
+    }
+    around.board.AskAll(std::move(to_ask));
+  }
+  bool Answered() override { return false; }
+
+ private:
+  Plan plan_;
+};
+
+// An HPA may ask for thousands of metrics: others would wait until all are answered.
+TEST(Plan, NamespacesTakeTurnsWithTheirMetrics) {
+  Surroundings around;
+  around.hold = true;
+  const Asking giant("giant", 100, around), small("small", 1, around);
+  EXPECT_EQ(around.held.size(), 1u);  // the pool's only thread has it; the others wait in lanes
+  EXPECT_EQ(around.lanes.size(), 2u);
 }
 
 TEST(Plan, DropEndsTheTriggers) {

@@ -158,11 +158,12 @@ void QuestionBoard::AskAll(ToAsk questions) {
   }
   for (auto at = quick; at != questions.end();) {
     const auto end = at + std::min<ptrdiff_t>(kQuickBatch, questions.end() - at);
-    const Run run = (*at)->run;  // the pool that reads metrics, the same for all shared questions
-    run([this, run, batch = ToAsk(std::make_move_iterator(at), std::make_move_iterator(end))] {
+    const Run run = (*at)->run;  // also for the others, which are no more work
+    run([this, batch = ToAsk(std::make_move_iterator(at), std::make_move_iterator(end))] {
       bool quick = true;  // false once one was not answered from memory: the others may not be
       for (const std::shared_ptr<Asked>& question : batch) {
         if (!quick) {
+          const Run run = question->run;  // the question may be gone before it returns
           run([this, question] { Ask(question); });
           continue;
         }
