@@ -3,6 +3,11 @@
 #include "absl/strings/str_cat.h"
 
 namespace flyball::serve {
+namespace {
+
+std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
+
+}  // namespace
 
 bool PortBook::Keep(const std::string& service, uint16_t port) {
   if (port < first_ || port > last_) return false;
@@ -18,6 +23,11 @@ bool PortBook::Keep(const std::string& service, uint16_t port) {
 absl::StatusOr<uint16_t> PortBook::Take(const std::string& service, MonotonicTime now) {
   const auto had = of_.find(service);
   if (had != of_.end()) return had->second;
+  if (const auto again = AgainFor(service, now)) {
+    lots_[*again] = {.service = service};
+    of_[service] = *again;
+    return *again;
+  }
   for (uint32_t port = first_; port <= last_; ++port) {
     Lot& lot = lots_[static_cast<uint16_t>(port)];
     const bool fresh = lot.freed == absl::ZeroDuration();
@@ -33,8 +43,28 @@ absl::StatusOr<uint16_t> PortBook::Take(const std::string& service, MonotonicTim
 void PortBook::Free(const std::string& service, MonotonicTime now) {
   const auto had = of_.find(service);
   if (had == of_.end()) return;
+  std::erase_if(freed_by_namespace_,
+                [now](const auto& each) { return each.second.back().when + kQuarantine <= now; });
   lots_[had->second] = {.service = "", .freed = now};
+  freed_by_namespace_[NamespaceOf(service)].push_back({had->second, now});
   of_.erase(had);
+}
+
+std::optional<uint16_t> PortBook::AgainFor(const std::string& service, MonotonicTime now) {
+  const auto of_namespace = freed_by_namespace_.find(NamespaceOf(service));
+  if (of_namespace == freed_by_namespace_.end()) return std::nullopt;
+  std::deque<Freed>& freed = of_namespace->second;
+  while (!freed.empty()) {
+    const Freed first = freed.front();
+    const Lot& lot = lots_[first.port];
+    const bool is_kept =
+        lot.service.empty() && lot.freed == first.when && first.when + kQuarantine > now;
+    if (is_kept && freed.size() <= kMostFreed) return std::nullopt;
+    freed.pop_front();
+    if (is_kept) return first.port;
+  }
+  freed_by_namespace_.erase(of_namespace);
+  return std::nullopt;
 }
 
 }  // namespace flyball::serve

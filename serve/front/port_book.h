@@ -1,11 +1,16 @@
 // Assigns ports of the Envoys to services.
 //
 // Pure. Not thread-safe. A port is kept as long as its service exists, since clients' connections
-// and EndpointSlices lead to it, and is given to no other service for an hour after that.
+// and EndpointSlices lead to it, and is given to no other service for an hour after that. But a
+// namespace that has freed many within the hour gets the one that it freed first again: who may
+// create and delete services could otherwise use up the ports of all.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,6 +21,7 @@ namespace flyball::serve {
 class PortBook {
  public:
   static constexpr absl::Duration kQuarantine = absl::Hours(1);
+  static constexpr size_t kMostFreed = 100;  // of a namespace, within that time
 
   PortBook(uint16_t first, uint16_t last) : first_(first), last_(last) {}
 
@@ -32,9 +38,18 @@ class PortBook {
     std::string service;  // "": it was freed
     MonotonicTime freed = absl::ZeroDuration();
   };
+  struct Freed {
+    uint16_t port = 0;
+    MonotonicTime when;
+  };
+
+  // The port that the namespace freed first, if it has freed many.
+  std::optional<uint16_t> AgainFor(const std::string& service, MonotonicTime now);
+
   uint16_t first_, last_;
   std::map<uint16_t, Lot> lots_;
   std::map<std::string, uint16_t> of_;
+  std::map<std::string, std::deque<Freed>, std::less<>> freed_by_namespace_;  // the oldest first
 };
 
 }  // namespace flyball::serve

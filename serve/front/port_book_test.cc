@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace flyball::serve {
 namespace {
 
@@ -33,6 +35,18 @@ TEST(PortBookTest, AFreedOneIsNobodysForAnHour) {
   EXPECT_EQ(*book.Take("shop/b", kNow), 20001);
   EXPECT_FALSE(book.Take("shop/c", kNow + absl::Minutes(59)).ok());
   EXPECT_EQ(*book.Take("shop/c", kNow + absl::Hours(1)), 20000);
+}
+
+TEST(PortBookTest, WhoMakesAndDeletesServicesUsesUpNobodysPorts) {
+  PortBook book(20000, 20199);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = "bad/" + std::to_string(i);
+    ASSERT_TRUE(book.Take(name, kNow).ok()) << name;
+    book.Free(name, kNow);
+  }
+  const auto port = book.Take("shop/a", kNow);
+  ASSERT_TRUE(port.ok()) << port.status();
+  EXPECT_GE(*port, 20100);  // none that was freed a moment ago
 }
 
 }  // namespace
