@@ -16,6 +16,18 @@ using nlohmann::json;
 
 constexpr absl::Duration kLastSends = absl::Seconds(1);
 
+// Thousands of messages are remembered, to count equal ones, and their authors may put names of any
+// length into them.
+constexpr size_t kMaxMessageBytes = 4096;
+
+// The beginning of a message, cut between two characters.
+std::string Cut(absl::string_view message) {
+  if (message.size() <= kMaxMessageBytes) return std::string(message);
+  size_t size = kMaxMessageBytes;
+  while (size > 0 && (message[size] & 0xc0) == 0x80) --size;
+  return absl::StrCat(message.substr(0, size), "...");
+}
+
 // metav1.Time: whole seconds.
 std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
@@ -89,7 +101,7 @@ void EventRecorder::Record(const EventSubject& about, bool warning, absl::string
   event.component = component_;
   event.warning = warning;
   event.reason = std::string(reason);
-  event.message = std::string(message);
+  event.message = Cut(message);
   const absl::Time now = clock_.WallNow();
   event.first = event.last = now;
   absl::MutexLock lock(&mutex_);

@@ -27,7 +27,7 @@ namespace flyball::kube {
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Must not wait.
+  // Must not wait. Of a message of more than 4 KiB the beginning is sent.
   virtual void Record(const EventSubject& about, bool warning, absl::string_view reason,
                       absl::string_view message) = 0;
 };

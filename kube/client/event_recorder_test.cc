@@ -83,6 +83,19 @@ TEST_F(EventRecorderTest, SendsWhatTheControllerSends) {
       "reportingInstance":""})"));
 }
 
+TEST_F(EventRecorderTest, OfALongMessageTheBeginningIsSent) {
+  Record(absl::StrCat("x", std::string(4095, 'y'), "\xc3\xa4"));
+  std::string umlauts = "x";
+  for (int i = 0; i < 500'000; ++i) umlauts += "\xc3\xa4";
+  Record(umlauts);
+  EXPECT_EQ(Settle(2).sent, 2u);
+  for (const json& event : Events()) {
+    const std::string message = event["message"];
+    EXPECT_TRUE(message.size() == 4098 || message.size() == 4099) << message.size();
+    EXPECT_FALSE(absl::StrContains(message, "\xef\xbf\xbd"));  // half a character
+  }
+}
+
 TEST_F(EventRecorderTest, EqualOneIsAPatchOfTheFirst) {
   Record("a", true);
   clock_.Advance(absl::Seconds(15));
