@@ -1,7 +1,6 @@
 #include "adapter/custom_provider.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

@@ -1,6 +1,5 @@
 #include "adapter/external_on_failure.h"
 
-#include "absl/strings/match.h"
 #include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,7 +1,6 @@
 #include "adapter/kept_answers.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "base/counted.h"
 #include "spdlog/spdlog.h"
 

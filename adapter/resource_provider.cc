@@ -1,7 +1,6 @@
 #include "adapter/resource_provider.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <utility>
 

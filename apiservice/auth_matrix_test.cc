@@ -5,9 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_replace.h"
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {

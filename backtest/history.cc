@@ -6,10 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/mutex.h"
 #include "backtest/queries.h"
 #include "base/go/text.h"
 #include "base/status_macros.h"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "doctor/listing.h"

@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "doctor/certificate.h"
 #include "http/client/url.h"

@@ -1,11 +1,9 @@
 #include "doctor/objects.h"
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"

@@ -1,7 +1,6 @@
 #include "doctor/rule_series.h"
 
 #include <map>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "doctor/rule_series.h"
 
 #include <string>
-#include <utility>
 
 #include "adapter/testing/fakes.h"
 #include "adapter/testing/floor.h"

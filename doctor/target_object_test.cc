@@ -1,8 +1,5 @@
 #include "doctor/target_object.h"
 
-#include <string>
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "doctor/test_findings.h"
 #include "gmock/gmock.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/memory/memory.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kube/objects/json_members.h"

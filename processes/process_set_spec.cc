@@ -1,7 +1,5 @@
 #include "processes/process_set_spec.h"
 
-#include <utility>
-
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "promql/matcher.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"

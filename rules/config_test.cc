@@ -4,7 +4,6 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "absl/strings/escaping.h"

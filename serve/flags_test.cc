@@ -1,7 +1,5 @@
 #include "serve/flags.h"
 
-#include <utility>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve/go_flags.h"

@@ -1,6 +1,5 @@
 #include "serve/live_flags.h"
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve/flags.h"

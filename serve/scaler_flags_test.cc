@@ -1,6 +1,5 @@
 #include "serve/scaler_flags.h"
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve/flags.h"

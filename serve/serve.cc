@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 #include "base/go/url.h"

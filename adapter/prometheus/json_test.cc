@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"

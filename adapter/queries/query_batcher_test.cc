@@ -3,7 +3,6 @@
 #include <atomic>
 #include <thread>
 
-#include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/testing/fakes.h"
 #include "adapter/testing/floor.h"

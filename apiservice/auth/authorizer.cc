@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -1,7 +1,6 @@
 #include "apiservice/endpoints/answer_room.h"
 
 #include <atomic>
-#include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>

@@ -4,9 +4,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/queries/failure_notes.h"
 #include "apiservice/requests/digest.h"

@@ -2,8 +2,6 @@
 
 #include <openssl/evp.h>
 
-#include <memory>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 

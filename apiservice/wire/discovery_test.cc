@@ -1,7 +1,5 @@
 #include "apiservice/wire/discovery.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
 
 namespace flyball::apiservice::wire {

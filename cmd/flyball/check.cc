@@ -1,10 +1,8 @@
 // flyball check: checks files before they are used.
 #include <CLI/CLI.hpp>
 #include <iostream>
-#include <iterator>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "cmd/flags/words.h"

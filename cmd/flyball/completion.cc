@@ -1,7 +1,6 @@
 // flyball completion: a script for the shell, which asks the program which words may come next.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <string>
 
 #include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"

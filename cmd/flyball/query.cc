@@ -2,7 +2,6 @@
 // samples of a file (query/).
 #include <CLI/CLI.hpp>
 #include <cstddef>
-#include <cstdio>
 #include <iostream>
 #include <string>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "cmd/flyball/query_metric.h"
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -2,8 +2,6 @@
 
 #include <zlib.h>
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

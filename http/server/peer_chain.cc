@@ -4,7 +4,6 @@
 #include <openssl/obj_mac.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "absl/strings/escaping.h"
 #include "base/openssl_ptr.h"

@@ -1,7 +1,6 @@
 #include "http/server/request_reader.h"
 
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 

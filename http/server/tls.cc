@@ -2,7 +2,6 @@
 
 #include <openssl/x509v3.h>
 
-#include <ctime>
 #include <utility>
 
 #include "absl/strings/ascii.h"

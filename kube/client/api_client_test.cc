@@ -1,7 +1,6 @@
 #include "kube/client/api_client.h"
 
 #include <deque>
-#include <memory>
 #include <string>
 #include <vector>
 

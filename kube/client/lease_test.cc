@@ -1,7 +1,5 @@
 #include "kube/client/lease.h"
 
-#include <string>
-
 #include "gtest/gtest.h"
 #include "kube/testing/fake_api_server.h"
 #include "nlohmann/json.hpp"

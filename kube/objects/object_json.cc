@@ -1,6 +1,5 @@
 #include "kube/objects/object_json.h"
 
-#include <cstdint>
 #include <string_view>
 #include <utility>
 

@@ -4,12 +4,10 @@
 #include <cstdlib>
 #include <deque>
 #include <iostream>
-#include <map>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/go/url.h"

@@ -6,8 +6,6 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -1,6 +1,5 @@
 // Function calls of evaluator.h.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numbers>
 #include <string>

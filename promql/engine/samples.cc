@@ -1,7 +1,6 @@
 #include "promql/engine/samples.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "promql/engine/value.h"

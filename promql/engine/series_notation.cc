@@ -1,8 +1,5 @@
 #include "promql/engine/series_notation.h"
 
-#include <string>
-#include <utility>
-
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

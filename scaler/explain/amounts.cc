@@ -1,6 +1,5 @@
 #include "scaler/explain/amounts.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/match.h"

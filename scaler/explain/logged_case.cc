@@ -1,6 +1,5 @@
 #include "scaler/explain/logged_case.h"
 
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,6 +1,5 @@
 #include "scaler/math/reconcile.h"
 
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

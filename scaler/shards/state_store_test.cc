@@ -9,7 +9,6 @@
 #include <random>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/math/history.h"
 #include "scaler/math/hpa/metrics_path.h"

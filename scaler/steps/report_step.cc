@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "scaler/math/reconcile.h"
 #include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"

@@ -6,7 +6,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
-#include "absl/strings/str_cat.h"
 #include "scaler/stores/pod_owner.h"
 #include "scaler/stores/pod_record.h"
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/math/history.h"

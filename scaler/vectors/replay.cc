@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/vectors/world.h"
 

@@ -5,11 +5,7 @@
 // one second.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
 #include <fstream>
-#include <functional>
-#include <random>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/store.h"

@@ -4,7 +4,6 @@
 // of 1,000 pods, a sample each second.
 #include <cstdlib>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "absl/time/time.h"
 #include "scaler/explain/explain.h"
 #include "scaler/explain/given_case.h"
 #include "scaler/explain/snapshot.h"

@@ -2,7 +2,6 @@
 // links: kube_client
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "kube/client/exec_plugin.h"
 

@@ -4,7 +4,6 @@
 // from its own canonical form, unchanged.
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "scaler/spec/hpa/admission.h"

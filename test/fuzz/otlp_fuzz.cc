@@ -2,13 +2,10 @@
 //
 // Bodies of OTLP metrics of any bytes, as protobuf and as JSON: what a reader hands over is in
 // order and within its limits, names are names, and the series of a point have labels of their own.
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <set>
-#include <string>
 
-#include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp.h"
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/otlp_series.h"

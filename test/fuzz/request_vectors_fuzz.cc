@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "scaler/vectors/requests/request_vectors.h"
 

@@ -2,7 +2,6 @@
 // Any bytes as a shard's kept state: what reads is written to bytes that read as the same.
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 
 #include "scaler/stores/state_store_codec.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "base/go/arithmetic.h"
 #include "scaler/math/history.h"

@@ -2,7 +2,6 @@
 // place in that list, so that rows can be talked about.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>

@@ -1,7 +1,5 @@
 #include "scaler/math/requests/recent_maximum.h"
 
-#include <algorithm>
-
 namespace flyball::scaler {
 
 RecentMaximum::RecentMaximum(absl::Duration length, absl::Duration tick)

@@ -1,7 +1,6 @@
 // What the vectors do not show: each mechanism alone, and the options beside the original's math.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>

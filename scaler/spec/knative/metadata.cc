@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "base/status_macros.h"
 #include "scaler/spec/knative/settings.h"
 
 namespace flyball::scaler::knative {

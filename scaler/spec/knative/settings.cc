@@ -1,7 +1,6 @@
 #include "scaler/spec/knative/settings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <string>
 

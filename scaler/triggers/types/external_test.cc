@@ -16,7 +16,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/synchronization/notification.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"

@@ -4,7 +4,6 @@
 #include <set>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "base/status_macros.h"
 #include "kube/objects/json_members.h"
 #include "scaler/math/requests/request_decider.h"

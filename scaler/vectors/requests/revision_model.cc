@@ -1,7 +1,6 @@
 #include "scaler/vectors/requests/revision_model.h"
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
 
 namespace flyball::scaler {
