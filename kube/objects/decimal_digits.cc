@@ -1,10 +1,8 @@
 #include "kube/objects/decimal_digits.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace flyball::kube {
@@ -22,17 +20,6 @@ void AddOne(std::string& digits) {
 }
 
 }  // namespace
-
-std::optional<int64_t> ParseInt(absl::string_view text) {
-  if (absl::StartsWith(text, "+")) {
-    text.remove_prefix(1);
-    if (absl::StartsWith(text, "-")) return std::nullopt;
-  }
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 void StripLeadingZeros(std::string& digits) {
   digits.erase(0, std::min(digits.find_first_not_of('0'), digits.size()));

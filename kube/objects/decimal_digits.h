@@ -5,15 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
 
 namespace flyball::kube {
-
-// Go's strconv.ParseInt(text, 10, 64). nullopt: it is no integer, or does not fit.
-std::optional<int64_t> ParseInt(absl::string_view text);
 
 void StripLeadingZeros(std::string& digits);
 

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/go/number.h"
 #include "kube/objects/decimal_digits.h"
 #include "kube/objects/quantity.h"
 
@@ -55,7 +56,7 @@ std::optional<Suffix> ReadSuffix(absl::string_view text) {
     if (text == named.text) return named.suffix;
   }
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return std::nullopt;
-  const std::optional<int64_t> exponent = ParseInt(text.substr(1));
+  const std::optional<int64_t> exponent = go::ParseDecimal(text.substr(1));
   if (!exponent || *exponent > Quantity::kMaxExponent || *exponent < -Quantity::kMaxExponent) {
     return std::nullopt;
   }

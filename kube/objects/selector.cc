@@ -8,8 +8,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/number.h"
 #include "base/go/text.h"
-#include "kube/objects/decimal_digits.h"
 #include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
@@ -25,8 +25,8 @@ bool Contains(const std::vector<std::string>& values, const std::string& value) 
 
 bool ComparesTo(const Requirement& requirement, const std::string& label) {
   if (requirement.values.size() != 1) return false;
-  const std::optional<int64_t> have = ParseInt(label);
-  const std::optional<int64_t> limit = ParseInt(requirement.values[0]);
+  const std::optional<int64_t> have = go::ParseDecimal(label);
+  const std::optional<int64_t> limit = go::ParseDecimal(requirement.values[0]);
   if (!have.has_value() || !limit.has_value()) return false;
   return requirement.op == Operator::kGreaterThan ? *have > *limit : *have < *limit;
 }
@@ -66,7 +66,7 @@ void CheckValueCount(Operator op, const std::vector<std::string>& values,
     case Operator::kLessThan:
       if (values.size() != 1) add("for 'Gt', 'Lt' operators, exactly one value is required");
       for (size_t i = 0; i < values.size() && problems->size() < kMaxProblems; ++i) {
-        if (ParseInt(values[i]).has_value()) continue;
+        if (go::ParseDecimal(values[i]).has_value()) continue;
         problems->push_back(absl::StrCat("values[", i, "]: Invalid value: ", go::Quote(values[i]),
                                          ": for 'Gt', 'Lt' operators, the value must be an "
                                          "integer"));
