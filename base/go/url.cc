@@ -41,9 +41,10 @@ constexpr EscapeTable kForQuery = [] {
 }();
 
 // A query of Prometheus may be long and is asked each second: no byte needs a branch.
-void Append(const EscapeTable& table, absl::string_view text, std::string& out) {
+std::string Written(const EscapeTable& table, absl::string_view text) {
   constexpr size_t kBlock = 256;
-  out.reserve(out.size() + text.size() + text.size() / 4);
+  std::string out;
+  out.reserve(text.size() + text.size() / 4);
   while (!text.empty()) {
     char block[kBlock * sizeof Escaped::text + sizeof(Escaped)];
     char* end = block;
@@ -55,11 +56,6 @@ void Append(const EscapeTable& table, absl::string_view text, std::string& out) 
     out.append(block, static_cast<size_t>(end - block));
     text.remove_prefix(std::min(text.size(), kBlock));
   }
-}
-
-std::string Written(const EscapeTable& table, absl::string_view text) {
-  std::string out;
-  Append(table, text, out);
   return out;
 }
 
@@ -72,8 +68,6 @@ bool BeginsEscape(absl::string_view text) {
 int HexDigit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
 
 }  // namespace
-
-void AppendQueryEscaped(absl::string_view text, std::string& out) { Append(kForQuery, text, out); }
 
 std::string QueryEscape(absl::string_view text) { return Written(kForQuery, text); }
 

@@ -10,7 +10,6 @@
 namespace flyball::go {
 
 // url.QueryEscape: all but letters, digits and -_.~ as %XX, a space as +. For forms.
-void AppendQueryEscaped(absl::string_view text, std::string& out);
 std::string QueryEscape(absl::string_view text);
 
 // The same with %20 for a space, which every server reads: for a path segment or a query's value.
