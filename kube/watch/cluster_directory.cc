@@ -248,16 +248,9 @@ absl::Status ClusterDirectory::Ready() const {
 ClusterDirectory::Stats ClusterDirectory::stats() const {
   Stats stats;
   stats.discoveries = discoveries_;
-  stats.discovery_failures = discovery_failures_;
   absl::ReaderMutexLock lock(&mutex_);
   stats.caches = caches_.size();
-  for (const auto& [key, cached] : caches_) {
-    const WatchCounters& counters = cached->cache.counters();
-    stats.lists += counters.lists;
-    stats.watches += counters.watches;
-    stats.events += counters.events;
-    stats.failures += counters.failures;
-  }
+  for (const auto& [key, cached] : caches_) stats.events += cached->cache.counters().events;
   return stats;
 }
 
@@ -300,7 +293,6 @@ void ClusterDirectory::DiscoverOnce() {
   absl::StatusOr<Discovery> discovery = Discover(*server_, clock_, options_.discovery_timeout);
   const std::string failure(discovery.status().message());
   if (!discovery.ok()) {
-    ++discovery_failures_;
     // A cancelled call at the end of the process is no failure.
     if (failure != failure_ && !absl::IsCancelled(discovery.status())) {
       spdlog::warn("discovery failed: {}", failure);

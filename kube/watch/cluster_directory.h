@@ -80,8 +80,8 @@ class ClusterDirectory : public ObjectDirectory {
 
   struct Stats {
     size_t caches = 0;
-    uint64_t lists = 0, watches = 0, events = 0, failures = 0;  // of the caches there are now
-    uint64_t discoveries = 0, discovery_failures = 0;
+    uint64_t events = 0;  // of the caches there are now
+    uint64_t discoveries = 0;
   };
   Stats stats() const;
 
@@ -122,7 +122,6 @@ class ClusterDirectory : public ObjectDirectory {
   const ClusterDirectoryOptions options_;
   std::atomic<uint64_t> generation_ = 0;
   std::atomic<uint64_t> discoveries_ = 0;
-  std::atomic<uint64_t> discovery_failures_ = 0;
   Snapshot<RestMapper> mapper_;
 
   // Lists of resources that may not be watched, by resource and namespace.
