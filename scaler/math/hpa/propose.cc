@@ -36,7 +36,6 @@ struct Context {
   const DecisionInput& input;
   const MetricSpec& metric;
   const Reading& reading;
-  const DecideOptions& options;
   Workspace& workspace;
 };
 
@@ -71,16 +70,19 @@ absl::Status ProposeUtilization(const Context& context, Proposal& proposal) {
                                 context.input.scale->spec_replicas, context.workspace, proposal);
 }
 
+absl::Status ProposeAverage(const Context& context, Proposal& proposal) {
+  proposal.target_milli = context.metric.target.average_value->milli;
+  return ProposeFromMean(MakeGroupQuery(context, nullptr), context.input.scale->spec_replicas,
+                         context.workspace, proposal);
+}
+
 absl::Status ProposeFromResource(const Context& context, bool average, Proposal& proposal) {
   if (!context.reading.error.empty()) {
     return absl::FailedPreconditionError(absl::StrCat("unable to get metrics for resource ",
                                                       context.metric.resource, ": ",
                                                       context.reading.error));
   }
-  if (!average) return ProposeUtilization(context, proposal);
-  proposal.target_milli = context.metric.target.average_value->milli;
-  return ProposeFromMean(MakeGroupQuery(context, nullptr), context.input.scale->spec_replicas,
-                         context.workspace, proposal);
+  return average ? ProposeAverage(context, proposal) : ProposeUtilization(context, proposal);
 }
 
 Failure ProposeResource(const Context& context, Proposal& proposal) {
@@ -121,9 +123,7 @@ absl::Status ProposeFromPodsMetric(const Context& context, Proposal& proposal) {
     return absl::FailedPreconditionError(
         absl::StrCat("unable to get metric ", id.name, ": ", context.reading.error));
   }
-  proposal.target_milli = context.metric.target.average_value->milli;
-  return ProposeFromMean(MakeGroupQuery(context, nullptr), context.input.scale->spec_replicas,
-                         context.workspace, proposal);
+  return ProposeAverage(context, proposal);
 }
 
 Failure ProposePods(const Context& context, Proposal& proposal) {
@@ -287,7 +287,6 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
   const Context context{.input = input,
                         .metric = input.autoscaler->metrics[index],
                         .reading = input.readings[index],
-                        .options = options,
                         .workspace = workspace};
   Reset(proposal);
   proposal.tolerance = context.metric.exact ? Tolerance{.down = 0, .up = 0}
