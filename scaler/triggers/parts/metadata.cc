@@ -1,14 +1,16 @@
 #include "scaler/triggers/parts/metadata.h"
 
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "base/go/number.h"
 #include "scaler/spec/document.h"
 #include "scaler/triggers/parts/metric_value.h"
 
@@ -24,10 +26,9 @@ bool ParseInteger(absl::string_view text, int64_t& to) {
 }
 
 bool ParseBool(absl::string_view text, bool& to) {
-  static constexpr absl::string_view kYes[] = {"1", "t", "T", "TRUE", "true", "True"};
-  static constexpr absl::string_view kNo[] = {"0", "f", "F", "FALSE", "false", "False"};
-  to = std::find(std::begin(kYes), std::end(kYes), text) != std::end(kYes);
-  return to || std::find(std::begin(kNo), std::end(kNo), text) != std::end(kNo);
+  const std::optional<bool> value = go::ParseBool(text);
+  to = value.value_or(false);
+  return value.has_value();
 }
 
 bool ParseDuration(absl::string_view text, absl::Duration& to) {
@@ -137,9 +138,7 @@ std::string Metadata::OneOf(absl::string_view name) {
   return Value<std::string>(name, KeyKind::kOneOf, absl::StrCat("one of ", words),
                             [words](absl::string_view text, std::string& to) {
                               to = std::string(text);
-                              const std::vector<absl::string_view> all =
-                                  absl::StrSplit(words, ", ");
-                              return std::find(all.begin(), all.end(), text) != all.end();
+                              return absl::c_linear_search(absl::StrSplit(words, ", "), text);
                             });
 }
 std::vector<std::pair<std::string, std::string>> Metadata::Pairs(absl::string_view name) {
