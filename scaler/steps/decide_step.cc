@@ -96,7 +96,7 @@ void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, 
 // The count that the trigger's own fallback asks for while `metric`, one of its metrics, is
 // unknown. nullopt: it has no fallback of its own, or that does not count yet.
 std::optional<Reading::Instead> CountOfTrigger(TrackedAutoscaler& tracked, size_t trigger,
-                                               size_t metric, const FallbackTimes& now) {
+                                               size_t metric, const DecisionTimes& now) {
   const CycleInputs& inputs = tracked.inputs;
   const Autoscaler& written = inputs.managed->autoscaler;
   const MetricFallback* fallback =
@@ -278,7 +278,7 @@ void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
                      {.current = inputs.scale.answer.spec_replicas,
                       .min = autoscaler.min_or_default(),
                       .max = autoscaler.max_replicas},
-                     {.wall = now.wall, .monotonic = now.monotonic});
+                     now);
     SetInstead(instead, inputs.last_reading, reading);
   }
 }
@@ -302,8 +302,7 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
       trigger.failures[j] = unknown ? trigger.failures[j] + 1 : 0;
       std::optional<Reading::Instead> instead;
       if (has_own && unknown) {
-        instead =
-            CountOfTrigger(tracked, i, metric, {.wall = now.wall, .monotonic = now.monotonic});
+        instead = CountOfTrigger(tracked, i, metric, now);
       } else if (has_own) {
         outages[metric] = {};
       } else if (own.fallback.has_value()) {

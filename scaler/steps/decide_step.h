@@ -28,12 +28,7 @@ class DecideStep {
     const PodStore& pods;
     Ownership& ownership;
   };
-  struct Times {
-    absl::Duration WallOffset() const { return wall - absl::UnixEpoch() - monotonic; }
-
-    absl::Time wall;
-    MonotonicTime monotonic;
-  };
+  using Times = DecisionTimes;
 
   explicit DecideStep(const Deps& deps) : deps_(deps) {}
 

@@ -15,7 +15,7 @@ void NoteFailure(const Proposal* last, MonotonicTime now, MetricOutage& outage) 
 
 std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
                                              const MetricOutage& outage, const CountBounds& bounds,
-                                             const FallbackTimes& now) {
+                                             const DecisionTimes& now) {
   const absl::Duration left = outage.since + fallback.keep_last - now.monotonic;
   if (left > absl::ZeroDuration()) {
     if (!outage.asked.has_value()) return std::nullopt;

@@ -23,7 +23,10 @@ struct MetricOutage {
   std::optional<int32_t> asked;  // the metric's proposal before them
 };
 
-struct FallbackTimes {
+// When something is decided, by both clocks.
+struct DecisionTimes {
+  absl::Duration WallOffset() const { return wall - absl::UnixEpoch() - monotonic; }
+
   absl::Time wall;
   MonotonicTime monotonic;
 };
@@ -40,6 +43,6 @@ struct CountBounds {
 // unknown.
 std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
                                              const MetricOutage& outage, const CountBounds& bounds,
-                                             const FallbackTimes& now);
+                                             const DecisionTimes& now);
 
 }  // namespace flyball::scaler
