@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace flyball::scaler {
 
@@ -40,6 +41,12 @@ void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   watched.lease = lease;
 }
 
+absl::Status LeaseKeeper::Put(const kube::Lease& lease, WatchedLease& watched) {
+  ASSIGN_OR_RETURN(const kube::Lease stored, store_.Put(lease));
+  See(watched, stored);
+  return absl::OkStatus();
+}
+
 bool LeaseKeeper::Read(WatchedLease& watched) {
   const absl::StatusOr<kube::Lease> lease = store_.Get(watched.lease.name);
   if (lease.ok()) {
@@ -64,9 +71,7 @@ absl::Status LeaseKeeper::Take(WatchedLease& watched) {
   lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
   const MonotonicTime start = clock_.MonotonicNow();
-  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
-  if (!stored.ok()) return stored.status();
-  See(watched, *stored);
+  RETURN_IF_ERROR(Put(lease, watched));
   watched.held = true;
   watched.valid_until = start + terms_.renew_deadline;
   return absl::OkStatus();
@@ -94,12 +99,9 @@ void LeaseKeeper::Release(WatchedLease& watched) {
   lease.holder.clear();
   lease.renew_time = clock_.WallNow();
   watched.held = false;
-  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
-  if (stored.ok()) {
-    See(watched, *stored);
-  } else {
+  if (const absl::Status status = Put(lease, watched); !status.ok()) {
     spdlog::warn("lease {}/{}: cannot be released, it will run out: {}", lease.ns, lease.name,
-                 std::string(stored.status().message()));
+                 std::string(status.message()));
   }
 }
 
@@ -109,10 +111,7 @@ absl::Status LeaseKeeper::Write(WatchedLease& watched, std::string holder) {
   lease.acquire_time = lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
   if (!lease.resource_version.empty()) ++lease.transitions;
-  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
-  if (!stored.ok()) return stored.status();
-  See(watched, *stored);
-  return absl::OkStatus();
+  return Put(lease, watched);
 }
 
 MonotonicTime LeaseKeeper::RunsOut(const WatchedLease& watched) const {

@@ -75,6 +75,7 @@ class LeaseKeeper {
  private:
   kube::Lease NewLease(std::string name) const;
   void See(WatchedLease& watched, const kube::Lease& lease);
+  absl::Status Put(const kube::Lease& lease, WatchedLease& watched);
 
   const LeaseTerms terms_;
   LeaseStore& store_;
