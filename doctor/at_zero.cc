@@ -1,6 +1,5 @@
 #include "doctor/at_zero.h"
 
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -52,10 +51,8 @@ Finding CheckAtZero(const AutoscalerFacts& facts) {
   }
   const bool by_metrics = autoscaler.status.desired_replicas == 0 &&
                           scaler::ConditionIsTrue(autoscaler.status, scaler::kScalingActive);
-  const auto& conditions = autoscaler.status.conditions;
   const bool told =
-      std::any_of(conditions.begin(), conditions.end(),
-                  [](const scaler::Condition& one) { return one.type == scaler::kScaledToZero; });
+      scaler::FindCondition(scaler::kScaledToZero, autoscaler.status.conditions) != nullptr;
   return Doubt(
       "sleep",
       absl::StrCat("the target is at zero without the condition ScaledToZero=True",

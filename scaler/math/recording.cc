@@ -57,11 +57,15 @@ void RemoveCondition(absl::string_view type, std::vector<Condition>& conditions)
   std::erase_if(conditions, [type](const Condition& condition) { return condition.type == type; });
 }
 
+const Condition* FindCondition(absl::string_view type, const std::vector<Condition>& conditions) {
+  const auto found = std::find_if(conditions.begin(), conditions.end(),
+                                  [type](const Condition& one) { return one.type == type; });
+  return found == conditions.end() ? nullptr : &*found;
+}
+
 bool ConditionIsTrue(const AutoscalerStatus& status, absl::string_view type) {
-  const auto found =
-      std::find_if(status.conditions.begin(), status.conditions.end(),
-                   [type](const Condition& condition) { return condition.type == type; });
-  return found != status.conditions.end() && found->status == ConditionStatus::kTrue;
+  const Condition* const found = FindCondition(type, status.conditions);
+  return found != nullptr && found->status == ConditionStatus::kTrue;
 }
 
 bool SeesLoadAtZero(const Autoscaler& autoscaler) {

@@ -33,6 +33,8 @@ void SetCondition(const ConditionUpdate& update, absl::Time now,
 
 void RemoveCondition(absl::string_view type, std::vector<Condition>& conditions);
 
+// nullptr: there is none of that type.
+const Condition* FindCondition(absl::string_view type, const std::vector<Condition>& conditions);
 bool ConditionIsTrue(const AutoscalerStatus& status, absl::string_view type);
 
 // Whether some metric has a meaning for a target without pods.

@@ -21,10 +21,8 @@ namespace {
 // activity, which is written down after the scale, and its time is of another clock.
 bool MayHaveBeenActive(const CycleInputs& inputs) {
   const Autoscaler& written = inputs.managed->autoscaler;
-  const std::vector<Condition>& conditions = written.status.conditions;
-  const auto told = std::find_if(conditions.begin(), conditions.end(),
-                                 [](const Condition& one) { return one.type == kActive; });
-  if (told == conditions.end()) return false;  // nobody has decided it
+  const Condition* const told = FindCondition(kActive, written.status.conditions);
+  if (told == nullptr) return false;  // nobody has decided it
   const ScaleAnswer& scale = inputs.scale.answer;
   const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0;
   return told->status == ConditionStatus::kTrue || (written.min_or_default() == 0 && !at_zero);

@@ -15,12 +15,6 @@ bool OwnsScaledToZero(const CycleInputs& inputs) {
   return inputs.mode == Mode::kAct && inputs.config().wakes_by_condition;
 }
 
-const Condition* Find(absl::string_view type, const std::vector<Condition>& conditions) {
-  const auto found = std::find_if(conditions.begin(), conditions.end(),
-                                  [type](const Condition& one) { return one.type == type; });
-  return found == conditions.end() ? nullptr : &*found;
-}
-
 // Whether the stored condition counts, and not the one that the last decision made.
 bool IsForeign(const CycleInputs& inputs, const Condition& stored,
                const std::vector<Condition>& ours) {
@@ -33,7 +27,7 @@ bool IsForeign(const CycleInputs& inputs, const Condition& stored,
   }
   if (stored.type != kScaledToZero || !OwnsScaledToZero(inputs)) return true;
   if (!inputs.config().scaled_to_zero_condition) return false;
-  const Condition* const mine = Find(kScaledToZero, ours);
+  const Condition* const mine = FindCondition(kScaledToZero, ours);
   return mine == nullptr || stored.last_transition_time.value_or(absl::InfinitePast()) >
                                 mine->last_transition_time.value_or(absl::InfinitePast());
 }
@@ -49,7 +43,7 @@ void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& co
   std::vector<Condition> ours = std::move(conditions);
   conditions.clear();
   for (const Condition& stored : all) {
-    const Condition* const mine = Find(stored.type, ours);
+    const Condition* const mine = FindCondition(stored.type, ours);
     if (IsForeign(inputs, stored, ours)) {
       conditions.push_back(stored);
     } else if (mine != nullptr) {
@@ -57,7 +51,7 @@ void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& co
     }
   }
   for (Condition& mine : ours) {
-    const bool known = Find(mine.type, conditions) != nullptr;
+    const bool known = FindCondition(mine.type, conditions) != nullptr;
     if (!known && !IsForeign(inputs, mine, {mine})) conditions.push_back(std::move(mine));
   }
 }
@@ -65,7 +59,7 @@ void KeepForeignConditions(const CycleInputs& inputs, std::vector<Condition>& co
 // Whether the last decision asked for metrics, which it does unless the target is switched off. It
 // does not matter whether they failed: they may have failed only after it was put to sleep.
 bool AskedMetrics(const AutoscalerStatus& status) {
-  const Condition* const active = Find(kScalingActive, status.conditions);
+  const Condition* const active = FindCondition(kScalingActive, status.conditions);
   return active != nullptr && active->reason != "ScalingDisabled";
 }
 
@@ -76,9 +70,8 @@ bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
   return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
          inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
          inputs.scale.answer.spec_replicas == 0 && autoscaler.min_or_default() == 0 &&
-         SeesLoadAtZero(autoscaler) && status.desired_replicas == 0 &&
-         AskedMetrics(status) &&
-         Find(kScaledToZero, status.conditions) == nullptr;
+         SeesLoadAtZero(autoscaler) && status.desired_replicas == 0 && AskedMetrics(status) &&
+         FindCondition(kScaledToZero, status.conditions) == nullptr;
 }
 
 }  // namespace
