@@ -21,7 +21,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "adapter/queries/metric_source.h"
 #include "base/clock.h"
 #include "base/freshness.h"
@@ -49,6 +48,14 @@ class StandingRequest {
   // What the provider would answer now; no sample is older than this call. After a failure the next
   // answer is never "unchanged".
   virtual Answers Ask(absl::Duration timeout) = 0;
+};
+
+class MetricsProvider {
+ public:
+  virtual ~MetricsProvider() = default;
+  // Changes whenever an earlier answer may no longer hold: registry, rules or objects changed. A
+  // few atomic loads.
+  virtual uint64_t Epoch() const = 0;
 };
 
 // ---- custom.metrics.k8s.io ----
@@ -94,15 +101,11 @@ struct CustomMetricInfo {
   friend bool operator==(const CustomMetricInfo&, const CustomMetricInfo&) = default;
 };
 
-class CustomMetricsProvider {
+class CustomMetricsProvider : public MetricsProvider {
  public:
-  virtual ~CustomMetricsProvider() = default;
   virtual absl::StatusOr<CustomMetricList> Get(const CustomMetricRequest& request) = 0;
   // Sorted by resource, metric. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<CustomMetricInfo>> ListAll() const = 0;
-  // Changes whenever an earlier answer may no longer hold: registry, rules or objects changed. A
-  // few atomic loads.
-  virtual uint64_t Epoch() const = 0;
 };
 
 // ---- external.metrics.k8s.io ----
@@ -134,15 +137,13 @@ struct ExternalMetricList {
 using StandingExternal =
     StandingRequest<std::vector<absl::StatusOr<StandingAnswer<ExternalMetricList>>>>;
 
-class ExternalMetricsProvider {
+class ExternalMetricsProvider : public MetricsProvider {
  public:
-  virtual ~ExternalMetricsProvider() = default;
   virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
   // The requests' own timeouts do not count: each call of Ask has its own.
   virtual std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests);
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
-  virtual uint64_t Epoch() const = 0;
 };
 
 // ---- metrics.k8s.io ----
@@ -193,9 +194,8 @@ struct ObjectFilter {
 using StandingPods =
     StandingRequest<absl::StatusOr<StandingAnswer<ResourceMetricList<PodMetrics>>>>;
 
-class ResourceMetricsProvider {
+class ResourceMetricsProvider : public MetricsProvider {
  public:
-  virtual ~ResourceMetricsProvider() = default;
   // `ns` "" is all namespaces; `name` "" is a list. One object by its name is not filtered.
   //   kNotFound   a name was given, but the object is not in the directory (running pods, nodes):
   //               the message is `pods "x" not found`
@@ -210,7 +210,6 @@ class ResourceMetricsProvider {
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
                                                                 const ObjectFilter& filter,
                                                                 absl::Duration timeout) = 0;
-  virtual uint64_t Epoch() const = 0;
 };
 
 // What is served now. A null provider: its API group is off (404). Replaced whole on reload.

@@ -34,16 +34,11 @@ std::string CacheKey(absl::string_view target, const Style& style) {
   return key;
 }
 
-std::shared_ptr<const void> ProviderOf(Endpoint endpoint, const adapter::Providers& providers) {
+std::shared_ptr<const adapter::MetricsProvider> ProviderOf(Endpoint endpoint,
+                                                           const adapter::Providers& providers) {
   if (endpoint == Endpoint::kCustomMetric) return providers.custom;
   if (endpoint == Endpoint::kExternalMetric) return providers.external;
   return providers.resource;
-}
-
-uint64_t EpochOf(Endpoint endpoint, const adapter::Providers& providers) {
-  if (endpoint == Endpoint::kCustomMetric) return providers.custom->Epoch();
-  if (endpoint == Endpoint::kExternalMetric) return providers.external->Epoch();
-  return providers.resource->Epoch();
 }
 
 // The 504 of the original is written by another layer: no kind, text/plain.
@@ -221,7 +216,7 @@ struct MetricEndpoints::Rendered {
 struct MetricEndpoints::KeptAnswer {
   http::HttpResponse response;
   Rendered rendered;
-  std::shared_ptr<const void> provider;  // whose epoch is meant
+  std::shared_ptr<const adapter::MetricsProvider> provider;  // whose epoch is meant
   // Set by the request that asks anew ahead of time.
   mutable std::atomic<bool> asked_anew = false;
 
@@ -242,11 +237,11 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
                                           const Style& style, const adapter::Providers& providers,
                                           MonotonicTime deadline) {
   const std::string key = CacheKey(target, style);
-  const std::shared_ptr<const void> provider = ProviderOf(routed.endpoint, providers);
+  const auto provider = ProviderOf(routed.endpoint, providers);
   const MonotonicTime now = clock_->MonotonicNow();
   const std::shared_ptr<const KeptAnswer> kept = cache_.Get(key, now).value_or(nullptr);
   if (kept != nullptr && kept->provider == provider &&
-      kept->HoldsAt(now, EpochOf(routed.endpoint, providers), clock_->WallNow()) &&
+      kept->HoldsAt(now, provider->Epoch(), clock_->WallNow()) &&
       (!kept->rendered.freshness.IsDueAt(now) || kept->asked_anew.exchange(true))) {
     ++counters_.cache_hits;
     return kept->response;
