@@ -371,10 +371,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   std::reverse(words.begin(), words.end());  // CLI11 takes words last first
   try {
     app.parse(std::move(words));
-  } catch (const CLI::CallForHelp&) {
-    f.help = app.help();
-    return f;
-  } catch (const CLI::CallForAllHelp&) {
+  } catch (const CLI::Success&) {  // a call for help
     f.help = app.help();
     return f;
   } catch (const CLI::ParseError& error) {
