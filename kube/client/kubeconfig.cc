@@ -209,15 +209,6 @@ absl::StatusOr<KubeContext> Read(const std::vector<Document>& documents, const K
 
 }  // namespace
 
-absl::StatusOr<http::TransportOptions> ParseKubeconfig(const std::string& text,
-                                                       const std::string& path,
-                                                       absl::string_view context) {
-  ASSIGN_OR_RETURN(Document document, ReadDocument(text, path));
-  ASSIGN_OR_RETURN(KubeContext read,
-                   Read({std::move(document)}, {.context = std::string(context)}));
-  return std::move(read.transport);
-}
-
 absl::StatusOr<KubeContext> LoadKubeContext(const std::vector<std::string>& paths,
                                             const KubeChoice& choice) {
   std::vector<Document> documents;

@@ -53,11 +53,6 @@ absl::StatusOr<KubeContext> LoadKubeContext(const std::vector<std::string>& path
 absl::StatusOr<http::TransportOptions> LoadKubeconfig(const std::string& path,
                                                       absl::string_view context = "");
 
-// The same for a text; `path` is for messages and relative file names.
-absl::StatusOr<http::TransportOptions> ParseKubeconfig(const std::string& text,
-                                                       const std::string& path,
-                                                       absl::string_view context = "");
-
 inline constexpr char kServiceAccountFolder[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 // `host` and `port` are the pod's KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. The token

@@ -1,9 +1,12 @@
 #include "kube/client/kubeconfig.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -37,8 +40,15 @@ users:
   user: {exec: {command: aws}}
 )";
 
-TEST(ParseKubeconfigTest, CurrentContextLeadsToClusterAndUser) {
-  const auto options = ParseKubeconfig(kConfig, "/etc/kube/config");
+// The config as a file, whose path is the process's own.
+std::string Written(const std::string& text) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/kubeconfig-", getpid());
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(LoadKubeconfigTest, CurrentContextLeadsToClusterAndUser) {
+  const auto options = LoadKubeconfig(Written(kConfig));
   ASSERT_TRUE(options.ok()) << options.status();
   EXPECT_EQ(options->url, "https://127.0.0.1:6443");
   EXPECT_EQ(options->ca_data, "ca");
@@ -50,16 +60,17 @@ TEST(ParseKubeconfigTest, CurrentContextLeadsToClusterAndUser) {
                                              {"Impersonate-Group", "b"}}));
 }
 
-TEST(ParseKubeconfigTest, FilesAreRelativeToTheConfig) {
-  const auto options = ParseKubeconfig(kConfig, "/etc/kube/config", "file");
+TEST(LoadKubeconfigTest, FilesAreRelativeToTheConfig) {
+  const std::string path = Written(kConfig);
+  const auto options = LoadKubeconfig(path, "file");
   ASSERT_TRUE(options.ok()) << options.status();
-  EXPECT_EQ(options->ca_file, "/etc/kube/pki/ca.crt");
+  EXPECT_EQ(options->ca_file, std::filesystem::path(path).parent_path() / "pki/ca.crt");
   EXPECT_EQ(options->token_file, "/run/token");
   EXPECT_EQ(options->token, "old");
 }
 
-TEST(ParseKubeconfigTest, UserIsOptional) {
-  EXPECT_TRUE(ParseKubeconfig(kConfig, "c", "bare").ok());
+TEST(LoadKubeconfigTest, UserIsOptional) {
+  EXPECT_TRUE(LoadKubeconfig(Written(kConfig), "bare").ok());
 }
 
 struct Row {
@@ -68,32 +79,33 @@ struct Row {
   std::string error;
 };
 
-class ParseKubeconfigRefusedTest : public testing::TestWithParam<Row> {};
+class LoadKubeconfigRefusedTest : public testing::TestWithParam<Row> {};
 
-TEST_P(ParseKubeconfigRefusedTest, Row) {
-  const auto status = ParseKubeconfig(GetParam().text, "c", GetParam().context).status();
+TEST_P(LoadKubeconfigRefusedTest, Row) {
+  const std::string path = Written(GetParam().text);
+  const auto status = LoadKubeconfig(path, GetParam().context).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(), GetParam().error);
+  EXPECT_EQ(status.message(), absl::StrCat(path, GetParam().error));
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Rows, ParseKubeconfigRefusedTest,
+    Rows, LoadKubeconfigRefusedTest,
     testing::Values(
         Row{kConfig, "plugin",
-            "c: the user's \"exec\" plugin is not supported; use a token, tokenFile or client "
+            ": the user's \"exec\" plugin is not supported; use a token, tokenFile or client "
             "certificate"},
-        Row{kConfig, "none", "c: no context named \"none\""},
-        Row{kConfig, "lost", "c: no cluster named \"nowhere\""},
-        Row{"{}", "", "c: no current-context"}, Row{"", "", "c: not a kubeconfig"},
-        Row{"a:\n  - b\n c", "", "c:3:2: end of map not found"},
-        Row{"current-context: [a]", "", "c:1:18: bad conversion"},
+        Row{kConfig, "none", ": no context named \"none\""},
+        Row{kConfig, "lost", ": no cluster named \"nowhere\""},
+        Row{"{}", "", ": no current-context"}, Row{"", "", ": not a kubeconfig"},
+        Row{"a:\n  - b\n c", "", ":3:2: end of map not found"},
+        Row{"current-context: [a]", "", ":1:18: bad conversion"},
         Row{"contexts: [{name: a, context: {cluster: a}}]\n"
             "clusters: [{name: a, cluster: {server: x, certificate-authority-data: '*'}}]",
-            "a", "c: certificate-authority-data is not base64"},
+            "a", ": certificate-authority-data is not base64"},
         Row{"contexts: [{name: a, context: {cluster: a}}]\n"
             "clusters: [{name: a, cluster: {server: x, insecure-skip-tls-verify: true, "
             "certificate-authority: y}}]",
-            "a", "c: certificate-authority and insecure-skip-tls-verify exclude each other"}));
+            "a", ": certificate-authority and insecure-skip-tls-verify exclude each other"}));
 
 TEST(InClusterOptionsTest, FilesOfTheServiceAccount) {
   namespace fs = std::filesystem;
