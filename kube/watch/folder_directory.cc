@@ -47,15 +47,6 @@ std::shared_ptr<const RestMapper> FolderDirectory::mapper() const {
   return objects_.Get()->mapper();
 }
 
-std::vector<std::string> FolderDirectory::problems() const {
-  std::vector<std::string> problems;
-  absl::MutexLock lock(&mutex_);
-  for (const auto& [path, file] : files_) {
-    if (!file.problem.empty()) problems.push_back(file.problem);
-  }
-  return problems;
-}
-
 void FolderDirectory::Reload() {
   absl::MutexLock lock(&mutex_);
   std::vector<std::string> problems;
@@ -83,11 +74,9 @@ bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
     auto objects = text.ok() ? ReadManifest(*text, path) : text.status();
     if (objects.ok()) {
       file.objects = *std::move(objects);
-      file.problem.clear();
       changed = true;
     } else {
-      file.problem = std::string(objects.status().message());
-      problems->push_back(file.problem);
+      problems->push_back(std::string(objects.status().message()));
     }
   }
   return changed;

@@ -41,16 +41,14 @@ class FolderDirectory : public ObjectDirectory {
   std::shared_ptr<const RestMapper> mapper() const override;
   uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
 
-  // Reads what has changed, as the watcher does. A bad file is logged, is in problems() until it is
-  // good, and leaves its last good objects in place.
+  // Reads what has changed, as the watcher does. A bad file is logged, and leaves its last good
+  // objects in place.
   void Reload();
-  std::vector<std::string> problems() const;
 
  private:
   struct File {
     size_t hash = 0;
     std::vector<ManifestObject> objects;
-    std::string problem;
   };
 
   explicit FolderDirectory(std::string folder) : folder_(std::move(folder)) {}
@@ -59,7 +57,7 @@ class FolderDirectory : public ObjectDirectory {
   std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string folder_;
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
   Snapshot<ManifestObjects> objects_;
   std::atomic<uint64_t> generation_ = 1;
