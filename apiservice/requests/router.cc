@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "apiservice/requests/list_parameters.h"
 #include "base/go/duration.h"
+#include "base/go/number.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -215,8 +216,7 @@ void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
 std::optional<bool> ReadPretty(const Query& query) {
   const std::string text = query.Value("pretty");
   if (text.empty()) return std::nullopt;
-  return text == "1" || text == "t" || text == "T" || text == "true" || text == "TRUE" ||
-         text == "True";
+  return go::ParseBool(text).value_or(false);
 }
 
 }  // namespace
