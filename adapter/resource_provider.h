@@ -19,7 +19,6 @@
 // list, its error is returned.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

@@ -15,7 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "adapter/log_limiter.h"
 #include "adapter/metrics.h"
 #include "adapter/rule_failure.h"

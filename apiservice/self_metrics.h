@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "apiservice/auth/authenticator.h"

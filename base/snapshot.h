@@ -5,7 +5,6 @@
 // given a value.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <utility>
 

@@ -4,7 +4,6 @@
 // keeps its default: no API server sends such a field, and it must not stop the doctor.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "rules/compiled_rules.h"
 
 namespace flyball::rules {

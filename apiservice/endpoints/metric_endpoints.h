@@ -6,7 +6,6 @@
 // would be too long is refused before it is made: 413. Long answers share a room (answer_room.h).
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <string>

@@ -5,7 +5,6 @@
 // calls the floors below.
 #pragma once
 
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>

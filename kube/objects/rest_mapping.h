@@ -5,8 +5,6 @@
 // discovery order wins; a group that is not exact matches every group that starts with it).
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -16,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_json.h"
 #include "kube/objects/object_table.h"

@@ -2,7 +2,6 @@
 // and for tests.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>

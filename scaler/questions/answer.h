@@ -13,7 +13,6 @@
 
 #include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "adapter/provider.h"
 #include "kube/client/scale.h"

@@ -23,7 +23,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "scaler/shards/lease_keeper.h"
 
 namespace flyball::scaler {

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "kube/objects/quantity.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/document.h"

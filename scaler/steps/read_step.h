@@ -4,8 +4,6 @@
 // Thread-safe, but no two threads may work on one autoscaler.
 #pragma once
 
-#include <vector>
-
 #include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
 #include "scaler/questions/question_board.h"

@@ -4,7 +4,6 @@
 // Plain values, immutable once made: a change of the object makes a new one.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>

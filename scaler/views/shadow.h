@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

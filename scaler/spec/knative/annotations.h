@@ -9,7 +9,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scaler/spec/knative/config.h"
 
