@@ -86,14 +86,18 @@ struct Found {
   }
 };
 
+// The most by which the clocks of two replicas are expected to differ.
+constexpr absl::Duration kClockDifference = absl::Seconds(1);
+
 // Moves the times of a record so that it counts as saved now: its past does not age between saving
-// and reading, except for additions, which allow removals. Times ahead of our clock move in any
-// case.
+// and reading, except for additions, which allow removals. How old these are can't be told by a
+// clock that is behind the one that dated them, so they are left out then.
 void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
   const absl::Duration since = now - saved_at;
   for (Recommendation& item : state.recommendations) item.time += since;
   for (ScaleEvent& item : state.scale_downs) item.time += since;
   for (ScaleEvent& item : state.scale_ups) item.time += std::min(since, absl::ZeroDuration());
+  if (since < -kClockDifference) state.scale_ups.clear();
 }
 
 // Leaves out what is older than `oldest`, and moves to `now` what lies ahead of it.
@@ -235,8 +239,9 @@ class StateStore::Impl {
       kept = {.key = key, .replicas = found->second.replicas, .state = found->second.state};
       complete = shard.complete;
     }
+    // An addition that is not written down may have replaced earlier ones.
     return RememberedState{.state = BringForward(kept, complete, current, now, options_),
-                           .complete = complete};
+                           .complete = complete && current <= kept.replicas};
   }
 
   void OnDecision(const DecisionRecord& record) {
@@ -248,6 +253,9 @@ class StateStore::Impl {
     if (!record.restored) return;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
+    // Additions that were seen while we did not act may not be ours: they must not allow removals
+    // to an owner that acts.
+    if (record.mode != Mode::kAct) compact.scale_ups.clear();
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(record.managed->key);
     if (!shard.loaded) return;

@@ -361,13 +361,14 @@ class StateStoreTest : public testing::Test {
   }
 
   void Decide(StateStore& store, const std::string& name, int32_t current,
-              std::vector<Recommendation> recommendations) {
+              std::vector<Recommendation> recommendations, std::vector<ScaleEvent> additions = {}) {
     auto managed = std::make_shared<Managed>();
     managed->key = Key(name);
     Decision decision;
     decision.outcome = Outcome::kDecided;
     decision.current = current;
     decision.state.recommendations = std::move(recommendations);
+    decision.state.scale_ups = std::move(additions);
     DecisionRecord record;
     record.managed = managed;
     record.mode = mode_;
@@ -496,6 +497,48 @@ TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {
   store->WriteWhatChanged();
   store->Save(0);
   EXPECT_EQ(server_.writes, 0);
+}
+
+TEST_F(StateStoreTest, OfWhatIsAdvisedNoAdditionsAreHandedOn) {
+  for (const Mode mode : {Mode::kAct, Mode::kAdvise}) {
+    const auto first = Make();
+    ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+    mode_ = mode;
+    Decide(*first, "web", 5, {{5, Ago(2)}}, {{.change = 3, .time = Ago(2)}});
+    first->Save(0);
+    const auto second = Make();
+    ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+    EXPECT_THAT(second->Take(Key("web"), 5, kNow)->state.scale_ups,
+                testing::SizeIs(mode == Mode::kAct ? 1 : 0));
+  }
+}
+
+TEST_F(StateStoreTest, AdditionsThatAClockAheadHasDatedAreNotHandedOn) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{5, Ago(2)}}, {{.change = 3, .time = Ago(2)}});
+  first->Save(0);
+  for (const bool much : {false, true}) {
+    clock_.JumpWall(kNow - (much ? absl::Seconds(5) : absl::Milliseconds(500)));
+    const auto second = Make();
+    ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+    const auto state = second->Take(Key("web"), 5, clock_.WallNow())->state;
+    EXPECT_THAT(state.scale_ups, testing::SizeIs(much ? 0 : 1));
+    EXPECT_THAT(state.recommendations, testing::SizeIs(1));
+  }
+}
+
+// Which of the additions that are written down it has replaced is in nobody's record.
+TEST_F(StateStoreTest, ARecordThatLacksAnAdditionIsIncomplete) {
+  for (const int32_t current : {5, 7}) {
+    const auto first = Make();
+    ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+    Decide(*first, "web", 5, {{5, Ago(2)}}, {{.change = 3, .time = Ago(2)}});
+    first->Save(0);
+    const auto second = Make();
+    ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+    EXPECT_EQ(second->Take(Key("web"), current, kNow)->complete, current == 5);
+  }
 }
 
 TEST_F(StateStoreTest, AFailedWriteIsTriedAgain) {

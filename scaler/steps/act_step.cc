@@ -124,8 +124,12 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       write.dropped = true;
       return status;
     }
-    tracked.written.unconfirmed = UnconfirmedWrite{
-        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = Now(tracked)};
+    tracked.written.unconfirmed =
+        UnconfirmedWrite{.uid = read.uid,
+                         .from = decision.current,
+                         .to = decision.desired,
+                         .under_behavior = tracked.inputs.managed->autoscaler.behavior.has_value(),
+                         .time = Now(tracked)};
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {
@@ -163,6 +167,11 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
                                  absl::FunctionRef<bool()> is_current) {
   WriteOutcome write;
   const absl::Status status = Write(tracked, is_current, write);
+  // A removal counts from when its answer came, an addition, after which removals are possible,
+  // from when it was sent.
+  absl::Time made = Now(tracked);
+  const bool grows = tracked.decided.decision.desired > tracked.decided.decision.current;
+  if (grows && tracked.written.unconfirmed.has_value()) made = tracked.written.unconfirmed->time;
   if (deps_.front != nullptr && IsCarried(tracked)) {
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
@@ -177,7 +186,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   }
   if (write.dropped) return write;
   DecisionInput written = input;
-  written.now = Now(tracked);  // a change counts from when it was made
+  written.now = made;
   RecordScaleWrite(written, write.error, tracked.decided.decision);
   return write;
 }

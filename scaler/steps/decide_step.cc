@@ -56,7 +56,8 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   if (replicas == write.from) return;  // it may still be on its way to us
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
   const bool removal = write.to < write.from;
-  if ((replicas == write.to || removal) && behavior.has_value()) {
+  const bool counts = removal || (replicas == write.to && write.under_behavior);
+  if (counts && behavior.has_value()) {
     RecordScaleEvent(*behavior, write.from, write.to, removal ? now : write.time,
                      last.decision.state);
   }
