@@ -369,6 +369,8 @@ std::string RandomCourse::Run() {
     MakePeace();
     sim_.Run(kPeace);
   }
+  // What a schedule paused until a moment ago takes as long once more.
+  if (peace && !CheckPeace().empty()) sim_.Run(kPeace);
   std::string out = absl::StrJoin(sim_.judge.wrong(), "\n");
   if (out.empty() && peace) out = CheckPeace();
   if (out.empty()) return "";
