@@ -46,7 +46,7 @@ struct FrontOptions {
   // Versions of resources are greater than this. It should be greater than the versions of any
   // earlier process, as the Unix time in microseconds at the start is.
   uint64_t first_version = 0;
-  int64_t held_limit = 10000;  // requests that are held in all
+  int64_t held_limit = 12500;  // requests that are held in all
   int probe_limit = 256;       // probes at the same time
   uint16_t hosts_port = 8080;  // where Envoys listen for hosts, once a service has some
   // How long requests that arrive before BeginServing are held.

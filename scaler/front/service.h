@@ -38,7 +38,7 @@ namespace flyball::front {
 // What all services share.
 struct SharedCounts {
   // A namespace may hold as many times the room that is left: one alone takes four fifths of all,
-  // and nine leave a tenth one room for 200 of 10,000 requests.
+  // and nine leave a tenth one room for 250 of 12,500 requests.
   static constexpr int64_t kShareOfRoom = 4;
 
   // To be called before a request is added.
@@ -49,7 +49,7 @@ struct SharedCounts {
   uint64_t version = 0;  // the last one that was given to a resource
   int64_t held = 0;
   absl::flat_hash_map<std::string, int64_t> held_by_namespace;
-  int64_t held_limit = 10000;
+  int64_t held_limit = 12500;
   int64_t probing = 0;  // services whose state has its pods probed
   FrontCounters counters;
 };
