@@ -1,6 +1,7 @@
 // The part of a service that holds and releases requests.
 #include <utility>
 
+#include "scaler/front/hosts/service_name.h"
 #include "scaler/front/service.h"
 
 namespace flyball::front {
@@ -22,9 +23,7 @@ void SharedCounts::LetGo(absl::string_view ns) {
   if (--found->second == 0) held_by_namespace.erase(found);
 }
 
-absl::string_view Service::ns() const {
-  return absl::string_view(spec_.name).substr(0, spec_.name.find('/'));
-}
+absl::string_view Service::ns() const { return NamespaceOf(spec_.name); }
 
 void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn) {
   ++shared_.counters.gated_requests_total;

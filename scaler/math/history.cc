@@ -5,17 +5,13 @@
 #include "base/go/arithmetic.h"
 
 namespace flyball::scaler {
-namespace {
-
-int32_t LongestPeriod(const ScalingRules& rules) {
+int32_t LongestPeriodSeconds(const ScalingRules& rules) {
   int32_t longest = 0;
   for (const ScalingPolicy& policy : rules.policies) {
     longest = std::max(longest, policy.period_seconds);
   }
   return longest;
 }
-
-}  // namespace
 
 void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& state) {
   if (!state.recommendations.empty()) return;
@@ -36,7 +32,7 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
   const bool up = to > from;
   std::vector<ScaleEvent>& events = up ? state.scale_ups : state.scale_downs;
   const ScalingRules& rules = up ? behavior.scale_up : behavior.scale_down;
-  const absl::Time cutoff = now - absl::Seconds(LongestPeriod(rules));
+  const absl::Time cutoff = now - absl::Seconds(LongestPeriodSeconds(rules));
   ScaleEvent* replaced = nullptr;
   for (ScaleEvent& event : events) {
     if (event.time < cutoff) event.outdated = true;
@@ -51,7 +47,7 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
 }
 
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state) {
-  const absl::Time cutoff = now - absl::Seconds(LongestPeriod(behavior.scale_up));
+  const absl::Time cutoff = now - absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
   std::erase_if(state.scale_ups, [cutoff](const ScaleEvent& event) { return event.time < cutoff; });
 }
 

@@ -27,6 +27,9 @@ void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& s
 void RecordRecommendation(const Recommendation& recommendation, std::optional<size_t> outdated,
                           ScalerState& state);
 
+// Of the policies; 0: there is none.
+int32_t LongestPeriodSeconds(const ScalingRules& rules);
+
 // Stores a change of the scale that was made. It replaces an entry that is older than the
 // direction's longest policy period, if there is one.
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,

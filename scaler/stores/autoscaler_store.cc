@@ -70,15 +70,21 @@ void ReadOwn(const Node& document, Managed& managed) {
 }  // namespace
 
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
-  const absl::StatusOr<kube::ObjectPtr> meta = kube::MetadataReader().Read(json);
-  if (!meta.ok()) return nullptr;
-  auto managed = std::make_shared<Managed>();
-  managed->key = {.kind = kind, .ns = (*meta)->ns, .name = (*meta)->name};
   const absl::StatusOr<Node> document = ParseJson(json);
+  auto managed = std::make_shared<Managed>();
   if (!document.ok()) {
+    const absl::StatusOr<kube::ObjectPtr> meta = kube::MetadataReader().Read(json);
+    if (!meta.ok()) return nullptr;
+    managed->key = {.kind = kind, .ns = (*meta)->ns, .name = (*meta)->name};
     managed->refused = std::string(document.status().message());
     return managed;
   }
+  const Node* metadata = document->Find("metadata");
+  if (metadata == nullptr) return nullptr;
+  managed->key = {.kind = kind,
+                  .ns = std::string(metadata->FindText("namespace")),
+                  .name = std::string(metadata->FindText("name"))};
+  if (managed->key.name.empty()) return nullptr;
   if (kind == AutoscalerKind::kHpa) {
     ReadHpa(*document, *managed);
   } else {

@@ -369,14 +369,6 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
   Record(valid, write);
 }
 
-absl::Duration LongestPeriodOfRemovals(const ManagedPtr& managed) {
-  int32_t longest = 0;
-  for (const ScalingPolicy& policy : managed->autoscaler.behavior->scale_down.policies) {
-    longest = std::max(longest, policy.period_seconds);
-  }
-  return absl::Seconds(longest);
-}
-
 // Changes are remembered where there is a behavior. Where it came or went on the way of the write
 // nobody knows which one it was made with: an addition counts, a removal does not. Where it changed
 // a removal is remembered by the one under which it replaces the most earlier ones.
@@ -389,12 +381,12 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
   const bool certain = std::all_of(valid.begin(), valid.end(), has_behavior);
   const bool counts = certain || (grows && std::any_of(valid.begin(), valid.end(), has_behavior));
   if (!counts) return;
-  ManagedPtr by = *std::find_if(valid.begin(), valid.end(), has_behavior);
-  for (const ManagedPtr& other : valid) {
-    if (grows || LongestPeriodOfRemovals(other) >= LongestPeriodOfRemovals(by)) continue;
-    by = other;
-  }
-  const Managed& managed = *by;
+  const auto forgets_sooner = [](const ManagedPtr& a, const ManagedPtr& b) {
+    return LongestPeriodSeconds(a->autoscaler.behavior->scale_down) <
+           LongestPeriodSeconds(b->autoscaler.behavior->scale_down);
+  };
+  const Managed& managed = **(grows ? std::find_if(valid.begin(), valid.end(), has_behavior)
+                                    : std::min_element(valid.begin(), valid.end(), forgets_sooner));
   for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
     if (grows && (clocks_differ || !certain)) {
       // Nobody knows which earlier addition made room for it.

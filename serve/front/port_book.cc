@@ -1,13 +1,9 @@
 #include "serve/front/port_book.h"
 
 #include "absl/strings/str_cat.h"
+#include "scaler/front/hosts/service_name.h"
 
 namespace flyball::serve {
-namespace {
-
-std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
-
-}  // namespace
 
 bool PortBook::Keep(const std::string& service, uint16_t port) {
   if (port < first_ || port > last_) return false;
@@ -46,12 +42,12 @@ void PortBook::Free(const std::string& service, MonotonicTime now) {
   std::erase_if(freed_by_namespace_,
                 [now](const auto& each) { return each.second.back().when + kQuarantine <= now; });
   lots_[had->second] = {.service = "", .freed = now};
-  freed_by_namespace_[NamespaceOf(service)].push_back({had->second, now});
+  freed_by_namespace_[std::string(front::NamespaceOf(service))].push_back({had->second, now});
   of_.erase(had);
 }
 
 std::optional<uint16_t> PortBook::AgainFor(const std::string& service, MonotonicTime now) {
-  const auto of_namespace = freed_by_namespace_.find(NamespaceOf(service));
+  const auto of_namespace = freed_by_namespace_.find(front::NamespaceOf(service));
   if (of_namespace == freed_by_namespace_.end()) return std::nullopt;
   std::deque<Freed>& freed = of_namespace->second;
   while (!freed.empty()) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "scaler/front/hosts/service_name.h"
 #include "scaler/spec/own_spec.h"
 
 namespace flyball::serve {
@@ -20,8 +21,6 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   options.first_version = static_cast<uint64_t>(absl::ToUnixMicros(clock.WallNow()));
   return options;
 }
-
-std::string NamespaceOf(const std::string& service) { return service.substr(0, service.find('/')); }
 
 // Whether the API server refused the write for good. Other errors are temporary: it is away or
 // busy, or the decision was dropped and is made anew.
@@ -304,7 +303,7 @@ void ServeFront::WishScale(const std::string& service, int32_t at_least) {
 void ServeFront::StartProbe(const std::string& service, const std::string& uid,
                             const std::string& address) {
   const std::optional<CarriedPods::Question> question =
-      pods_.QuestionOf(NamespaceOf(service), uid, address);
+      pods_.QuestionOf(std::string(front::NamespaceOf(service)), uid, address);
   if (!question.has_value()) return session()->front.Probed(service, uid, false, Now());
   prober_.Ask(question->address, question->check, [this, service, uid](bool passed) {
     session()->front.Probed(service, uid, passed, Now());

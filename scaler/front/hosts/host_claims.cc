@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "scaler/front/hosts/service_name.h"
 
 namespace flyball::front {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 constexpr size_t kMostNamed = 5;  // how many refused places of one service a message names
 
 bool IsWildcard(absl::string_view host) { return host.front() == '*'; }
-
-absl::string_view NamespaceOf(const HostClaim& claim) {
-  return absl::string_view(claim.service).substr(0, claim.service.find('/'));
-}
 
 class Granting {
  public:
@@ -33,7 +30,7 @@ class Granting {
       }
       owners_.try_emplace({place, claim.routes.headers}, &claim);
       first_of_host_.try_emplace(place.host, &claim);
-      bytes_[NamespaceOf(claim)] += RouteBytes(place, claim.routes.headers);
+      bytes_[NamespaceOf(claim.service)] += RouteBytes(place, claim.routes.headers);
       grant.routes.places.push_back(place);
     }
     if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
@@ -53,7 +50,7 @@ class Granting {
     std::erase_if(routes.places, [&](const HostPlace& place) {
       if (!IsWildcard(place.host)) return false;
       const size_t bytes = RouteBytes(place, claim.routes.headers) * below_[place.host];
-      size_t& sum = repeated_bytes_[NamespaceOf(claim)];
+      size_t& sum = repeated_bytes_[NamespaceOf(claim.service)];
       if (sum + bytes > limits_.repeated_bytes) {
         Refuse(claim, place,
                absl::StrCat("would be repeated for ", below_[place.host],
@@ -83,11 +80,11 @@ class Granting {
     }
     const auto first = first_of_host_.find(place.host);
     if (!limits_.shared && first != first_of_host_.end() &&
-        NamespaceOf(*first->second) != NamespaceOf(claim)) {
-      return absl::StrCat("is a host of namespace ", NamespaceOf(*first->second), ", whose ",
-                          first->second->service, " is older");
+        NamespaceOf(first->second->service) != NamespaceOf(claim.service)) {
+      return absl::StrCat("is a host of namespace ", NamespaceOf(first->second->service),
+                          ", whose ", first->second->service, " is older");
     }
-    const auto spent = bytes_.find(NamespaceOf(claim));
+    const auto spent = bytes_.find(NamespaceOf(claim.service));
     if (RouteBytes(place, claim.routes.headers) + (spent == bytes_.end() ? 0 : spent->second) >
         limits_.bytes) {
       return absl::StrCat("is beyond the limit of ", limits_.bytes,
