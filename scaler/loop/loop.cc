@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scaler/stores/state_upkeep.h"
+
 namespace flyball::scaler {
 namespace {
 
@@ -233,6 +235,7 @@ void Loop::BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begu
   if (other) tracked.inputs.managed = managed;
   if (std::exchange(tracked.due.recreated, false)) {
     tracked.decided.status_is_old = true;
+    tracked.decided.last_active.reset();
     tracked.inputs.pods.selected = nullptr;  // OnGone retired it: it has to select its pods again
   }
   tracked.not_before = now;
@@ -363,12 +366,16 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
 }
 
 // Another replica decides the autoscaler from now on: this one ends its triggers and forgets its
-// last decision.
+// last decision, but for what it recommended and when a trigger was active.
 void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.inputs.plan.Drop();
   if (!tracked.decided.made) return;
   tracked.decided.made = false;
   tracked.decided.restored = false;
+  std::vector<Recommendation> recommended = std::move(tracked.decided.recommended_before);
+  const std::vector<Recommendation>& last = tracked.decided.decision.state.recommendations;
+  recommended.insert(recommended.end(), last.begin(), last.end());
+  CompactRecommendations(recommended, tracked.decided.recommended_before);
   tracked.decided.decision = Decision();
   tracked.written.status = StatusMarks();
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);

@@ -196,15 +196,18 @@ class StateStore::Impl {
     RETURN_IF_ERROR(Read(index, stored, kept));
     absl::MutexLock lock(&mutex_);
     Shard& shard = shards_[static_cast<size_t>(index)];
+    const bool again = shard.loaded_epoch == term.epoch;
     shard = Shard();
     shard.loaded = true;
+    shard.loaded_epoch = term.epoch;
     // The maximum, since a Lease that was deleted and made again counts from the start.
     shard.record.epoch = std::max(term.epoch, stored.epoch + 1);
     shard.record.division = std::max(term.division, stored.division);
     shard.resource_version = stored.resource_version;
-    // If there was another owner between that one and us, it has left no record.
-    shard.complete =
-        kept.complete && stored.epoch + 1 == term.epoch && stored.division == term.division;
+    // If there was another owner between that one and us, it has left no record. Nor have we, if
+    // we lost the Lease and won it back: that begins no new term.
+    shard.complete = kept.complete && !again && stored.epoch + 1 == term.epoch &&
+                     stored.division == term.division;
     shard.written_at = clock_.MonotonicNow();
     for (KeptAutoscaler& item : kept.autoscalers) {
       if (ShardOf(item.key, options_.shards) != index) continue;
@@ -223,7 +226,10 @@ class StateStore::Impl {
 
   void Drop(int index) {
     absl::MutexLock lock(&mutex_);
-    shards_[static_cast<size_t>(index)] = Shard();
+    Shard& shard = shards_[static_cast<size_t>(index)];
+    const std::optional<int64_t> loaded_epoch = shard.loaded_epoch;
+    shard = Shard();
+    shard.loaded_epoch = loaded_epoch;
   }
 
   std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current, absl::Time now) {
@@ -342,8 +348,9 @@ class StateStore::Impl {
     bool forbidden = false;  // the API server refuses that it is written
     bool complete = false;   // whether what was read is complete (RememberedState)
     bool said_dropped = false;
-    ShardTerm record;              // which owner wrote it down
-    std::string resource_version;  // "" when there is no ConfigMap
+    std::optional<int64_t> loaded_epoch;  // of the last Load, also after Drop
+    ShardTerm record;                     // which owner wrote it down
+    std::string resource_version;         // "" when there is no ConfigMap
     MonotonicTime written_at = absl::ZeroDuration();
     MonotonicTime looked_at = absl::ZeroDuration();  // for steady autoscalers
     absl::Duration write_took;

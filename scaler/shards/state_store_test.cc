@@ -411,6 +411,20 @@ TEST_F(StateStoreTest, AnOwnerInBetweenThatCrashedMakesTheRecordIncomplete) {
               testing::ElementsAre(Recommendation{5, Ago(2)}, kFound5));
 }
 
+// The Lease says nothing of it, since its holder has not changed.
+TEST_F(StateStoreTest, AnOwnerThatLosesItsShardAndWinsItBackFindsAnIncompleteRecord) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{5, Ago(2)}});
+  first->Save(0);
+  const auto second = Make();
+  for (const bool complete : {true, false}) {
+    ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+    EXPECT_EQ(second->Take(Key("web"), 5, kNow)->complete, complete);
+    second->Drop(0);
+  }
+}
+
 // The record of a shard that was in use when there were more of them stays in the cluster. Here its
 // last recommendation was two seconds old when it was saved, that of the later record 40.
 TEST_F(StateStoreTest, WhatAnEarlierDivisionLeftBehindIsNotTakenForTheLatest) {

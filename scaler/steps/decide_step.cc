@@ -116,6 +116,19 @@ bool CarriesRequests(const Managed& managed) {
                      [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
 }
 
+// Additions that another owner may have replaced allow no removals.
+void DropUncertainAdditions(const CycleInputs& inputs, absl::Time now, ScalerState& state) {
+  if (const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior) {
+    DropReplaceableAdditions(*behavior, now, state);
+  } else {
+    state.scale_ups.clear();  // under a behavior that is gone by now others may have replaced them
+  }
+}
+
+absl::Duration LongestWindowOf(const MathConfig& config) {
+  return std::max(kLongestWindow, config.downscale_stabilization);
+}
+
 }  // namespace
 
 bool Settled(const Decision& decision, absl::Time& until) {
@@ -331,45 +344,45 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
   const AutoscalerKey& key = inputs.managed->key;
   if (last.restored || !deps_.ownership.Owns(key) || !deps_.ownership.Remembers(key)) return;
   last.restored = true;
-  std::optional<RememberedState> earlier =
-      deps_.ownership.Restore(key, inputs.scale.answer.spec_replicas, now);
-  if (!earlier.has_value()) return;
+  const int32_t current = inputs.scale.answer.spec_replicas;
   ScalerState& state = last.decision.state;
-  state = std::move(earlier->state);
-  if (earlier->complete) return;
-  if (const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior) {
-    DropReplaceableAdditions(*behavior, now, state);
-  } else {
-    state.scale_ups.clear();  // under a behavior that is gone by now others may have replaced them
+  std::vector<Recommendation> own = std::exchange(last.recommended_before, {});
+  std::optional<RememberedState> earlier = deps_.ownership.Restore(key, current, now);
+  if (earlier.has_value()) {
+    own.insert(own.end(), state.recommendations.begin(), state.recommendations.end());
+    state = std::move(earlier->state);
+    if (!earlier->complete) DropUncertainAdditions(inputs, now, state);
+  } else if (!own.empty()) {
+    // Of the owners since then nothing is known: the count stands for what they recommended.
+    own.push_back({.replicas = current, .time = now - absl::Microseconds(1)});
   }
+  if (!own.empty()) KeepRecommendations(own, now, LongestWindowOf(inputs.config()), state);
 }
 
 void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) const {
   const CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   WrittenSoFar& written = tracked.written;
+  if (!last.made) written.unconfirmed.reset();
+  // Before the first decision there is nothing that this would move.
   const absl::Duration offset = now.WallOffset();
+  const absl::Duration jump = offset - std::exchange(last.wall_offset, offset);
+  if (IsClockJump(jump)) {
+    ShiftTimes(jump, last.decision.state);
+    for (Recommendation& item : last.recommended_before) item.time += jump;
+    if (last.last_active.has_value()) *last.last_active += jump;
+    if (written.unconfirmed.has_value()) written.unconfirmed->time += jump;
+  }
   TakeStoredStatus(tracked);
   if (!last.made || last.status_is_old) {
-    last.last_active =
-        TakeOverActivity(inputs.managed->last_active, MayHaveBeenActive(inputs), now.wall);
+    last.last_active = std::max(
+        last.last_active,
+        TakeOverActivity(inputs.managed->last_active, MayHaveBeenActive(inputs), now.wall));
   }
   // Additions that were seen while we did not act may not be ours, so they allow us no removals.
   if (inputs.mode == Mode::kAct && last.mode != Mode::kAct) last.decision.state.scale_ups.clear();
   last.status_is_old = false;
-  if (!last.made) {
-    last.decision = Decision();
-    written.unconfirmed.reset();
-    last.wall_offset = offset;
-    last.made = true;
-  }
-  const absl::Duration jump = offset - last.wall_offset;
-  if (IsClockJump(jump)) {
-    ShiftTimes(jump, last.decision.state);
-    if (last.last_active.has_value()) *last.last_active += jump;
-    if (written.unconfirmed.has_value()) written.unconfirmed->time += jump;
-  }
-  last.wall_offset = offset;
+  last.made = true;
   if (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone) return;
   RestoreState(inputs, now.wall, last);
   NoteUnconfirmedWrite(inputs, now.wall, last, written);
@@ -430,8 +443,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   if (inputs.managed->key.kind == AutoscalerKind::kOwn && !CarriesRequests(*inputs.managed)) {
     RemoveCondition(kFrontReady, last.decision.status.conditions);
   }
-  KeepRecommendations(scratch.recommendations, now.wall,
-                      std::max(kLongestWindow, input.config->downscale_stabilization), state);
+  KeepRecommendations(scratch.recommendations, now.wall, LongestWindowOf(*input.config), state);
 }
 
 }  // namespace flyball::scaler

@@ -108,6 +108,11 @@ void Judge::Complain(const std::string& what) {
   wrong_.push_back(absl::StrCat("at ", absl::FormatDuration(time_.now()), ": ", what));
 }
 
+std::array<ScalerState*, 3> Judge::MemoriesOf(const Managed& managed) {
+  return {&by_uid_[managed.autoscaler.uid],
+          &by_return_[{managed.key, cluster_.Returns(managed.key)}], &by_key_[managed.key]};
+}
+
 void Judge::Note(const Managed& managed, int32_t recommendation, absl::Duration when) {
   // One that no window asks for makes room for the next, as in the original.
   const std::optional<Behavior>& behavior = managed.autoscaler.behavior;
@@ -116,7 +121,7 @@ void Judge::Note(const Managed& managed, int32_t recommendation, absl::Duration 
                                       WindowOf(behavior->scale_down, math_.downscale_stabilization))
                            : math_.downscale_stabilization;
   const absl::Time now = kSimulationStart + when;
-  for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+  for (ScalerState* state : MemoriesOf(managed)) {
     std::optional<size_t> outdated;
     for (size_t i = 0; i < state->recommendations.size(); ++i) {
       if (state->recommendations[i].time < now - window) outdated = i;
@@ -158,11 +163,13 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   if (decision.outcome == Outcome::kScaleUnknown) return;
   // Others advise, too, or have not noticed yet that somebody else has taken over.
   const bool acts = record.mode == Mode::kAct;
-  const auto memories = {&by_uid_[record.managed->autoscaler.uid], &by_key_[record.managed->key]};
+  const std::array<ScalerState*, 3> memories = MemoriesOf(*record.managed);
   // Whoever sees it paused remembers what it recommends meanwhile, and may be the next to act.
   if (!acts) began_paused_.insert(memories.begin(), memories.end());
   const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
   if (!acts && !self.Owns(record.managed->key)) return;
+  // What a replica decides once its Lease has run out is no owner's decision: nobody can know of it.
+  if (acts && !self.MayWrite(record.managed->key) && !record.scale_written) return;
   if (AnotherMayWrite(replica, record.managed->key)) return;
   if (acts && record.activation != nullptr && record.activation->active && !jumped) {
     last_active_[record.managed->autoscaler.uid] = when;
@@ -277,7 +284,7 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
                      int32_t current, absl::Duration since) {
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const std::vector<SimulatedPod>* pods : cluster_.Pods(target, since)) {
-    for (ScalerState* memory : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+    for (ScalerState* memory : MemoriesOf(managed)) {
       ScalerState state = *memory;
       // So the count of now is not taken for the one that was found first.
       if (began_paused_.contains(memory)) state.recommendations.push_back({.time = Wall()});
@@ -387,7 +394,7 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
   };
   const Managed& managed = **(grows ? std::find_if(valid.begin(), valid.end(), has_behavior)
                                     : std::min_element(valid.begin(), valid.end(), forgets_sooner));
-  for (ScalerState* state : {&by_uid_[managed.autoscaler.uid], &by_key_[managed.key]}) {
+  for (ScalerState* state : MemoriesOf(managed)) {
     if (grows && (clocks_differ || !certain)) {
       // Nobody knows which earlier addition made room for it.
       state->scale_ups.push_back({.change = write.after - write.before, .time = Wall()});

@@ -11,6 +11,7 @@
 //   * comes while another replica may write for the same autoscaler.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
@@ -68,6 +69,7 @@ class Judge {
   };
 
   bool AnotherMayWrite(int replica, const AutoscalerKey& key) const;
+  std::array<ScalerState*, 3> MemoriesOf(const Managed& managed);
   void Note(const Managed& managed, int32_t recommendation, absl::Duration when);
   absl::Time Wall() const { return kSimulationStart + time_.now(); }
   int32_t Decide(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
@@ -89,10 +91,11 @@ class Judge {
   const std::vector<std::unique_ptr<SimulatedReplica>>& replicas_;
   const MathConfig math_;
   const ModeFlags mode_;
-  // A controller may remember the predecessor of an autoscaler that was made anew, or may not: both
-  // are right, so both memories are kept.
+  // A controller may remember all predecessors of an autoscaler that was made anew, or none, or those
+  // since it was last gone for a while: each is right, so each memory is kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
+  std::map<std::pair<AutoscalerKey, int>, ScalerState> by_return_;
   // Of these nobody has to remember what was found first: it was decided before anybody acted.
   std::set<const ScalerState*> began_paused_;
   std::map<std::string, absl::Duration> last_active_;        // by uid: when a trigger was

@@ -218,9 +218,11 @@ void SimulatedCluster::NoteAutoscalers() {
         .kind = resource == kHpas ? AutoscalerKind::kHpa : AutoscalerKind::kOwn,
         .ns = std::get<1>(change.key),
         .name = std::get<2>(change.key)};
-    autoscalers_[key].Set(time_.now(), change.after == nullptr
-                                           ? nullptr
-                                           : ReadManaged(key.kind, change.after->dump()));
+    Past<ManagedPtr>& past = autoscalers_[key];
+    const bool was_gone = !past.empty() && past.latest() == nullptr && past.changed() < time_.now();
+    if (was_gone && change.after != nullptr) ++returns_[key];
+    past.Set(time_.now(),
+             change.after == nullptr ? nullptr : ReadManaged(key.kind, change.after->dump()));
   }
 }
 
@@ -231,6 +233,11 @@ std::vector<ManagedPtr> SimulatedCluster::Autoscaler(const AutoscalerKey& key,
   if (found == autoscalers_.end()) return out;
   for (const ManagedPtr* managed : found->second.Since(since)) out.push_back(*managed);
   return out;
+}
+
+int SimulatedCluster::Returns(const AutoscalerKey& key) const {
+  const auto found = returns_.find(key);
+  return found == returns_.end() ? 0 : found->second;
 }
 
 std::vector<const std::vector<SimulatedPod>*> SimulatedCluster::Pods(const Target& target,

@@ -35,6 +35,7 @@ class Past {
   void Set(absl::Duration now, T value) { values_.emplace_back(now, std::move(value)); }
   bool empty() const { return values_.empty(); }
   const T& latest() const { return values_.back().second; }
+  absl::Duration changed() const { return values_.back().first; }
   // All values that it had at some time from `since` on.
   std::vector<const T*> Since(absl::Duration since) const {
     std::vector<const T*> out;
@@ -104,6 +105,8 @@ class SimulatedCluster {
   // exist.
   std::vector<ManagedPtr> Autoscaler(const AutoscalerKey& key, absl::Duration since) const;
   const std::map<AutoscalerKey, Past<ManagedPtr>>& autoscalers() const { return autoscalers_; }
+  // How often it came back after it had been gone for a while.
+  int Returns(const AutoscalerKey& key) const;
   std::vector<const std::vector<SimulatedPod>*> Pods(const Target& target,
                                                      absl::Duration since) const;
   const std::map<Target, Past<std::vector<SimulatedPod>>>& AllPods() const { return pods_; }
@@ -124,6 +127,7 @@ class SimulatedCluster {
   std::map<Target, Amounts> amounts_;
   std::map<Target, Past<std::vector<SimulatedPod>>> pods_;
   std::map<AutoscalerKey, Past<ManagedPtr>> autoscalers_;
+  std::map<AutoscalerKey, int> returns_;
 };
 
 // The pods that the trigger of that target's autoscaler counts: two for each replica.

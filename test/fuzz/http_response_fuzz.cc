@@ -45,8 +45,9 @@ std::string ReadIn(absl::string_view bytes, size_t piece) {
     bytes.remove_prefix(std::min(piece, bytes.size()));
   }
   if (status.ok() && !reader.done()) status = reader.End();
-  // What was handed on of a broken body depends on where it was cut.
-  if (!status.ok()) return absl::StrCat(head, " ", status.code() == absl::StatusCode::kUnavailable);
+  // What was handed on of a broken body depends on where it was cut, and so does which of two limits
+  // or rules an answer breaks first.
+  if (!status.ok()) return absl::StrCat(head, " broken");
   return absl::StrCat(head, " | ", body);
 }
 
