@@ -19,9 +19,13 @@ absl::Status Bad(absl::string_view what, simdjson::error_code error) {
       absl::StrCat("the answer is no ", what, ": ", simdjson::error_message(error)));
 }
 
-simdjson::error_code RawText(ondemand::object& object, absl::string_view* out) {
+// `read_to`: how far the object was read before. The library leaves an object that is malformed
+// somewhere before that, and would read strings once more for which it has no room.
+simdjson::error_code RawText(ondemand::object& object, const char* read_to,
+                             absl::string_view* out) {
   std::string_view raw;
   if (const auto error = object.raw_json().get(raw)) return error;
+  if (raw.data() + raw.size() < read_to) return simdjson::TAPE_ERROR;
   // The library's text reaches to the next token.
   *out = absl::StripTrailingAsciiWhitespace(absl::string_view(raw.data(), raw.size()));
   // It counts brackets without telling one kind from the other.
@@ -52,7 +56,7 @@ simdjson::error_code ReadListFields(ondemand::value root,
       ondemand::object object;
       absl::string_view text;
       if (const auto error = item.get_object().get(object)) return error;
-      if (const auto error = RawText(object, &text)) return error;
+      if (const auto error = RawText(object, nullptr, &text)) return error;
       on_object(text);
       return simdjson::SUCCESS;
     });
@@ -81,8 +85,10 @@ simdjson::error_code ReadEventObject(ondemand::value value, ObjectEvent* event) 
     if (const auto error = ReadVersion(inner, &event->resource_version)) return error;
     if (!event->resource_version.empty()) break;  // no Status: nothing more to find
   }
+  const char* read_to = nullptr;
+  if (const auto error = value.current_location().get(read_to)) return error;
   if (const auto error = object.reset().error()) return error;
-  return RawText(object, &event->object);
+  return RawText(object, read_to, &event->object);
 }
 
 simdjson::error_code ReadMetadata(ondemand::value value, ObjectMeta* meta) {
