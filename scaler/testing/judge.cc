@@ -137,11 +137,10 @@ bool Judge::AnotherMayWrite(int replica, const AutoscalerKey& key) const {
 }
 
 void Judge::OnDecision(int replica, const DecisionRecord& record) {
-  // It is told when its write is over.
-  const absl::Duration decided =
-      record.time - kSimulationStart - replicas_[static_cast<size_t>(replica)]->wall_skew();
-  const bool jumped = decided > time_.now() || decided < time_.now() - absl::Seconds(30);
-  const absl::Duration when = jumped ? time_.now() : decided;
+  // It is told when its write is over, and its wall clock may have been set since it was made.
+  const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
+  const absl::Duration when =
+      self.SimulatedTimeAt(record.time - absl::UnixEpoch() - record.wall_offset.value());
   std::deque<Decided>& last = decided_[record.managed->key];
   last.push_back({.time = time_.now(),
                   .replica = replica,
@@ -166,12 +165,11 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   const std::array<ScalerState*, 3> memories = MemoriesOf(*record.managed);
   // Whoever sees it paused remembers what it recommends meanwhile, and may be the next to act.
   if (!acts) began_paused_.insert(memories.begin(), memories.end());
-  const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
   if (!acts && !self.Owns(record.managed->key)) return;
   // What a replica decides once its Lease has run out is no owner's decision: nobody can know of it.
   if (acts && !self.MayWrite(record.managed->key) && !record.scale_written) return;
   if (AnotherMayWrite(replica, record.managed->key)) return;
-  if (acts && record.activation != nullptr && record.activation->active && !jumped) {
+  if (acts && record.activation != nullptr && record.activation->active) {
     last_active_[record.managed->autoscaler.uid] = when;
   }
   // Of what was found before anything was recommended, and of what the metrics ask for.

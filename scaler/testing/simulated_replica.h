@@ -104,6 +104,7 @@ class SimulatedReplica {
   void JumpWall(absl::Duration by) { clock_.wall_skew += by; }
   absl::Duration wall_skew() const { return clock_.wall_skew; }
   absl::Time WallNow() const { return clock_.WallNow(); }
+  absl::Duration SimulatedTimeAt(MonotonicTime at) const { return at - clock_.offset; }
 
   // Has the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
   void BreakWatch(absl::string_view resource, const absl::Status& why);
