@@ -41,11 +41,16 @@ std::string HeadersOf(const Json& object, const std::string& path, Manifests& ou
   return absl::StrJoin(headers, ",");
 }
 
-// The hosts without ports, which the add-on ignores, and with "*" for an empty one, as both mean
-// any.
+// The host without its port, which the add-on ignores. The colons of an IPv6 address are in brackets.
+std::string WithoutPort(const std::string& host) {
+  const size_t end = host.find(']');
+  return host.substr(0, host.find(':', end == host.npos ? 0 : end));
+}
+
+// The hosts without ports, and with "*" for an empty one, as both mean any.
 std::vector<std::string> HostsOf(std::vector<std::string> hosts) {
   for (std::string& host : hosts) {
-    host = host.substr(0, host.find(':'));
+    host = WithoutPort(host);
     if (host.empty()) host = "*";
   }
   if (hosts.empty()) hosts.push_back("*");

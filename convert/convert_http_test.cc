@@ -90,6 +90,8 @@ TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {
       {Object("  headers: [{name: x, value: 'a,b'}]\n"),
        "h.yaml:6: spec.headers[0]: must not contain a comma"},
       {Object("  hosts: ['a b']\n"), "h.yaml:1: spec.triggers[0].metadata.hosts: \"a b\" is no"},
+      {Object("  hosts: ['[::1]:80']\n"),
+       "h.yaml:1: spec.triggers[0].metadata.hosts: \"[::1]\" is no"},
       {Object("  replicas: {min: many}\n"), "h.yaml:6: spec.replicas.min: expected a whole number"},
       {Object("") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: "
                     "shop}\nspec: {ports: [{port: 1}]}\n",

@@ -12,11 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "convert/documents.h"
+#include "convert/manifests.h"
 #include "kube/objects/json_members.h"
-#include "kube/objects/yaml_text.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"
-#include "scaler/spec/own/parser.h"
+#include "scaler/spec/own_spec.h"
 #include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::convert {
@@ -46,52 +46,26 @@ class ScaledObjectConverter {
  public:
   ScaledObjectConverter(const Node& node, const Authentications& authentications,
                         Conversion& conversion, absl::string_view file)
-      : node_(node),
-        object_(scaler::JsonOf<Json>(node)),
+      : object_(scaler::JsonOf<Json>(node)),
         authentications_(authentications),
-        conversion_(conversion),
-        file_(file) {}
+        out_(file, node, conversion) {}
 
   void Convert(const ConvertOptions& options) {
-    const size_t errors_before = conversion_.errors.size();
-    Json own = {{"apiVersion", std::string(scaler::kOwnApiVersion)},
-                {"kind", std::string(scaler::kOwnKind)},
-                {"metadata", Metadata()},
-                {"spec", Spec()}};
-    if (!options.mode.empty()) own["spec"]["mode"] = options.mode;
-    if (conversion_.errors.size() > errors_before) return;
-    Check(own);
-    absl::StrAppend(&conversion_.yaml, "---\n# from ", kScaledObject, " ",
-                    OneLine(TextOf(MemberOf(object_, "metadata"), "name")), " (", file_, ":",
-                    node_.line,
-                    ")\n# Pause or delete the ScaledObject before this one acts: both would write "
-                    "one scale.\n");
-    for (const std::string& remark : remarks_) {
-      absl::StrAppend(&conversion_.yaml, "# ", remark, "\n");
-    }
-    conversion_.yaml += kube::YamlOf(own);
+    const std::string name = TextOf(MemberOf(object_, "metadata"), "name");
+    out_.Remark(
+        "Pause or delete the ScaledObject before this one acts: both would write one scale.");
+    out_.AddAutoscaler({{"metadata", MetadataOf(object_, name, {})}, {"spec", Spec()}},
+                       options.mode);
+    out_.Finish(absl::StrCat(kScaledObject, " ", name));
   }
 
  private:
-  void Refuse(const std::string& field, absl::string_view why) {
-    AddError(file_, scaler::LineOf(node_, field), absl::StrCat(field, ": ", why), conversion_);
-  }
-  void Remark(absl::string_view text) { remarks_.push_back(OneLine(text)); }
-
   int64_t NumberOr(const char* name, int64_t otherwise) {
     const Json& value = MemberOf(MemberOf(object_, "spec"), name);
     if (value.is_null()) return otherwise;
     if (value.is_number_integer()) return value.get<int64_t>();
-    Refuse(absl::StrCat("spec.", name), "expected a whole number");
+    out_.Refuse(absl::StrCat("spec.", name), "expected a whole number");
     return otherwise;
-  }
-
-  Json Metadata() {
-    const Json& metadata = MemberOf(object_, "metadata");
-    Json out = {{"name", TextOf(metadata, "name")}};
-    if (const std::string ns = TextOf(metadata, "namespace"); !ns.empty()) out["namespace"] = ns;
-    if (MemberOf(metadata, "labels").is_object()) out["labels"] = metadata["labels"];
-    return out;
   }
 
   Json Spec() {
@@ -124,11 +98,12 @@ class ScaledObjectConverter {
 
   void RefuseIdle(const Json& spec) {
     if (!MemberOf(spec, "idleReplicaCount").is_null()) {
-      Refuse("spec.idleReplicaCount",
-             "there is no idle count: minReplicas of 0 sleeps, and schedules set other bounds");
+      out_.Refuse(
+          "spec.idleReplicaCount",
+          "there is no idle count: minReplicas of 0 sleeps, and schedules set other bounds");
     }
     if (NumberOr("initialCooldownPeriod", 0) > 0) {
-      Remark("not carried over: spec.initialCooldownPeriod; cooldownPeriod counts from the start.");
+      out_.NotCarriedOver("spec.initialCooldownPeriod", "cooldownPeriod counts from the start");
     }
   }
 
@@ -136,7 +111,7 @@ class ScaledObjectConverter {
     if (!fallback.is_object()) return;
     const std::string behavior = TextOf(fallback, "behavior");
     if (!behavior.empty() && behavior != "static") {
-      return Refuse("spec.fallback.behavior", "only static can be carried over");
+      return out_.Refuse("spec.fallback.behavior", "only static can be carried over");
     }
     out["fallback"] = {{"failureThreshold", MemberOf(fallback, "failureThreshold")},
                        {"replicas", MemberOf(fallback, "replicas")}};
@@ -146,11 +121,12 @@ class ScaledObjectConverter {
     const Json& hpa = MemberOf(advanced, "horizontalPodAutoscalerConfig");
     if (MemberOf(hpa, "behavior").is_object()) out["behavior"] = hpa["behavior"];
     if (!MemberOf(advanced, "scalingModifiers").is_null()) {
-      Refuse("spec.advanced.scalingModifiers",
-             "there are no formulas: one PromQL query of a prometheus trigger can do the same");
+      out_.Refuse(
+          "spec.advanced.scalingModifiers",
+          "there are no formulas: one PromQL query of a prometheus trigger can do the same");
     }
     if (kube::IsTrue(advanced, "restoreToOriginalReplicaCount")) {
-      Remark("not carried over: spec.advanced.restoreToOriginalReplicaCount.");
+      out_.NotCarriedOver("spec.advanced.restoreToOriginalReplicaCount");
     }
   }
 
@@ -161,7 +137,7 @@ class ScaledObjectConverter {
       if (!absl::StartsWith(key, kAnnotations)) continue;
       const bool paused = key == absl::StrCat(kAnnotations, "paused");
       if (!paused) {
-        Remark(absl::StrCat("not carried over: annotation ", key, "."));
+        out_.NotCarriedOver(absl::StrCat("annotation ", key));
       } else if (!value.is_string() || value != "false") {
         out["paused"] = true;
       }
@@ -175,9 +151,9 @@ class ScaledObjectConverter {
     if (type == "cpu" || type == "memory") return AddResource(trigger, field, out);
     const auto& types = scaler::TriggerTypeNames();
     if (!absl::c_linear_search(types, type)) {
-      return Refuse(absl::StrCat(field, ".type"),
-                    absl::StrCat("there is no ", type, " here; there are ",
-                                 absl::StrJoin(types, ", "), ", cpu and memory"));
+      return out_.Refuse(absl::StrCat(field, ".type"),
+                         absl::StrCat("there is no ", type, " here; there are ",
+                                      absl::StrJoin(types, ", "), ", cpu and memory"));
     }
     Json own = {{"type", type}};
     for (const char* same : {"name", "metricType", "metadata"}) {
@@ -196,11 +172,11 @@ class ScaledObjectConverter {
     int64_t percent = 0;
     if (target == "Utilization") {
       if (!absl::SimpleAtoi(value.get<std::string>(), &percent)) {
-        return Refuse(field + ".metadata.value", "expected whole percents");
+        return out_.Refuse(field + ".metadata.value", "expected whole percents");
       }
       value = percent;
     } else if (target != "AverageValue") {
-      return Refuse(field + ".metricType", "expected Utilization or AverageValue");
+      return out_.Refuse(field + ".metricType", "expected Utilization or AverageValue");
     }
     const std::string container = TextOf(metadata, "containerName");
     Json source = {
@@ -221,16 +197,17 @@ class ScaledObjectConverter {
     const auto found = authentications_.find(KeyOf(object_, name));
     if (TextOf(reference, "kind") == "ClusterTriggerAuthentication" ||
         found == authentications_.end()) {
-      return Refuse(field + ".authenticationRef",
-                    absl::StrCat("give the TriggerAuthentication ", name,
-                                 " in the same file; those of the cluster can't be carried over"));
+      return out_.Refuse(
+          field + ".authenticationRef",
+          absl::StrCat("give the TriggerAuthentication ", name,
+                       " in the same file; those of the cluster can't be carried over"));
     }
     const Json& spec = MemberOf(found->second, "spec");
     for (const auto& [source, unused] : spec.items()) {
       if (source == "secretTargetRef") continue;
-      return Refuse(field + ".authenticationRef",
-                    absl::StrCat("TriggerAuthentication ", name, " has ", source,
-                                 ", and only secretTargetRef can be carried over"));
+      return out_.Refuse(field + ".authenticationRef",
+                         absl::StrCat("TriggerAuthentication ", name, " has ", source,
+                                      ", and only secretTargetRef can be carried over"));
     }
     for (const Json& secret : ItemsOf(spec, "secretTargetRef")) {
       own["authenticationSecretRefs"].push_back({{"parameter", TextOf(secret, "parameter")},
@@ -239,20 +216,9 @@ class ScaledObjectConverter {
     }
   }
 
-  // Reports what the CRD refuses and KEDA does not.
-  void Check(Json own) {
-    if (!own["metadata"].contains("namespace")) own["metadata"]["namespace"] = "default";
-    const scaler::OwnParseResult parsed =
-        scaler::ParseOwnAutoscaler(own.dump(), scaler::TriggerTypeNames());
-    if (!parsed.ok()) AddError(file_, node_.line, parsed.ErrorText(), conversion_);
-  }
-
-  const Node& node_;
   const Json object_;
   const Authentications& authentications_;
-  Conversion& conversion_;
-  const absl::string_view file_;
-  std::vector<std::string> remarks_;
+  Manifests out_;
 };
 
 }  // namespace

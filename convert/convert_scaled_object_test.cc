@@ -135,11 +135,15 @@ TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
        "so.yaml:6: spec.triggers[0].authenticationRef: give the TriggerAuthentication login"},
       {"  minReplicaCount: 5\n  maxReplicaCount: 2\n  triggers: [{type: cron, metadata: {}}]\n",
        "so.yaml:1: "},
+      {"  triggers: [{type: prometheus, metadata: {serverAddress: 'http://p', query: up, "
+       "threshold: many}}]\n",
+       "so.yaml:1: spec.triggers[0].metadata.threshold: "},
   };
   for (const auto& row : rows) {
     const Conversion got = Convert(ScaledObject(row.spec));
     EXPECT_THAT(got.errors, ElementsAre(HasSubstr(row.error))) << row.spec;
     EXPECT_EQ(got.errors[0].find(row.error), 0u) << got.errors[0];
+    EXPECT_EQ(got.yaml, "");
   }
 }
 
