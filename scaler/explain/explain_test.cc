@@ -259,7 +259,7 @@ TEST(ShowAgeTest, IsReadable) {
   EXPECT_EQ(ShowAge(absl::Seconds(-3)), "minus 3s");
 }
 
-// An autoscaler of our own kind. The queue holds 30: that asks for 3 at the target 10, and for 5 at
+// An Autoscaler (CRD). The queue holds 30: that asks for 3 at the target 10, and for 5 at
 // the target 6 of the day's schedule. A cron trigger asks for 6 from noon on.
 constexpr char kOwnFiles[] = R"(
 apiVersion: flyball.dev/v1alpha1
@@ -431,7 +431,7 @@ TEST(DecideGivenTest, AnHpaIsNoRivalOfOneOfOurOwnKind) {
   ASSERT_TRUE(AddFile("web.yaml", of_both, snapshot).ok());
   EXPECT_EQ(DecideGiven(snapshot, snapshot.own_autoscalers[0], At(kNow)).decision.desired, 4);
   EXPECT_EQ(DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow)).decision.desired, 4);
-  // Two autoscalers of our own kind over the same pods stop each other. One that counts only the
+  // Two Autoscalers (CRD) over the same pods stop each other. One that counts only the
   // pods that its target owns goes on.
   snapshot.own_autoscalers.push_back(snapshot.own_autoscalers[0]);
   snapshot.own_autoscalers[1].autoscaler.name = "web2";

@@ -37,8 +37,8 @@ namespace flyball::front {
 
 // What all services share.
 struct SharedCounts {
-  // A namespace may hold as many times the room that is left: one alone takes four fifths of all,
-  // and nine leave a tenth one room for 250 of 12,500 requests.
+  // A namespace may hold at most this many times the requests for which there is room left. So one
+  // alone takes four fifths of all, and nine leave a tenth one room for 270 of 12,500 requests.
   static constexpr int64_t kShareOfRoom = 4;
 
   // To be called before a request is added.

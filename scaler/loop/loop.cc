@@ -72,7 +72,7 @@ bool Loop::FollowNews(TrackedAutoscaler& tracked) {
   return true;
 }
 
-// Whether an autoscaler is to be decided at once. One of our own kind is when it is new or its spec
+// Whether an autoscaler is to be decided at once. An Autoscaler (CRD) is when it is new or its spec
 // has changed, since one that waits for pushes may have a cadence of an hour. In the first lists
 // only those with such a trigger are; all others wait for their slots. HorizontalPodAutoscalers
 // wait for their slots too, unless the cluster's controller would decide them at once.

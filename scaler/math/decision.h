@@ -1,9 +1,9 @@
 // Decision: what one reconcile concluded, with every step that led there.
 //
 // Plain values, filled by a Decider (reconcile.h). The status, the events, the log line, the
-// explanation and the self-metrics are all views of it. A Decision object is reused from tick to
-// tick: its buffers keep their capacity, so that a decision which repeats the last one allocates
-// nothing. Steps that were not taken are absent (std::nullopt, empty) and never zero.
+// explanation and the self-metrics are all views of it. A Decision object is reused for the next
+// decision: its buffers keep their capacity, so that a decision which repeats the last one
+// allocates nothing. Steps that were not taken are absent (std::nullopt, empty) and never zero.
 //
 // Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
 //          no unit; replicas are int32.

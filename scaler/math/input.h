@@ -92,7 +92,7 @@ struct ScalerState {
   std::vector<ScaleEvent> scale_ups;
   std::vector<ScaleEvent> scale_downs;
   // When the growth began whose pods are not all serving yet; used by pending_capacity.h alone. It
-  // is not saved: another owner takes it that the pods which it finds were asked for.
+  // is not saved: another owner that finds pending pods takes the time for growth as over.
   std::optional<absl::Time> growing_since = {};
 
   friend bool operator==(const ScalerState&, const ScalerState&) = default;

@@ -1,5 +1,5 @@
-// Our own kind, Autoscaler of flyball.dev: what it is called, and what it says beyond the spec of a
-// HorizontalPodAutoscaler.
+// The Autoscaler (CRD), which the code calls our own kind: its name, and what it says beyond the
+// spec of a HorizontalPodAutoscaler.
 //
 // Plain values. A HorizontalPodAutoscaler has a default-made OwnSpec, but for what its annotations
 // say.
@@ -31,7 +31,7 @@ inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-se
 // What is done with a decision: it is only compared, published as a metric, or carried out.
 enum class Mode { kShadow, kAdvise, kAct };
 
-// The name that annotations and flags use.
+// The name that annotations, flags and the status use.
 inline const char* ModeName(Mode mode) {
   return mode == Mode::kAct ? "act" : mode == Mode::kAdvise ? "advise" : "shadow";
 }

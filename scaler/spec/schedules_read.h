@@ -1,4 +1,4 @@
-// Reads schedules: a list in the spec of our own kind, or an annotation of a
+// Reads schedules: a list in the spec of an Autoscaler (CRD), or an annotation of a
 // HorizontalPodAutoscaler with the same list as YAML or JSON.
 //
 // Pure. Each error names its field.

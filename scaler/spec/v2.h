@@ -1,5 +1,5 @@
 // A HorizontalPodAutoscaler as the API server holds it between decoding and storing: autoscaling/v2
-// with every field as the client wrote it, valid or not. Autoscalers of our own kind have its spec.
+// with every field as the client wrote it, valid or not. Autoscalers (CRD) have its spec.
 //
 // Plain values, for this folder and its rooms only: other folders get the Autoscaler that is
 // compiled from them.

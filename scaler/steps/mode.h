@@ -12,7 +12,7 @@ inline constexpr absl::string_view kModeAnnotation = "flyball.dev/mode";
 
 struct ModeFlags {
   Mode mode = Mode::kShadow;  // --scaler-mode
-  bool act_on_hpas = false;   // --scaler-hpa: HPAs too are acted on, not our own kind alone
+  bool act_on_hpas = false;   // --scaler-hpa: HPAs too are acted on, not Autoscalers (CRD) alone
 };
 
 // The annotation wins over the spec, and the spec over the flag. The mode is shadow if the

@@ -22,8 +22,8 @@ kube::EventSubject SubjectOf(const Managed& managed) {
           .resource_version = managed.autoscaler.resource_version};
 }
 
-// An HPA's status is written only in mode act, where we are its controller; that of our own kind
-// also in mode advise.
+// An HPA's status is written only in mode act, where we are its controller; that of an Autoscaler
+// (CRD) also in mode advise.
 bool WritesStatus(const TrackedAutoscaler& tracked) {
   return tracked.inputs.mode == Mode::kAct ||
          (tracked.inputs.mode == Mode::kAdvise && tracked.key.kind == AutoscalerKind::kOwn);

@@ -1,4 +1,5 @@
-// Keeps the times at which autoscalers, and groups of them, are due.
+// Keeps the times at which autoscalers, and groups of them, are due. The schedules of a spec, which
+// change bounds and targets, are another thing (spec/schedules.h).
 //
 // No I/O; not thread-safe. Times are monotonic. The due times of one period are called its slots.
 // Autoscalers of one namespace have the same slots, so that they share their questions; those of

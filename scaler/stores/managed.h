@@ -1,5 +1,4 @@
-// An autoscaler under management: a HorizontalPodAutoscaler or an Autoscaler of our own kind, as
-// last seen.
+// An autoscaler under management: a HorizontalPodAutoscaler or an Autoscaler (CRD), as last seen.
 //
 // Plain values, immutable once made: a change of the object makes a new one.
 #pragma once
@@ -36,7 +35,7 @@ struct Managed {
   AutoscalerKey key;
   Autoscaler autoscaler;  // without its labels; of its annotations those of flyball.dev only
   OwnSpec own;
-  absl::Time created;                     // this and the next: of our own kind only
+  absl::Time created;                     // this and the next: of Autoscalers (CRD) only
   std::optional<absl::Time> last_active;  // as the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
   uint64_t spec_hash = 0;  // differs whenever the spec differs

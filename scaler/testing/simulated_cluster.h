@@ -73,7 +73,7 @@ class SimulatedCluster {
   void Scale(const Target& target, int replicas);
   // One pod is replaced by one that is not ready.
   void DisturbPod(const Target& target);
-  // An HPA or an object of our own kind, as JSON with its name.
+  // An HPA or an Autoscaler (CRD), as JSON with its name.
   void PutAutoscaler(absl::string_view json);
   void DeleteAutoscaler(const AutoscalerKey& key);
   // Removes the object and makes it anew as it is stored, with another uid.

@@ -2,7 +2,7 @@
 //
 // An entry stands for a run of decisions of one spec that concluded the same (outcome, counts, what
 // limited them, conditions, errors, mode), with the first and last time and how many there were;
-// its numbers are those of the last one. So the log reaches back over changes, not over ticks.
+// its numbers are those of the last one. So the log holds the last changes, not the last decisions.
 // Conditions and events, and the names of the pods, are stored once for all entries in which they
 // are equal, so that twice as many decisions fit.
 //

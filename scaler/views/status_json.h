@@ -58,8 +58,8 @@ std::string ResourceVersionOf(absl::string_view json);
 
 // A digest of what a person cares about in a status: replicas, desired count, the conditions'
 // status and reason, the time of the last change, the observed generation. The generation is a
-// separate argument because for our own kind it is put into the status only when that is written.
-// Never 0.
+// separate argument because for an Autoscaler (CRD) it is put into the status only when that is
+// written. Never 0.
 uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation);
 
 // A digest of the conditions that say that the target cannot be scaled, with their reasons:

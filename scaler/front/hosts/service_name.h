@@ -5,7 +5,7 @@
 
 namespace flyball::front {
 
-// A part of `service`.
+// The result is a part of `service`, not a copy.
 inline absl::string_view NamespaceOf(absl::string_view service) {
   return service.substr(0, service.find('/'));
 }

@@ -1,6 +1,5 @@
-// Parses our own kind: from the JSON or YAML of an Autoscaler (flyball.dev/v1alpha1) it makes the
-// neutral Autoscaler and the OwnSpec, which has what an HPA cannot say, or tells everything that is
-// wrong.
+// Parses an Autoscaler (CRD): from its JSON or YAML (flyball.dev/v1alpha1) it makes the neutral
+// Autoscaler and the OwnSpec, which has what an HPA cannot say, or tells everything that is wrong.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has too goes through an HPA's defaults
 // and validation (v2.h) with the tolerance gate on, with three exceptions: with triggers,
