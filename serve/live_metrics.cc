@@ -73,7 +73,7 @@ std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
               value(store.refused_max_bytes, "reason", "max_bytes"),
               value(store.refused_labels, "reason", "labels")}),
       Family(MetricType::Counter, "flyball_live_sample_chunks_forgotten_total",
-             "Chunks of up to 512 old samples that the live store forgot before their time because "
+             "Chunks of up to 128 old samples that the live store forgot before their time because "
              "its series took too much memory",
              {value(store.forgotten_chunks)}),
       Family(MetricType::Counter, "flyball_live_series_not_kept_total",
