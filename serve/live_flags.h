@@ -34,7 +34,7 @@ struct LiveFlags {
   std::vector<std::string> keep;  // series that are kept beside those of the rules
   bool warm_start = true;         // from Prometheus, where one is given
   bool prometheus_given = false;  // --prometheus-url is among the flags
-  // Prometheus is asked for samples of before.
+  // Prometheus is asked for earlier samples.
   bool warms() const { return live() && warm_start && (prometheus() || prometheus_given); }
   std::string snapshot;             // file that a restart goes on from; "": none
   int max_request_bytes = 3 << 20;  // of a body as it is sent: with its head less than 4 MiB

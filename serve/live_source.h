@@ -53,7 +53,7 @@ class LiveSource {
     std::string own_namespace;
     // Called soon after new series came, from Start to Stop.
     std::function<void()> on_new_series;
-    // Who has samples of before; nullptr: nobody.
+    // Where earlier samples are fetched from; nullptr: nowhere.
     adapter::PastSamples* past = nullptr;
     // The credentials for kubelets, if the flags have them scraped.
     scrape::HttpConfig kubelet_access = {};
@@ -97,7 +97,7 @@ class LiveSource {
   // What the snapshot makes known of these selectors.
   adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
                                    int64_t now_ms) const;
-  // The samples since then of what these match are in the store.
+  // To be called when the store has all samples of these series since then.
   void Know(const adapter::WarmStart::Kept& kept, int64_t since_ms);
   // Begins anew if the wall clock was set: the times of samples no longer tell how much time
   // passed.

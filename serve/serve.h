@@ -2,8 +2,8 @@
 // the last answer.
 //
 // Threads: this one waits for signals; the floors below own theirs. Order of stopping: not ready
-// for the shutdown delay, the scaler (its leases are released), the server (deaf, then idle), the
-// rule file's watcher, the relist, the watches.
+// for the shutdown delay, the scaler (its leases are released), the server (it stops listening and
+// finishes the requests in flight), the rule file's watcher, the relist, the watches.
 #pragma once
 
 #include "base/clock.h"

@@ -17,8 +17,8 @@ struct Reviewers {
 };
 Reviewers ReviewersOf(const ServeFlags& flags);
 
-// Where no cluster is asked what users may, all that are known may everything. Without a way to
-// tell users apart either, the server stays on loopback: another --bind-address is
+// Where no cluster is asked what users may do, every authenticated user may do everything. If users
+// cannot be told apart either, the server stays on loopback: another --bind-address is
 // kInvalidArgument, and none given is 127.0.0.1.
 absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& flags);
 

@@ -25,8 +25,8 @@ class PortBook {
 
   PortBook(uint16_t first, uint16_t last) : first_(first), last_(last) {}
 
-  // The service had it before, as its status says. False: another one has it, or it is not ours to
-  // give.
+  // Assigns the port that the service had before, as its status says. False: another service has
+  // it, or it is outside the range.
   bool Keep(const std::string& service, uint16_t port);
   // The service's port, or the lowest that is free.
   //   kResourceExhausted  all are taken

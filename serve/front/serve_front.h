@@ -60,7 +60,7 @@ struct CarriedState {
   std::optional<front::ServiceSnapshot> front;
 };
 
-// As which CarriedPods follows the Envoys: no service's name.
+// The name by which CarriedPods follows the Envoys' pods; no service can have it.
 inline constexpr char kEnvoys[] = "envoys";
 
 class ServeFront : public scaler::RequestFront,
@@ -78,7 +78,7 @@ class ServeFront : public scaler::RequestFront,
   ~ServeFront() override;  // stops
 
   absl::Status Start();
-  // Envoys hold what they hold, and come again elsewhere.
+  // The Envoys go on holding their requests, and connect to the next owner.
   void Stop();
 
   // RequestFront
@@ -126,7 +126,7 @@ class ServeFront : public scaler::RequestFront,
     int32_t wish = 0;  // a scale that held requests need, until it is written
     MonotonicTime slices_due = absl::ZeroDuration();
     std::string slices_problem;  // why its Service does not lead to the Envoys
-    bool led = false;            // its Service does
+    bool led = false;            // its Service leads to the Envoys
 
     bool FollowsItsPods() const {
       return followed_port == service.http.target_port && followed_selector == selector;
@@ -213,7 +213,7 @@ class ServeFront : public scaler::RequestFront,
   bool listed_ = false;
   bool serving_ = false;
   bool envoys_followed_ = false;
-  std::set<std::string> expected_;  // that the API server had at the start
+  std::set<std::string> expected_;  // the services that the API server had at the start
   MonotonicTime next_listen_ = absl::ZeroDuration();
   MonotonicTime listed_at_ = absl::ZeroDuration();
 
