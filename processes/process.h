@@ -18,7 +18,7 @@
 namespace flyball::processes {
 
 struct ProcessPlan {
-  std::vector<std::string> command;                // the program, searched in PATH; its arguments
+  std::vector<std::string> command;                // the program, found in PATH; its arguments
   std::map<std::string, std::string> environment;  // in addition to that of this process
   std::string working_directory;                   // "": that of this process
 };

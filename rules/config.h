@@ -28,7 +28,7 @@ struct Place {
 // One finding about a rule file.
 struct Finding {
   // kQuery: Prometheus refuses the query. Another server may know more of the language, so a file
-  // with such findings compiles; `flyball check rules` fails of it.
+  // with such findings compiles, but `flyball check rules` fails.
   enum class Severity { kError, kQuery, kWarning };
   Severity severity = Severity::kError;
   std::string file;

@@ -1,9 +1,9 @@
-// An API server in this process, behind HttpTransport: what the house says to a cluster it says to
-// the objects of a folder, word for word.
+// An API server in this process, behind HttpTransport: code that works with a cluster works with
+// the objects of a folder in the same way.
 //
 // Thread-safe; no sockets, no threads. Objects live in memory alone; their owner puts them in.
-// Known from the start is what every cluster has (kube/objects/builtin_resources.h), AddKind adds
-// the rest. Who has a transport may do everything.
+// From the start it knows what every cluster has (kube/objects/builtin_resources.h); AddKind adds
+// the rest. Whoever has a transport may do everything.
 // Limits: watches are told the last kKeptChanges changes; one that is older is told to list anew.
 #pragma once
 
@@ -42,7 +42,7 @@ class LocalApiServer {
   // Stores an object whole with its status, new or not. kInvalidArgument: no object with a name,
   // kNotFound: its kind is not known.
   absl::Status Put(absl::string_view json);
-  // By path ("/api/v1/namespaces/shop/pods/web-1"). Of what is not there nothing is done.
+  // By path ("/api/v1/namespaces/shop/pods/web-1"). Does nothing if there is no such object.
   void Delete(absl::string_view path);
   // As stored; "" if there is none.
   std::string Get(absl::string_view path) const;

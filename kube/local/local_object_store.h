@@ -1,6 +1,6 @@
 // The objects of the API server of this process, with the rules of resourceVersions.
 //
-// Not for other floors, but for doubles in tests. Not thread-safe.
+// For this room and for test doubles only. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class LocalObjectStore {
   LocalAnswer Update(const LocalTarget& target, nlohmann::json object);
   LocalAnswer MergePatch(const LocalTarget& target, const nlohmann::json& patch);
   LocalAnswer Delete(const LocalTarget& target);
-  // Without any condition, status and all.
+  // Stores the object with its status, without any check.
   nlohmann::json Force(const LocalTarget& target, nlohmann::json object);
 
   // Sorted by namespace and name.
@@ -75,9 +75,9 @@ class LocalObjectStore {
   const std::deque<Change>& changes() const { return changes_; }
   uint64_t expired() const { return expired_; }  // changes up to this version are forgotten
   void Expire();
-  // No more than so many are kept from now on; all without it.
+  // Keeps at most so many changes from now on. Without this call all are kept.
   void KeepChanges(size_t most) { most_changes_ = most; }
-  // When what is stored from now on was created.
+  // The creation time of what is stored from now on.
   void SetTime(absl::Time now) { now_ = now; }
 
  private:

@@ -1,6 +1,6 @@
 // What requests to the API server of this process ask for, and the documents that it answers with.
 //
-// Not for other floors, but for doubles in tests. Pure.
+// For this room and for test doubles only. Pure.
 #pragma once
 
 #include <deque>
