@@ -74,7 +74,7 @@ class Converter {
     }
   }
 
-  // Reports what our own kind refuses and an HPA does not.
+  // Reports what an Autoscaler (CRD) refuses and an HPA does not.
   void Check(const Node& object, const Json& own) {
     const scaler::OwnParseResult parsed =
         scaler::ParseOwnAutoscaler(own.dump(), /*trigger_types=*/{});

@@ -1,4 +1,4 @@
-// Converts HorizontalPodAutoscalers, as a person or kubectl wrote them, to objects of our own kind.
+// Converts HorizontalPodAutoscalers, as a person or kubectl wrote them, to Autoscalers (CRD).
 //
 // Pure. Takes autoscaling/v2 and v1 in JSON or YAML: one object, several documents, or a List;
 // objects of other kinds are skipped. The resulting spec has every default that the API server

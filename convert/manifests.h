@@ -32,7 +32,7 @@ class Manifests {
                    const std::set<std::string>& known);
 
   void Add(const nlohmann::ordered_json& object);
-  // Adds an object of our own kind, or the errors that `flyball check` would report about it.
+  // Adds an Autoscaler (CRD) or, as errors, everything that is wrong with it.
   void AddAutoscaler(nlohmann::ordered_json object, const std::string& mode);
 
   // Writes everything. `from` says what was converted, such as `HTTPScaledObject web`.

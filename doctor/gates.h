@@ -16,7 +16,7 @@ scaler::DialectChoice WithShownGates(const scaler::DialectChoice& choice,
                                      const scaler::ServerVersion& server,
                                      absl::Span<const scaler::ManagedPtr> listed);
 
-// Autoscalers of our own kind have no findings, since no gate applies to them.
+// Autoscalers (CRD) have no findings, since no gate applies to them.
 Findings CheckGates(const AutoscalerFacts& facts);
 
 }  // namespace flyball::doctor
