@@ -19,7 +19,7 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                  "don't");
   flags.Duration("live-scrape-kubelets", f.scrape_kubelets,
                  "scrape /metrics/resource of each node's kubelet, at this interval, and serve "
-                 "metrics.k8s.io of it where the rule file has no resourceRules; 0: don't");
+                 "metrics.k8s.io from it if the rule file has no resourceRules; 0: don't");
   flags.String("live-kubelet-ca-file", f.kubelet_ca_file,
                "CA of the kubelets' serving certificates; without it that of the cluster");
   flags.Bool("live-kubelet-insecure-tls", f.kubelet_insecure_tls,

@@ -3,7 +3,7 @@
 //   flyball_live_series, flyball_live_bytes        what the store keeps; bytes about
 //   flyball_live_series_made_total
 //   flyball_live_series_refused_total{reason}      max_series, max_bytes, labels
-//   flyball_live_sample_chunks_forgotten_total     chunks of old samples, for want of room
+//   flyball_live_sample_chunks_forgotten_total     chunks of old samples, for lack of room
 //   flyball_live_series_not_kept_total             times that a series was left out as unused
 //   flyball_live_push_requests_total
 //   flyball_live_push_samples_total{outcome}       taken, refused, no_room

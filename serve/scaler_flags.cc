@@ -17,10 +17,10 @@ void AddFrontFlags(GoFlags flags, ScalerFlags& f) {
       "labels of the Envoys' pods, in the namespace of the leases: they become the "
       "endpoints of the Services that http triggers name; empty: no endpoints are written");
   flags.Int("front-hosts-port", f.front_hosts_port,
-            "port where the Envoys listen for the hosts of http triggers, once one has some");
+            "port where the Envoys listen for the hosts of http triggers, if any has hosts");
   flags.Bool("front-shared-hosts", f.front_shared_hosts,
-             "several namespaces may have routes of one host; without it a host is the namespace's "
-             "whose Autoscaler had it first");
+             "several namespaces may have routes of one host; without it a host belongs to the "
+             "namespace whose Autoscaler asked for it first");
   flags.String("front-cert-file", f.front_cert_file,
                "certificate (PEM) shown to these Envoys; without it there is no TLS");
   flags.String("front-key-file", f.front_key_file, "its key (PEM)");
@@ -67,12 +67,12 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Bool("scaler-hpa", f.options.act_on_hpas,
              "in mode act, also act on HorizontalPodAutoscalers; the stock controller must be off");
   flags.Bool("scaler-autoscaler-metrics", f.autoscaler_metrics,
-             "/metrics has six gauges of each autoscaler's last decision");
+             "show six gauges of each autoscaler's last decision at /metrics");
   flags.String("decision-log", f.decision_log,
                "file to which each decision that differs from the one before is written, one line "
                "of JSON each");
   flags.Int("decision-log-megabytes", f.decision_log_megabytes,
-            "MiB after which that file is renamed to FILE.1, which it replaces");
+            "MiB after which that file is renamed to FILE.1, in place of an earlier FILE.1");
   flags.String("decision-log-otlp", f.decision_log_otlp,
                "OTLP/HTTP receiver (http://collector:4318) to which the same decisions are sent as "
                "logs; /v1/logs is added");
@@ -101,8 +101,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
              "addresses and ranges (10.0.0.0/8) that triggers may ask although they are loopback, "
              "link-local, multicast or a cloud's metadata server");
   flags.String("scaler-trigger-secrets", f.trigger_secrets,
-               "which Secrets triggers may use: all that they name, or referenced, those of them "
-               "with the label flyball.dev/trigger-secret=true");
+               "which Secrets triggers may use: all (that they name), or referenced (of these only "
+               "the ones with the label flyball.dev/trigger-secret=true)");
   AddFrontFlags(flags, f);
   flags.Duration("scaler-status-interval", f.options.status_interval,
                  "how often, at most, a status that tells nothing new is written; with 0 every "
