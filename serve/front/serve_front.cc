@@ -249,8 +249,9 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
   const scaler::Decision& decision = *record.decision;
   const bool writes =
       record.mode == scaler::Mode::kAct && record.scale_error.empty() && decision.rescale;
-  // What is written is told when it is; a count that stays may be somebody else's. A zero that
-  // waits is no such count: told as one, it would not be waited for any more.
+  // A count that is written is reported when its write has ended. A count that stays is reported
+  // here, since somebody else may have set it; but not while a zero waits to be written, because
+  // the front would stop waiting for it.
   const bool zero_waits =
       record.mode == scaler::Mode::kAct && decision.rescale && decision.desired == 0;
   if (!writes && !zero_waits && decision.current > 0) {
