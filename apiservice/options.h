@@ -14,9 +14,8 @@
 
 namespace flyball::apiservice {
 
-// A page for people that depends on the query of its URL, as JSON; answered by what lies beside
-// this floor. `parameter` gives the value of a parameter of the query, decoded; "" when it is not
-// given.
+// A page for people that depends on the query of its URL, as JSON; made outside this floor.
+// `parameter` gives the value of a parameter of the query, decoded; "" when it is not given.
 using DebugParameter = std::function<std::string(const char* name)>;
 using DebugPage = std::function<std::string(const DebugParameter& parameter)>;
 

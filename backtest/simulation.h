@@ -1,7 +1,7 @@
 // Simulates what an autoscaler would have done with past load.
 //
 // Pure. The decider of the running scaler decides at each moment, beginning with the count and the
-// memory of the simulated moment before, so that windows and policies work as in a cluster. The
+// state of the simulated moment before, so that windows and policies work as in a cluster. The
 // total of each metric is what it really was, and the simulated pods share it equally. Pods are
 // ready at once. A total that depends on the number of pods, as the length of a queue does, comes
 // from the real number and not from the simulated one.

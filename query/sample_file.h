@@ -18,8 +18,8 @@ struct SampleFile {
   std::optional<int64_t> newest_ms;  // of all samples; nullopt: there are none
 };
 
-// Each sample must have a stamp. The samples of a series may come in any order; of two of one
-// time the first stays if they are equal.
+// Each sample must have a timestamp. The samples of a series may come in any order; of those with
+// the same time the first stays, if their values are equal.
 //   kInvalidArgument  not OpenMetrics, with line and column; or what a store would refuse, with the
 //                     series
 absl::StatusOr<SampleFile> ReadSampleFile(absl::string_view text);

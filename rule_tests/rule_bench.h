@@ -1,4 +1,4 @@
-// The server over samples in memory: one request in, its answer and the PromQL that was sent out.
+// Asks the server, over samples in memory, one request: gives its answer and the PromQL it sent.
 //
 // The code under test is the server's own, from the request handler through the providers and the
 // query batcher to the series registry; only the metric source, the objects and the clock are

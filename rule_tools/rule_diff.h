@@ -20,8 +20,8 @@ struct FieldDifference {
 };
 
 struct RuleDifference {
-  // kMoved: it says the same behind or before other rules; of rules that make one name the last
-  // counts.
+  // kMoved: only its place among the rules has changed, which matters since the last of the rules
+  // that make one name counts.
   enum class Kind { kGone, kNew, kChanged, kMoved };
   // Where the rule stands in a file: index in its list, line in the file.
   struct At {

@@ -1,7 +1,6 @@
-// Room for the long answers that are being made, all together: as many as are asked for at once
-// would take many times what one may.
+// Bounds the memory of all long answers that are being made, since many may be asked for at once.
 //
-// Thread-safe. Outlives what was taken of it.
+// Thread-safe. It must outlive what was taken of it.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +22,8 @@ class AnswerRoom {
   AnswerRoom(const AnswerRoom&) = delete;
   AnswerRoom& operator=(const AnswerRoom&) = delete;
 
-  // Waits until there is room for so many bytes, or for those that there are at most. It is free
-  // again once the last copy of the result is gone. nullptr: the deadline came before.
+  // Waits until there is room for so many bytes, or for all bytes if more are asked for. They are
+  // free again once the last copy of the result is gone. nullptr: the deadline came before.
   std::shared_ptr<const void> Take(size_t bytes, MonotonicTime deadline);
 
  private:

@@ -1,10 +1,10 @@
 // The discovery and OpenAPI documents for what is served at present, made once for each change of
 // the lists of metrics.
 //
-// Thread-safe. The availability probe asks for these in fives, every half minute for each API
-// service: an answer is a pointer copy unless a provider's list is a new one. Both versions of the
-// custom group and every resource are listed, in the aggregated form too (the original leaves them
-// out).
+// Thread-safe. The API server's availability probe asks for these five times every half minute, for
+// each API service: an answer is a pointer copy unless a provider's list is new. Both versions of
+// the custom group and every resource are listed, in the aggregated form too (the original leaves
+// them out).
 #pragma once
 
 #include <map>

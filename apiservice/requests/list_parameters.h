@@ -19,7 +19,7 @@ struct ListParameters {
 };
 
 // kInvalidArgument with the text of the first bad one, in upstream's order: timeoutSeconds, limit,
-// labelSelector, fieldSelector. Their values have no effect here beyond that (`limit`, `continue`).
+// labelSelector, fieldSelector. The first two, and `continue`, have no other effect.
 // kResourceExhausted: a selector takes more than `max_selector_bytes`.
 absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t max_selector_bytes);
 

@@ -37,7 +37,7 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer);
 // The Content-Type of an answer.
 std::string ContentTypeOf(MediaType type);
 
-// The list that a 406 names; that of a list has the forms of a watch too.
+// The media types that a 406 names; the 406 to a list of metrics also names those of a watch.
 const std::vector<std::string>& SupportedMediaTypes();
 const std::vector<std::string>& SupportedListMediaTypes();
 

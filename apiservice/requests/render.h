@@ -20,7 +20,8 @@ struct Style {
   bool pretty = false;
   bool gzip = false;
   bool acceptable = true;  // false: nothing that Accept names can be made
-  // How errors are told, which have no other form; absent: Accept names none: indented JSON.
+  // The media type of errors, which know no conversion; absent: Accept names none, so that it is
+  // indented JSON.
   std::optional<MediaType> error = MediaType();
 };
 

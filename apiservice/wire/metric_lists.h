@@ -1,7 +1,7 @@
 // Bodies of custom.metrics.k8s.io and external.metrics.k8s.io from the providers' values.
 //
-// Pure. These are the hot answers: one pass, appended to one buffer, fields in the order of the Go
-// structs. A newline ends the JSON.
+// Pure. These are the most frequent answers: each is made in one pass, appended to one buffer, with
+// its fields in the order of the Go structs. A newline ends the JSON.
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ Status Unauthorized();
 Status Forbidden(absl::string_view group, absl::string_view resource, absl::string_view name,
                  absl::string_view text);
 Status ForbiddenPath(absl::string_view text);
-// 406 for want of a media type, and for want of the form that a served type was asked for in.
+// 406: no media type that Accept names is served; or one is, but not in the form asked for (`as`).
 Status NoRepresentation(const std::vector<std::string>& media_types);
 Status NotAcceptable(const std::vector<std::string>& media_types);
 // 404 `pods "x" not found`.

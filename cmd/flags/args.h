@@ -10,8 +10,8 @@ namespace flyball::cmd {
 using Args = std::vector<std::string>;
 
 // Exit statuses: 0 if all is well, 1 if what was examined is not, and this one for a wrong command
-// line or input that cannot be read. `serve` ends with 255 if it cannot start, as the original
-// does.
+// line or input that cannot be read. `serve` ends with 255 if it cannot start, as
+// prometheus-adapter does.
 inline constexpr int kUsageError = 2;
 
 }  // namespace flyball::cmd
