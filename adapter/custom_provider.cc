@@ -52,7 +52,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
 
   if (request.name == "*") RETURN_IF_ERROR(CheckListable(request, resource));
   if (resource == nullptr) return NoMetric(request);
-  // Before anything is listed: the list starts a watch, which a name that is none is not worth.
+  // Before anything is listed: a list starts a watch, which an unknown metric is not worth.
   const MetricSeries found =
       registry->FindCustom(*resource, request.ns.has_value(), request.metric);
   if (found.rule == nullptr) return NoMetric(request);

@@ -11,7 +11,7 @@
 namespace flyball::adapter {
 namespace {
 
-// For a source, where something may stand in for it.
+// The longest that a source may take if another answer may stand in for its own.
 constexpr absl::Duration kLongestWait = absl::Seconds(10);
 
 // Whether the source is to blame. A metric that nobody has registered is kNotFound: that is for the

@@ -15,8 +15,8 @@
 namespace flyball::adapter {
 namespace {
 
-// Two queries that together take no longer than this are asked by one thread: another one would
-// be woken for less than it costs.
+// Two queries that together take no longer than this are asked by one thread: waking another one
+// would cost more than it saves.
 constexpr absl::Duration kQuick = absl::Milliseconds(5);
 
 const kube::GroupResource& PodResource() {
@@ -258,7 +258,7 @@ ResourceReadings ResourceProvider::ReadingsOf(const Amount& amount, const Batch&
     const kube::ObjectPtr& object = (*batch.objects)[i];
     places.emplace(Name(by_namespace ? absl::string_view(object->ns) : "", object->name), i);
   }
-  // Of each sample its object's place, or that nobody asked for it.
+  // For each sample the place of its object; nullopt: nobody asked for that object.
   const std::vector<Sample>& samples = queried.result->samples;
   std::vector<std::optional<uint32_t>> objects(samples.size());
   ResourceReadings out;

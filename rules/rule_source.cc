@@ -164,7 +164,7 @@ class Objects {
     Add(std::move(found));
   }
 
-  // The lines of a block of literal text, as deep as they stand: YAML may.
+  // The lines of a block of literal text, which YAML lets stand at any depth.
   std::string Block(size_t begin) const {
     size_t first = begin;
     while (first < lines_.size() && IsBlank(lines_[first])) ++first;

@@ -53,8 +53,8 @@ class FakeSource : public MetricSource {
     return StandingResult{.result = *result, .time = samples[0].time};
   }
 
-  // Whoever asks a query with this text again is told that nothing but the time changed; nullopt:
-  // that all did.
+  // Whoever asks a query with this text again is told that only the time changed; nullopt: that
+  // everything did.
   void SayTheSameAt(std::optional<int64_t> seconds, const std::string& text = "") {
     absl::MutexLock lock(&mutex_);
     same_at_.reset();

@@ -30,7 +30,7 @@ class FakeDnsServer {
   // The names that were asked for, in order, each once.
   std::vector<std::string> asked() const;
 
-  // What leads here, with a resolv.conf of that text.
+  // Settings that lead to this server, with a resolv.conf of that text.
   DnsSettings Settings(const std::string& resolv_conf = "") const;
 
  private:

@@ -32,7 +32,7 @@ absl::Status CheckSteps(const Steps& steps) {
 
 absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
                                   const EvalOptions& options) {
-  // A text in parentheses is an error there, by the way in which it computes constants once.
+  // Prometheus 2 fails on a text in parentheses, because of how it computes constants only once.
   if (options.dialect == Dialect::k2 && expr.As<Paren>() != nullptr &&
       expr.Type() == ValueType::kString) {
     return absl::FailedPreconditionError(

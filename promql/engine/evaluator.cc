@@ -196,7 +196,7 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (!memory_.has_limit()) return EvalNode(expr, now_ms);
   const size_t used_before = memory_.used();
   ASSIGN_OR_RETURN(Value value, EvalNode(expr, now_ms));
-  // What it was made of may have been there until now.
+  // What the value was made of may have been in memory beside it until now.
   const size_t bytes = BytesOf(value);
   RETURN_IF_ERROR(memory_.Use(bytes));
   memory_.ReturnTo(used_before + bytes);

@@ -222,7 +222,7 @@ absl::Duration Scaler::Impl::AskVersion() {
   return kNextVersion;
 }
 
-// Its naps count from before it looked: what comes due meanwhile is not late by what it took.
+// Its naps count from before the look, so that what comes due during the look is not late.
 RepeatingThread::Next Scaler::Impl::TellDue() {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (!version_known_) return {now + kVersionNap};

@@ -271,7 +271,7 @@ class StateStore::Impl {
         Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
       shard.changed = true;
     }
-    // From less than there was the next owner could not tell what was removed.
+    // From a smaller count than the true one the next owner could not tell what was removed.
     if (record.scale_written || replicas > held.replicas) held.change_unsaved = true;
     if (!held.IsSafe()) shard.urgent = shard.changed = true;
     held.untaken = false;

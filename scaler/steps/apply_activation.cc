@@ -7,8 +7,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Whether a metric failed, or goes on asking for its last count: that ends, what a person says does
-// not.
+// Whether a metric failed or goes on asking for its last count, which ends some time. A count that
+// a person has set for this case does not end, and is not unknown.
 bool IsUnknown(const Proposal& proposal) {
   return !proposal.valid ||
          (proposal.verdict == Verdict::kInstead && proposal.valid_until != absl::InfiniteFuture());

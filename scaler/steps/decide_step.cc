@@ -17,8 +17,8 @@ namespace flyball::scaler {
 namespace {
 
 // Whether a trigger may have been active until now, as far as the status tells that another owner,
-// or this one in an earlier term, wrote last. Above zero replicas it may be from before the last
-// activity, which is written down after the scale, and its time is of another clock.
+// or this one in an earlier term, wrote last. Above zero replicas the status may be from before the
+// last activity, since it is written after the scale, and its time is of another clock.
 bool MayHaveBeenActive(const CycleInputs& inputs) {
   const Autoscaler& written = inputs.managed->autoscaler;
   const Condition* const told = FindCondition(kActive, written.status.conditions);

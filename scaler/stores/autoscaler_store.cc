@@ -135,7 +135,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   }
   void StatusChanged(const absl::Status& status) override {
     health_.StatusChanged(status);
-    // Our own kind need not be installed: then the list counts as empty.
+    // The Autoscaler (CRD) need not be installed: then the list counts as empty.
     const bool missing = kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status);
     if (missing) health_.Listed();
     definition_missing_ = missing;

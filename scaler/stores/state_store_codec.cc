@@ -139,7 +139,7 @@ class ShardReader {
 void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEvent>& out) {
   out.assign(events.begin(), events.end());
   for (ScaleEvent& event : out) event.outdated = false;
-  // Their order stays where it can: it says which of them the next one takes the place of.
+  // Their order is kept if possible: it determines which of them the next one replaces.
   if (out.size() <= kMostChanges) return;
   std::sort(out.begin(), out.end(),
             [](const ScaleEvent& a, const ScaleEvent& b) { return a.time < b.time; });

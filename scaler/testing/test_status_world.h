@@ -40,8 +40,8 @@ class StatusWorld {
     job.status.desired_replicas = desired;
     writer->Offer(outbox, std::move(job), true, clock.MonotonicNow() + in);
   }
-  // Writes the status of `other`. When it returns all that was offered before and was due is
-  // written too.
+  // Writes the status of `other`. When it returns, everything that was offered before and was due
+  // has been written too.
   void WriteAnother() {
     const int before = Writes("other");
     Offer(NewOutbox(), 1, absl::ZeroDuration(), "other");

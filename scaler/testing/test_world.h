@@ -274,7 +274,7 @@ class DecisionDiary : public DecisionObserver {
       ++total_;
     }
   }
-  // How many had the last round.
+  // How many autoscalers the last round had.
   size_t last_round() const {
     absl::MutexLock lock(&mutex_);
     return last_round_;

@@ -102,8 +102,8 @@ void AppendMetadata(absl::string_view name, const MetricMetadata& metadata, std:
   absl::StrAppend(json, "}]");
 }
 
-// What a large query took lies in pieces that glibc would keep, in each thread's heap: the queries
-// of several threads, one after the other, would take as if they had run at once.
+// glibc would keep, in each thread's heap, the pieces that a large query has freed: the queries of
+// several threads, one after the other, would take as much as if they had run at once.
 void ReturnIfMuch(const promql::QueryMemory& memory) {
   constexpr size_t kMuch = size_t{4} << 20;
   if (memory.peak() >= kMuch) ReturnFreeMemory();

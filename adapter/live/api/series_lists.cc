@@ -18,8 +18,8 @@ namespace {
 
 using promql::Series;
 
-// Each once for each selector that matches it. on_series(series) returns the bytes that it has
-// added to what is kept.
+// Calls on_series once for each chosen series and selector that matches it. on_series(series)
+// returns the bytes that it has added to what is kept.
 template <typename OnSeries>
 absl::Status ForEachChosen(const SeriesChoice& choice, const promql::SeriesReader& store,
                            const ListLimits& limits, OnSeries on_series) {
