@@ -51,6 +51,14 @@ void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerSt
   std::erase_if(state.scale_ups, [cutoff](const ScaleEvent& event) { return event.time < cutoff; });
 }
 
+void DropReplaceableBetween(const Behavior& behavior, absl::Time sent, absl::Time answered,
+                            ScalerState& state) {
+  const absl::Duration period = absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
+  std::erase_if(state.scale_ups, [&](const ScaleEvent& event) {
+    return event.time >= sent - period && event.time < answered - period;
+  });
+}
+
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds,
                      absl::Time now) {
   const absl::Time cutoff = now - absl::Seconds(period_seconds);

@@ -41,6 +41,11 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
 // forget one, and not safe to keep one that the owner has overwritten.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
 
+// Drops the additions that one made between `sent` and `answered` may have replaced, but one made at
+// `sent` would not: it is safe to forget them. Upstream takes the moment of the answer for both.
+void DropReplaceableBetween(const Behavior& behavior, absl::Time sent, absl::Time answered,
+                            ScalerState& state);
+
 // The sum of the changes after `now` - `period_seconds`; it wraps.
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds, absl::Time now);
 

@@ -26,5 +26,20 @@ TEST(DropReplaceableAdditions, LeavesThoseThatEachLaterOneWouldHaveLeft) {
   EXPECT_EQ(state.scale_downs.size(), 1u);  // a removal holds back: it stays
 }
 
+TEST(DropReplaceableBetween, LeavesThoseThatAreOutdatedAtBothTimesOrAtNeither) {
+  Behavior behavior;
+  behavior.scale_up.policies = {{.type = PolicyType::kPods, .value = 4, .period_seconds = 15}};
+  ScalerState state;
+  for (const int age : {16, 15, 14, 13}) {
+    state.scale_ups.push_back({.change = age, .time = kNow - absl::Seconds(age)});
+  }
+  DropReplaceableBetween(behavior, kNow, kNow, state);
+  EXPECT_EQ(state.scale_ups.size(), 4u);
+  DropReplaceableBetween(behavior, kNow, kNow + absl::Seconds(2), state);
+  ASSERT_EQ(state.scale_ups.size(), 2u);
+  EXPECT_EQ(state.scale_ups[0].change, 16);
+  EXPECT_EQ(state.scale_ups[1].change, 13);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -169,9 +169,10 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   const absl::Status status = Write(tracked, is_current, write);
   // A removal counts from when its answer came, an addition, after which removals are possible,
   // from when it was sent.
-  absl::Time made = Now(tracked);
+  const absl::Time answered = Now(tracked);
   const bool grows = tracked.decided.decision.desired > tracked.decided.decision.current;
-  if (grows && tracked.written.unconfirmed.has_value()) made = tracked.written.unconfirmed->time;
+  const bool sent = tracked.written.unconfirmed.has_value();
+  const absl::Time made = grows && sent ? tracked.written.unconfirmed->time : answered;
   if (deps_.front != nullptr && IsCarried(tracked)) {
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
@@ -185,6 +186,10 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
     tracked.written.seen_replicas = tracked.decided.decision.desired;
   }
   if (write.dropped) return write;
+  const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
+  if (status.ok() && behavior.has_value()) {
+    DropReplaceableBetween(*behavior, made, answered, tracked.decided.decision.state);
+  }
   DecisionInput written = input;
   written.now = made;
   RecordScaleWrite(written, write.error, tracked.decided.decision);

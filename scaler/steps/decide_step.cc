@@ -58,6 +58,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   const bool removal = write.to < write.from;
   const bool counts = removal || (replicas == write.to && write.under_behavior);
   if (counts && behavior.has_value()) {
+    if (!removal) DropReplaceableBetween(*behavior, write.time, now, last.decision.state);
     RecordScaleEvent(*behavior, write.from, write.to, removal ? now : write.time,
                      last.decision.state);
   }
