@@ -41,7 +41,7 @@ std::string HeadersOf(const Json& object, const std::string& path, Manifests& ou
   return absl::StrJoin(headers, ",");
 }
 
-// The host without its port, which the add-on ignores. The colons of an IPv6 address are in brackets.
+// The host without its port, which the add-on ignores. An IPv6 address is in brackets.
 std::string WithoutPort(const std::string& host) {
   const size_t end = host.find(']');
   return host.substr(0, host.find(':', end == host.npos ? 0 : end));

@@ -41,8 +41,8 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
 // forget one, and not safe to keep one that the owner has overwritten.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
 
-// Drops the additions that one made between `sent` and `answered` may have replaced, but one made at
-// `sent` would not: it is safe to forget them. Upstream takes the moment of the answer for both.
+// Drops the additions that one made between `sent` and `answered` may have replaced, but one made
+// at `sent` would not: it is safe to forget them. Upstream takes the time of the answer for both.
 void DropReplaceableBetween(const Behavior& behavior, absl::Time sent, absl::Time answered,
                             ScalerState& state);
 
