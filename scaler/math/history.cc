@@ -46,16 +46,11 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
   }
 }
 
-void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state) {
-  const absl::Time cutoff = now - absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
-  std::erase_if(state.scale_ups, [cutoff](const ScaleEvent& event) { return event.time < cutoff; });
-}
-
-void DropReplaceableBetween(const Behavior& behavior, absl::Time sent, absl::Time answered,
-                            ScalerState& state) {
+void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
+                              ScalerState& state) {
   const absl::Duration period = absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
   std::erase_if(state.scale_ups, [&](const ScaleEvent& event) {
-    return event.time >= sent - period && event.time < answered - period;
+    return event.time >= earliest - period && event.time < latest - period;
   });
 }
 

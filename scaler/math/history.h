@@ -35,16 +35,11 @@ int32_t LongestPeriodSeconds(const ScalingRules& rules);
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
-// Drops the additions that are older than the longest period of the scale-up policies, since a
-// later addition would have replaced them. This is for a saved state whose owner may have added
-// replicas after saving it. An addition lets the rules remove more later on, so it is safe to
-// forget one, and not safe to keep one that the owner has overwritten.
-void DropReplaceableAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
-
-// Drops the additions that one made between `sent` and `answered` may have replaced, but one made
-// at `sent` would not: it is safe to forget them. Upstream takes the time of the answer for both.
-void DropReplaceableBetween(const Behavior& behavior, absl::Time sent, absl::Time answered,
-                            ScalerState& state);
+// Drops the additions that another one may have replaced which was made between `earliest` and
+// `latest`, but would not have replaced at `earliest`. An addition lets the rules remove more later
+// on, so it is safe to forget one, and not safe to keep one that was replaced.
+void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
+                              ScalerState& state);
 
 // The sum of the changes after `now` - `period_seconds`; it wraps.
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds, absl::Time now);

@@ -18,7 +18,7 @@ TEST(DropReplaceableAdditions, LeavesThoseThatEachLaterOneWouldHaveLeft) {
   state.scale_downs = {{.change = 3, .time = kNow - absl::Seconds(61)}};
   ScalerState later = state;
   RecordScaleEvent(behavior, 1, 5, kNow, later);  // takes the place of the first
-  DropReplaceableAdditions(behavior, kNow, state);
+  DropReplaceableAdditions(behavior, absl::InfinitePast(), kNow, state);
   ASSERT_EQ(state.scale_ups.size(), 1u);
   EXPECT_EQ(state.scale_ups[0].change, 2);
   EXPECT_EQ(later.scale_ups[0].change, 4);
@@ -26,16 +26,16 @@ TEST(DropReplaceableAdditions, LeavesThoseThatEachLaterOneWouldHaveLeft) {
   EXPECT_EQ(state.scale_downs.size(), 1u);  // a removal holds back: it stays
 }
 
-TEST(DropReplaceableBetween, LeavesThoseThatAreOutdatedAtBothTimesOrAtNeither) {
+TEST(DropReplaceableAdditions, LeavesThoseThatAreOutdatedAtBothTimesOrAtNeither) {
   Behavior behavior;
   behavior.scale_up.policies = {{.type = PolicyType::kPods, .value = 4, .period_seconds = 15}};
   ScalerState state;
   for (const int age : {16, 15, 14, 13}) {
     state.scale_ups.push_back({.change = age, .time = kNow - absl::Seconds(age)});
   }
-  DropReplaceableBetween(behavior, kNow, kNow, state);
+  DropReplaceableAdditions(behavior, kNow, kNow, state);
   EXPECT_EQ(state.scale_ups.size(), 4u);
-  DropReplaceableBetween(behavior, kNow, kNow + absl::Seconds(2), state);
+  DropReplaceableAdditions(behavior, kNow, kNow + absl::Seconds(2), state);
   ASSERT_EQ(state.scale_ups.size(), 2u);
   EXPECT_EQ(state.scale_ups[0].change, 16);
   EXPECT_EQ(state.scale_ups[1].change, 13);

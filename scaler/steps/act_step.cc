@@ -28,7 +28,7 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
   Decision& decision = tracked.decided.decision;
   if (decision.desired < decision.current || !behavior.has_value()) return;
-  DropReplaceableAdditions(*behavior, decision.now, decision.state);
+  DropReplaceableAdditions(*behavior, absl::InfinitePast(), decision.now, decision.state);
 }
 
 // After a conflict. A scale that was asked for, since no watch tells of it, is asked for again.
@@ -188,7 +188,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   if (write.dropped) return write;
   const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
   if (status.ok() && behavior.has_value()) {
-    DropReplaceableBetween(*behavior, made, answered, tracked.decided.decision.state);
+    DropReplaceableAdditions(*behavior, made, answered, tracked.decided.decision.state);
   }
   DecisionInput written = input;
   written.now = made;

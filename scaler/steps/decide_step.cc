@@ -58,7 +58,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   const bool removal = write.to < write.from;
   const bool counts = removal || (replicas == write.to && write.under_behavior);
   if (counts && behavior.has_value()) {
-    if (!removal) DropReplaceableBetween(*behavior, write.time, now, last.decision.state);
+    if (!removal) DropReplaceableAdditions(*behavior, write.time, now, last.decision.state);
     RecordScaleEvent(*behavior, write.from, write.to, removal ? now : write.time,
                      last.decision.state);
   }
@@ -115,15 +115,6 @@ bool CarriesRequests(const Managed& managed) {
   const std::vector<TriggerSpec>& triggers = managed.own.triggers;
   return std::any_of(triggers.begin(), triggers.end(),
                      [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
-}
-
-// Additions that another owner may have replaced allow no removals.
-void DropUncertainAdditions(const CycleInputs& inputs, absl::Time now, ScalerState& state) {
-  if (const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior) {
-    DropReplaceableAdditions(*behavior, now, state);
-  } else {
-    state.scale_ups.clear();  // under a behavior that is gone by now others may have replaced them
-  }
 }
 
 absl::Duration LongestWindowOf(const MathConfig& config) {
@@ -352,7 +343,9 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
   if (earlier.has_value()) {
     own.insert(own.end(), state.recommendations.begin(), state.recommendations.end());
     state = std::move(earlier->state);
-    if (!earlier->complete) DropUncertainAdditions(inputs, now, state);
+    // Others may have replaced its additions since, and how old they are is told by a wall clock. It
+    // is safe to forget them, and the stock controller knows none after a start either.
+    if (!earlier->complete) state.scale_ups.clear();
   } else if (!own.empty()) {
     // Of the owners since then nothing is known: the count stands for what they recommended.
     own.push_back({.replicas = current, .time = now - absl::Microseconds(1)});
