@@ -375,8 +375,9 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
 }
 
 // Changes are remembered where there is a behavior. Where it came or went on the way of the write
-// nobody knows which one it was made with: an addition counts, a removal does not. Where it changed
-// a removal is remembered by the one under which it replaces the most earlier ones.
+// nobody knows which one it was made with: an addition counts; a removal does not, but may have
+// replaced an earlier one. Where it changed a removal is remembered by the one under which it
+// replaces the most earlier ones.
 void Judge::Record(const std::vector<ManagedPtr>& valid,
                    const SimulatedCluster::ScaleWrite& write) {
   const auto has_behavior = [](const ManagedPtr& managed) {
@@ -384,9 +385,9 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
   };
   const bool grows = write.after > write.before;
   const bool certain = std::all_of(valid.begin(), valid.end(), has_behavior);
-  const bool counts = certain || (grows && std::any_of(valid.begin(), valid.end(), has_behavior));
-  if (!counts) return;
-  const auto forgets_sooner = [](const ManagedPtr& a, const ManagedPtr& b) {
+  if (std::none_of(valid.begin(), valid.end(), has_behavior)) return;
+  const auto forgets_sooner = [&](const ManagedPtr& a, const ManagedPtr& b) {
+    if (!has_behavior(a) || !has_behavior(b)) return has_behavior(a) && !has_behavior(b);
     return LongestPeriodSeconds(a->autoscaler.behavior->scale_down) <
            LongestPeriodSeconds(b->autoscaler.behavior->scale_down);
   };
@@ -397,7 +398,9 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
       // Nobody knows which earlier addition made room for it.
       state->scale_ups.push_back({.change = write.after - write.before, .time = Wall()});
     } else {
-      RecordScaleEvent(*managed.autoscaler.behavior, write.before, write.after, Wall(), *state);
+      // A change by nothing takes the place of an earlier one, and counts for nothing.
+      RecordScaleEvent(*managed.autoscaler.behavior, write.before,
+                       certain ? write.after : write.before, Wall(), *state);
     }
   }
 }
