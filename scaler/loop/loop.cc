@@ -366,7 +366,7 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
 }
 
 // Another replica decides the autoscaler from now on: this one ends its triggers and forgets its
-// last decision, but for what it recommended and when a trigger was active.
+// last decision, but for what it recommended and removed, and when a trigger was active.
 void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.inputs.plan.Drop();
   if (!tracked.decided.made) return;
@@ -376,7 +376,9 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
   const std::vector<Recommendation>& last = tracked.decided.decision.state.recommendations;
   recommended.insert(recommended.end(), last.begin(), last.end());
   CompactRecommendations(recommended, tracked.decided.recommended_before);
+  std::vector<ScaleEvent> removed = std::move(tracked.decided.decision.state.scale_downs);
   tracked.decided.decision = Decision();
+  tracked.decided.decision.state.scale_downs = std::move(removed);
   tracked.written.status = StatusMarks();
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }

@@ -50,7 +50,7 @@ void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, abs
                               ScalerState& state) {
   const absl::Duration period = absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
   std::erase_if(state.scale_ups, [&](const ScaleEvent& event) {
-    return event.time >= earliest - period && event.time < latest - period;
+    return event.time >= earliest - period && (event.outdated || event.time < latest - period);
   });
 }
 

@@ -36,8 +36,9 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
                       ScalerState& state);
 
 // Drops the additions that another one may have replaced which was made between `earliest` and
-// `latest`, but would not have replaced at `earliest`. An addition lets the rules remove more later
-// on, so it is safe to forget one, and not safe to keep one that was replaced.
+// `latest`: those that were outdated by then but not at `earliest`, and those that are marked so.
+// An addition lets the rules remove more later on, so it is safe to forget one, and not safe to
+// keep one that was replaced.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
                               ScalerState& state);
 

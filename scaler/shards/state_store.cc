@@ -212,7 +212,7 @@ class StateStore::Impl {
     for (KeptAutoscaler& item : kept.autoscalers) {
       if (ShardOf(item.key, options_.shards) != index) continue;
       HeldState& held = shard.states[item.key];
-      held.untaken = true;
+      held.untaken = held.as_read = true;
       held.replicas = item.replicas;
       held.state = std::move(item.state);
       held.saved = true;
@@ -274,7 +274,7 @@ class StateStore::Impl {
     // From a smaller count than the true one the next owner could not tell what was removed.
     if (record.scale_written || replicas > held.replicas) held.change_unsaved = true;
     if (!held.IsSafe()) shard.urgent = shard.changed = true;
-    held.untaken = false;
+    held.untaken = held.as_read = false;
     held.steadiness = nullptr;
     held.replicas = replicas;
     held.wall_offset = record.wall_offset.value_or(WallOffset());
@@ -319,6 +319,7 @@ class StateStore::Impl {
  private:
   struct HeldState {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
+    bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
     int32_t replicas = 0;
     ScalerState state;           // compact
     absl::Duration wall_offset;  // wall - monotonic, when its times were taken
@@ -424,14 +425,20 @@ class StateStore::Impl {
     return absl::OkStatus();
   }
 
-  // The content of a shard, the most recently decided autoscalers first.
-  KeptShard Collect(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+  // The content of a shard, the most recently decided autoscalers first. At a hand-over it is
+  // complete: of what was incomplete when it was read, and was not decided since, the count stands
+  // for what nobody wrote down.
+  KeptShard Collect(Shard& shard, bool hand_over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     KeptShard out;
     out.saved_at = clock_.WallNow();
+    out.complete = hand_over;
     const absl::Time oldest = out.saved_at - options_.longest_window;
     for (auto& [key, held] : shard.states) {
       TakeRounds(held);
       FollowClock(held);
+      if (!hand_over || !held.as_read || shard.complete) continue;
+      held.state.scale_ups.clear();
+      held.state.recommendations.push_back({.replicas = held.replicas, .time = out.saved_at});
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
     absl::erase_if(shard.states, [&](const auto& item) {
@@ -474,11 +481,10 @@ class StateStore::Impl {
       shard.writing = true;
       shard.changed = shard.urgent = false;
       shard.written_at = clock_.MonotonicNow();
-      kept = Collect(shard);
+      kept = Collect(shard, hand_over);
       record = shard.record;
       resource_version = shard.resource_version;
     }
-    kept.complete = hand_over;
     const EncodedShard encoded = EncodeShard(kept, options_.most_bytes);
     Finish(index, record.epoch, encoded.dropped,
            Put(index, record, encoded.bytes, resource_version));

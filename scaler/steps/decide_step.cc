@@ -16,15 +16,22 @@
 namespace flyball::scaler {
 namespace {
 
+// An object that is younger has had no owner before this one: a Lease takes longer to run out.
+constexpr absl::Duration kNew = absl::Seconds(10);
+
 // Whether a trigger may have been active until now, as far as the status tells that another owner,
 // or this one in an earlier term, wrote last. Above zero replicas the status may be from before the
 // last activity, since it is written after the scale, and its time is of another clock.
-bool MayHaveBeenActive(const CycleInputs& inputs) {
+bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
   const Autoscaler& written = inputs.managed->autoscaler;
   const Condition* const told = FindCondition(kActive, written.status.conditions);
-  if (told == nullptr) return false;  // nobody has decided it
   const ScaleAnswer& scale = inputs.scale.answer;
   const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0;
+  // Nobody has decided it, or whoever has could not write that down.
+  if (told == nullptr) {
+    return !at_zero && !inputs.managed->own.triggers.empty() &&
+           inputs.managed->created + kNew < now;
+  }
   return told->status == ConditionStatus::kTrue || (written.min_or_default() == 0 && !at_zero);
 }
 
@@ -53,9 +60,11 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
     written.unconfirmed.reset();  // the target is another one now
     return;
   }
+  const bool removal = write.to < write.from;
+  // By the rules of then it may have replaced any other addition.
+  if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
   if (replicas == write.from) return;  // it may still be on its way to us
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
-  const bool removal = write.to < write.from;
   const bool counts = removal || (replicas == write.to && write.under_behavior);
   if (counts && behavior.has_value()) {
     if (!removal) DropReplaceableAdditions(*behavior, write.time, now, last.decision.state);
@@ -115,6 +124,22 @@ bool CarriesRequests(const Managed& managed) {
   const std::vector<TriggerSpec>& triggers = managed.own.triggers;
   return std::any_of(triggers.begin(), triggers.end(),
                      [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
+}
+
+// Adds the removals in `own` that the state lacks. Those that were saved are dated later there, and
+// the state may have taken the change of the count for one.
+void KeepRemovals(const std::vector<ScaleEvent>& own, ScalerState& state) {
+  std::vector<ScaleEvent> known = state.scale_downs;
+  for (const ScaleEvent& removal : own) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const ScaleEvent& other) {
+      return other.change == removal.change && other.time >= removal.time;
+    });
+    if (same == known.end()) {
+      state.scale_downs.push_back(removal);
+    } else {
+      known.erase(same);
+    }
+  }
 }
 
 absl::Duration LongestWindowOf(const MathConfig& config) {
@@ -342,9 +367,11 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
   std::optional<RememberedState> earlier = deps_.ownership.Restore(key, current, now);
   if (earlier.has_value()) {
     own.insert(own.end(), state.recommendations.begin(), state.recommendations.end());
+    const std::vector<ScaleEvent> removed = std::move(state.scale_downs);
     state = std::move(earlier->state);
-    // Others may have replaced its additions since, and how old they are is told by a wall clock. It
-    // is safe to forget them, and the stock controller knows none after a start either.
+    KeepRemovals(removed, state);
+    // Others may have replaced its additions since, and a wall clock tells how old they are. It is
+    // safe to forget them, and the stock controller knows none after a start either.
     if (!earlier->complete) state.scale_ups.clear();
   } else if (!own.empty()) {
     // Of the owners since then nothing is known: the count stands for what they recommended.
@@ -369,9 +396,9 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
   }
   TakeStoredStatus(tracked);
   if (!last.made || last.status_is_old) {
-    last.last_active = std::max(
-        last.last_active,
-        TakeOverActivity(inputs.managed->last_active, MayHaveBeenActive(inputs), now.wall));
+    last.last_active =
+        std::max(last.last_active, TakeOverActivity(inputs.managed->last_active,
+                                                    MayHaveBeenActive(inputs, now.wall), now.wall));
   }
   // Additions that were seen while we did not act may not be ours, so they allow us no removals.
   if (inputs.mode == Mode::kAct && last.mode != Mode::kAct) last.decision.state.scale_ups.clear();
@@ -403,8 +430,10 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   ApplyFallbacks(tracked, now);
-  const bool changed = InputsChanged(inputs, last);
+  bool changed = InputsChanged(inputs, last);
+  const bool was_restored = last.restored;
   PrepareState(tracked, now);
+  changed = changed || last.restored != was_restored;  // what it remembers is another input
   const bool triggered =
       !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   last.activation.reset();

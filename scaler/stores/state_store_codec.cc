@@ -42,7 +42,13 @@ void WriteAutoscaler(const KeptAutoscaler& kept, int64_t base, std::string& byte
   out.Text(kept.key.name);
   out.Signed(kept.replicas);
   WriteItems(kept.state.recommendations, &Recommendation::replicas, base, out);
-  WriteItems(kept.state.scale_ups, &ScaleEvent::change, base, out);
+  // An addition whose place the next one takes is written as less than zero: an earlier version,
+  // that does not know this, then allows fewer removals.
+  std::vector<ScaleEvent> ups = kept.state.scale_ups;
+  for (ScaleEvent& event : ups) {
+    if (event.outdated) event.change = WrapSub32(0, event.change);
+  }
+  WriteItems(ups, &ScaleEvent::change, base, out);
   WriteItems(kept.state.scale_downs, &ScaleEvent::change, base, out);
 }
 
@@ -114,6 +120,10 @@ class ShardReader {
     kept.replicas = in_.Int32();
     ReadItems(kept.state.recommendations, &Recommendation::replicas);
     ReadItems(kept.state.scale_ups, &ScaleEvent::change);
+    for (ScaleEvent& event : kept.state.scale_ups) {
+      event.outdated = event.change < 0;
+      if (event.outdated) event.change = WrapSub32(0, event.change);
+    }
     ReadItems(kept.state.scale_downs, &ScaleEvent::change);
     return kept;
   }
@@ -136,18 +146,27 @@ class ShardReader {
   size_t items_ = 0;
 };
 
-void CompactChanges(const std::vector<ScaleEvent>& events, std::vector<ScaleEvent>& out) {
+// Of too many the oldest become one: a removal as young as the youngest of them, and an addition,
+// which allows removals, as old as the oldest.
+void CompactChanges(const std::vector<ScaleEvent>& events, bool additions,
+                    std::vector<ScaleEvent>& out) {
   out.assign(events.begin(), events.end());
-  for (ScaleEvent& event : out) event.outdated = false;
+  // A removal that is kept for longer allows less.
+  if (!additions) {
+    for (ScaleEvent& event : out) event.outdated = false;
+  }
   // Their order is kept if possible: it determines which of them the next one replaces.
   if (out.size() <= kMostChanges) return;
   std::sort(out.begin(), out.end(),
             [](const ScaleEvent& a, const ScaleEvent& b) { return a.time < b.time; });
   const size_t over = out.size() - kMostChanges;
+  const absl::Time oldest = out.front().time;
   int32_t sum = 0;
   for (size_t i = 0; i <= over; ++i) sum = WrapAdd32(sum, out[i].change);
   out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(over));
   out.front().change = sum;
+  out.front().outdated = false;
+  if (additions) out.front().time = oldest;
 }
 
 }  // namespace
@@ -195,8 +214,8 @@ absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes) {
 
 void CompactState(const ScalerState& state, ScalerState& out) {
   CompactRecommendations(state.recommendations, out.recommendations);
-  CompactChanges(state.scale_ups, out.scale_ups);
-  CompactChanges(state.scale_downs, out.scale_downs);
+  CompactChanges(state.scale_ups, /*additions=*/true, out.scale_ups);
+  CompactChanges(state.scale_downs, /*additions=*/false, out.scale_downs);
 }
 
 }  // namespace flyball::scaler
