@@ -342,9 +342,14 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
       Complain(absl::StrCat(what, " while replica ", other->options().index, " may write"));
     }
   }
-  // Whoever does not hear of changes has to ask before it writes.
-  const bool deaf = writer.WatchIsBroken(
-      key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers");
+  // Whoever does not hear of changes has to ask before it writes. It may begin to hear of them
+  // again between the answer and its write.
+  const char* const resource =
+      key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers";
+  const absl::Duration healed = writer.WatchHealedAt(resource);
+  const bool deaf =
+      writer.WatchIsBroken(resource) ||
+      (healed >= writer.last_asked_for() && writer.last_write_sent() < healed + kLongestCall);
   const absl::Duration knew = deaf ? writer.last_asked_for() : writer.last_write_sent();
   std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
   std::erase_if(valid, [&](ManagedPtr& managed) {

@@ -467,6 +467,7 @@ void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
   Watch& watch = watches_[std::string(resource)];
   if (watch.failure.ok() || !alive()) return;
   watch.failure = absl::OkStatus();
+  watch.healed = world_.time.now();
   if (watch.handler == nullptr) return;
   if (list_anew || watch.told == 0) {
     List(watch);
@@ -489,6 +490,11 @@ void SimulatedReplica::ListInPart(absl::string_view resource, size_t objects) {
 bool SimulatedReplica::WatchIsBroken(absl::string_view resource) const {
   const auto found = watches_.find(std::string(resource));
   return found != watches_.end() && !found->second.failure.ok();
+}
+
+absl::Duration SimulatedReplica::WatchHealedAt(absl::string_view resource) const {
+  const auto found = watches_.find(std::string(resource));
+  return found == watches_.end() ? -absl::InfiniteDuration() : found->second.healed;
 }
 
 }  // namespace flyball::scaler

@@ -113,6 +113,8 @@ class SimulatedReplica {
   // While its watch is broken: a list of that resource that breaks off after so many objects.
   void ListInPart(absl::string_view resource, size_t objects);
   bool WatchIsBroken(absl::string_view resource) const;
+  // When it last began to work again; before the start: never.
+  absl::Duration WatchHealedAt(absl::string_view resource) const;
   // To be called when the cluster has changed: the watches tell of it soon, or before PumpNow
   // returns.
   void PumpWatches();
@@ -148,6 +150,7 @@ class SimulatedReplica {
     bool open = false;
     bool pumping = false;
     absl::Status failure;
+    absl::Duration healed = -absl::InfiniteDuration();
   };
   class Transport;
   class Leases;
