@@ -43,7 +43,7 @@ class AdvisedProvider : public adapter::ExternalMetricsProvider {
     std::vector<std::string> names;
     if (of_rules != nullptr) names = *of_rules;
     const auto place = std::lower_bound(names.begin(), names.end(), kAdvisedMetric);
-    if (place == names.end() || *place != kAdvisedMetric) names.insert(place, kAdvisedMetric);
+    if (place == names.end() || *place != kAdvisedMetric) names.emplace(place, kAdvisedMetric);
     auto merged = std::make_shared<Merged>();
     merged->of_rules = of_rules;
     merged->names = std::make_shared<const std::vector<std::string>>(std::move(names));
