@@ -80,7 +80,9 @@ Activation DecideByReadings(const ActivationInput& input) {
 
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,
                                            absl::Time now) {
-  return maybe_active ? now : stored;
+  if (maybe_active) return now;
+  if (!stored.has_value()) return std::nullopt;
+  return std::max(*stored, std::min(*stored + absl::Seconds(1), now));
 }
 
 Activation DecideActivation(const ActivationInput& input) {

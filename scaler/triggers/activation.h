@@ -69,9 +69,10 @@ Activation DecideActivation(const ActivationInput& input);
 // The time of the last activity, for a replica that takes over. `stored` is that of the status,
 // which may be too old: it is written when activity ends, but only now and then while activity
 // lasts, and its writer may have died before it wrote. So if a trigger may have been active since
-// then (`maybe_active`), `now` counts as the last activity. Zero is therefore never entered earlier
-// than the cooldown after the true last activity; after a take-over it may be entered later, by the
-// time between the true last activity and the take-over.
+// then (`maybe_active`), `now` counts as the last activity. A status has whole seconds, so that
+// otherwise the end of the stored one counts. Zero is therefore never entered earlier than the
+// cooldown after the true last activity; after a take-over it may be entered later, by the time
+// between the true last activity and the take-over, or by a second.
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,
                                            absl::Time now);
 

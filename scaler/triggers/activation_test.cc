@@ -176,7 +176,9 @@ INSTANTIATE_TEST_SUITE_P(Unknown, DecideActivationTest,
 TEST(TakeOverActivityTest, WhoWasActiveMayHaveBeenSoUntilNow) {
   const absl::Time stored = kNow - absl::Hours(1);
   EXPECT_EQ(TakeOverActivity(stored, /*maybe_active=*/true, kNow), kNow);
-  EXPECT_EQ(TakeOverActivity(stored, /*maybe_active=*/false, kNow), stored);
+  EXPECT_EQ(TakeOverActivity(stored, /*maybe_active=*/false, kNow), stored + absl::Seconds(1));
+  EXPECT_EQ(TakeOverActivity(kNow - absl::Milliseconds(300), false, kNow), kNow);
+  EXPECT_EQ(TakeOverActivity(kNow + absl::Hours(1), false, kNow), kNow + absl::Hours(1));
   EXPECT_EQ(TakeOverActivity(std::nullopt, false, kNow), std::nullopt);
 }
 
