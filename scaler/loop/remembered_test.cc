@@ -46,6 +46,14 @@ class Remembered : public testing::Test {
     on.cluster.PutAutoscaler(text.Json());
   }
   void Make(const AutoscalerText& text, int replicas) { Make(sim, text, replicas); }
+  // One replica, and load for one pod, on which it has settled.
+  SimulatedReplica& BeginWithOne(const AutoscalerText& text) {
+    SimulatedReplica& replica = sim.AddReplica();
+    sim.Set(kWeb, 'a', 10'000);
+    Make(text, 1);
+    sim.Run(absl::Seconds(20));
+    return replica;
+  }
   int Replicas() const { return sim.cluster.Replicas(kWeb); }
   void Grow(int replicas, absl::Duration then) {
     sim.Set(kWeb, 'a', replicas * 10'000);
@@ -99,10 +107,7 @@ TEST_F(Remembered, WhoHandsOverWhatItNeverDecidedDoesNotCallItComplete) {
 // The last addition of an owner that died has replaced an earlier one, under a shorter period than
 // the rules have when another owner reads what was written down.
 TEST_F(Remembered, AnAdditionThatWasReplacedBeforeAnEditAllowsNoRemoval) {
-  sim.AddReplica();
-  sim.Set(kWeb, 'a', 10'000);
-  Make(AnyInUp(15), 1);
-  sim.Run(absl::Seconds(20));
+  BeginWithOne(AnyInUp(15));
   Grow(11, absl::Seconds(40));
   KillAtNextWrite(0);
   Grow(13, absl::Seconds(5));
@@ -119,10 +124,7 @@ TEST_F(Remembered, AnAdditionThatWasReplacedBeforeAnEditAllowsNoRemoval) {
 // The first one stays marked for the next, whatever the period is by then.
 class Outdated : public Remembered, public testing::WithParamInterface<std::string> {};
 TEST_P(Outdated, TheNextAdditionTakesThePlaceOfAMarkedOne) {
-  sim.AddReplica();
-  sim.Set(kWeb, 'a', 10'000);
-  Make(AnyInUp(15), 1);
-  sim.Run(absl::Seconds(20));
+  BeginWithOne(AnyInUp(15));
   Grow(9, absl::Seconds(4));
   Grow(10, absl::Seconds(40));
   Grow(12, absl::Seconds(20));
@@ -202,10 +204,7 @@ INSTANTIATE_TEST_SUITE_P(Late, LateMemory, testing::Bool());
 
 // An addition whose answer was lost is noted under the rules of the next decision.
 TEST_F(Remembered, AnUnconfirmedAdditionReplacesByTheRulesItWasMadeWith) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 10'000);
-  Make(AnyInUp(15), 1);
-  sim.Run(absl::Seconds(20));
+  SimulatedReplica& replica = BeginWithOne(AnyInUp(15));
   Grow(11, absl::Seconds(40));
   const auto judge = sim.cluster.on_scale_write;
   sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
@@ -266,15 +265,11 @@ TEST(CompactState, OfVeryManyAdditionsNoneIsCountedLonger) {
 
 class ManyAdditions : public Remembered, public testing::WithParamInterface<bool> {};
 TEST_P(ManyAdditions, AllowNoMoreRemovalsAfterAHandOver) {
-  sim.AddReplica();
-  sim.Set(kWeb, 'a', 10'000);
-  Make(
+  BeginWithOne(
       Following(R"(,"behavior":{"scaleUp":{"tolerance":"0","policies":[{"type":"Pods","value":100,)"
                 R"("periodSeconds":600}]},"scaleDown":{"stabilizationWindowSeconds":0,"policies":)"
                 R"([{"type":"Pods","value":1,"periodSeconds":150}]}})",
-                200),
-      1);
-  sim.Run(absl::Seconds(20));
+                200));
   for (int i = 2; i <= 81; ++i) Grow(i, absl::Seconds(2));
   sim.Run(absl::Seconds(2));
   if (GetParam()) {

@@ -430,10 +430,11 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   ApplyFallbacks(tracked, now);
-  bool changed = InputsChanged(inputs, last);
+  const bool reads_other = InputsChanged(inputs, last);
   const bool was_restored = last.restored;
   PrepareState(tracked, now);
-  changed = changed || last.restored != was_restored;  // what it remembers is another input
+  // What it remembers is another input.
+  const bool changed = reads_other || last.restored != was_restored;
   const bool triggered =
       !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   last.activation.reset();
