@@ -93,11 +93,7 @@ error_code ReadMetadata(ondemand::value value, Pod& pod, PodController& controll
   return ForEachField(value, [&](std::string_view key, ondemand::value inner) {
     if (key == "name") return kube::ReadText(inner, &pod.name);
     if (key == "namespace") return kube::ReadText(inner, &pod.ns);
-    if (key == "labels") {
-      return ForEachField(inner, [&](std::string_view name, ondemand::value text) {
-        return kube::ReadText(text, &pod.labels[std::string(name)]);
-      });
-    }
+    if (key == "labels") return kube::ReadTextMap(inner, &pod.labels);
     if (key == "ownerReferences") {
       return kube::ForEachItem(inner,
                                [&](ondemand::value item) { return ReadOwner(item, controller); });

@@ -66,6 +66,7 @@ TEST(PodJson, ReadsWhatTheSlowReaderReads) {
       R"({"metadata":{"name":"a","namespace":"n","labels":{"app":"web","x":""}},"spec":null})",
       R"({"status":{"phase":"Running","startTime":"2026-01-01T00:00:00Z"},"metadata":{"name":"a"}})",
       R"({"metadata":{"name":"a","deletionTimestamp":null,"labels":null}})",
+      R"({"metadata":{"name":"a","labels":{"k":null,"l":""}}})",
       R"({"metadata":{"name":"a","deletionTimestamp":"2026-01-01T00:00:00Z"}})",
       R"({"metadata":{"name":"a"},"spec":{"containers":[{"name":"c","resources":{"requests":
           {"cpu":"100m","memory":1024,"x":1.5 }}}],"overhead":{"cpu":"5m"}}})",
