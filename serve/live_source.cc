@@ -12,6 +12,7 @@
 #include "absl/memory/memory.h"
 #include "adapter/live/store/store_file.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 #include "promql/parser.h"
 #include "rules/used_series.h"
 #include "serve/live_metrics.h"
@@ -176,18 +177,21 @@ absl::Status LiveSource::Scrape(const scrape::Config& config) {
   {
     absl::MutexLock lock(&mutex_);
     if (scraping_ == nullptr && !config.jobs.empty()) {
-      scraping_ = std::make_unique<Scraping>(Scraping::Deps{.clock = deps_.clock,
-                                                            .store = scraped_,
-                                                            .connect = deps_.connect,
-                                                            .own_namespace = deps_.own_namespace,
-                                                            .fetch = Fetch(),
-                                                            .max_bytes =
-                                                                store_.options().max_bytes});
+      ASSIGN_OR_RETURN(scraping_, UnlessNoThread([&] { return MakeScraping(); }));
     }
     scraping = scraping_.get();
   }
   // Stop takes it away only after the last call.
   return scraping == nullptr ? absl::OkStatus() : scraping->Apply(config);
+}
+
+std::unique_ptr<Scraping> LiveSource::MakeScraping() {
+  return std::make_unique<Scraping>(Scraping::Deps{.clock = deps_.clock,
+                                                   .store = scraped_,
+                                                   .connect = deps_.connect,
+                                                   .own_namespace = deps_.own_namespace,
+                                                   .fetch = Fetch(),
+                                                   .max_bytes = store_.options().max_bytes});
 }
 
 scrape::MakeFetcher LiveSource::Fetch() {

@@ -91,6 +91,8 @@ class LiveSource {
 
   LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<ScrapeFile> scrape_file);
   absl::Status Scrape(const scrape::Config& config);
+  // Throws std::system_error if no thread can be made.
+  std::unique_ptr<Scraping> MakeScraping();
   scrape::MakeFetcher Fetch();
   void LoadSnapshot();
   void SaveSnapshot();

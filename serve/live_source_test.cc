@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "base/test_thread_limit.h"
+#include "base/thread_limit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve/live_metrics.h"
@@ -231,6 +233,37 @@ TEST_F(LiveSourceTest, ABadScrapeConfigurationIsRefusedWithItsPlace) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(refused.message(),
               AllOf(HasSubstr("--live-scrape-config"), HasSubstr("scrape.yml:3:3")));
+}
+
+TEST_F(LiveSourceTest, WithoutThreadsNothingEndsAndTheCauseIsTold) {
+  flags_.scrape_config = Write("scrape.yml", R"(
+scrape_configs:
+- job_name: a
+  file_sd_configs: [{files: [targets.yml]}]
+)");
+  int left = 0;
+  for (absl::Status status = absl::UnknownError(""); !status.ok(); ++left) {
+    ASSERT_LT(left, 100);
+    const auto source = MakeOrDie();
+    const ThreadLimit limit(left);
+    status = UnlessNoThread([&source] { return source->Start(); });
+    EXPECT_TRUE(status.ok() || absl::IsResourceExhausted(status)) << status;
+  }
+  EXPECT_GT(left, 3);
+}
+
+TEST_F(LiveSourceTest, WithoutThreadsAChangedScrapeConfigurationIsRefused) {
+  flags_.scrape_config = Write("scrape.yml", "scrape_configs: []\n");
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  {
+    const ThreadLimit none;
+    Write("scrape.yml", "scrape_configs: [{job_name: a}]\n");
+    source->ReloadScrapeConfig();
+    EXPECT_EQ(source->LastScrapeReload().code(), absl::StatusCode::kResourceExhausted);
+  }
+  source->ReloadScrapeConfig();
+  EXPECT_TRUE(source->LastScrapeReload().ok());
 }
 
 TEST_F(LiveSourceTest, SaysThatThereIsNoClusterToAsk) {

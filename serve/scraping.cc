@@ -4,7 +4,9 @@
 #include <random>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 
 namespace flyball::serve {
 namespace {
@@ -27,6 +29,11 @@ Scraping::Scraping(const Deps& deps)
 
 absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& config) {
   Discovery made;
+  RETURN_IF_ERROR(UnlessNoThread([&] { return Begin(config, made); }));
+  return made;
+}
+
+absl::Status Scraping::Begin(const scrape::Config& config, Discovery& made) {
   made.board = std::make_unique<scrape::TargetBoard>(deps_.clock, scheduler_, config.jobs);
   for (size_t job = 0; job < config.jobs.size(); ++job) {
     for (size_t i = 0; i < config.jobs[job].file_discoveries.size(); ++i) {
@@ -40,7 +47,7 @@ absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& con
       made.clusters.push_back(std::move(cluster));
     }
   }
-  return made;
+  return absl::OkStatus();
 }
 
 absl::Status Scraping::Apply(const scrape::Config& config) {
@@ -50,7 +57,14 @@ absl::Status Scraping::Apply(const scrape::Config& config) {
   discovery_ = {};
   absl::StatusOr<Discovery> discovery = Discover(config);
   if (!discovery.ok()) {
-    ASSIGN_OR_RETURN(discovery_, Discover(config_));
+    absl::StatusOr<Discovery> before = Discover(config_);
+    if (!before.ok()) {
+      return absl::Status(before.status().code(),
+                          absl::StrCat("nothing is scraped until the file is written again, as the "
+                                       "last good one cannot be followed either: ",
+                                       before.status().message()));
+    }
+    discovery_ = *std::move(before);
     return discovery.status();
   }
   discovery_ = *std::move(discovery);

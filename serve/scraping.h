@@ -49,6 +49,8 @@ class Scraping {
   };
 
   absl::StatusOr<Discovery> Discover(const scrape::Config& config);
+  // Throws std::system_error if no thread can be made.
+  absl::Status Begin(const scrape::Config& config, Discovery& made);
 
   const Deps deps_;
   scrape::Scheduler scheduler_;

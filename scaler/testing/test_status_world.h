@@ -24,8 +24,12 @@ class StatusWorld {
           R"("namespace":"shop","name":")", name, R"("},"spec":{"maxReplicas":20,)",
           R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}})"));
     }
+    MakeWriter(1);
+  }
+
+  void MakeWriter(int threads) {
     writer = std::make_unique<StatusWriter>(
-        StatusWriter::Deps{client, budget, clock, owner}, 1,
+        StatusWriter::Deps{client, budget, clock, owner}, threads,
         [](const StatusJob&, const absl::Status& status) { ADD_FAILURE() << status.ToString(); });
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/thread_limit.h"
 #include "kube/objects/resource_version.h"
 
 namespace flyball::scaler {
@@ -14,7 +15,14 @@ constexpr absl::Duration kTokenWait = absl::Seconds(1);
 
 StatusWriter::StatusWriter(const Deps& deps, int threads, OnFailure on_failure)
     : deps_(deps), on_failure_(std::move(on_failure)) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  if (threads == 0) return;
+  threads_.emplace_back([this] { Work(); });
+  while (static_cast<int>(threads_.size()) < threads) {
+    absl::StatusOr<std::thread> another =
+        UnlessNoThread([this] { return std::thread([this] { Work(); }); });
+    if (!another.ok()) break;  // those that are there do the work, though more slowly
+    threads_.push_back(*std::move(another));
+  }
 }
 
 StatusWriter::~StatusWriter() {

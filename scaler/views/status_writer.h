@@ -63,7 +63,9 @@ class StatusWriter {
     const Ownership& ownership;
   };
 
-  // `on_failure` is called for each error that is not a conflict, from a writing thread.
+  // `on_failure` is called for each error that is not a conflict, from a writing thread. If not all
+  // `threads` can be made, fewer do the work. Throws std::system_error if not even one can be made.
+  // 0: nothing is written.
   StatusWriter(const Deps& deps, int threads, OnFailure on_failure);
   ~StatusWriter();  // drops what was not written yet
   StatusWriter(const StatusWriter&) = delete;

@@ -3,10 +3,22 @@
 #include <gtest/gtest.h>
 
 #include "absl/synchronization/notification.h"
+#include "base/test_thread_limit.h"
 #include "scaler/testing/test_status_world.h"
 
 namespace flyball::scaler {
 namespace {
+
+TEST(StatusWriter, WritesWithFewerThreadsIfNotAllCanBeMade) {
+  StatusWorld world;
+  {
+    const ThreadLimit one(1);
+    world.MakeWriter(4);
+  }
+  world.Offer(StatusWorld::NewOutbox(), 4, absl::ZeroDuration());
+  world.writer->Flush(absl::Seconds(10));
+  EXPECT_TRUE(world.Desires(4));
+}
 
 TEST(StatusWriter, WaitsUntilAStatusIsDue) {
   StatusWorld world;

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/thread_limit.h"
 #include "http/client/readiness_answer.h"
 
 namespace flyball::serve {
@@ -122,8 +123,14 @@ absl::Status Prober::Start() {
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake_fd_ < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", strerror(errno)));
   absl::MutexLock lock(&mutex_);
+  absl::StatusOr<std::thread> made =
+      UnlessNoThread([this] { return std::thread([this] { Run(); }); });
+  if (!made.ok()) {
+    close(std::exchange(wake_fd_, -1));
+    return made.status();
+  }
+  thread_ = *std::move(made);
   running_ = true;
-  thread_ = std::thread([this] { Run(); });
   return absl::OkStatus();
 }
 

@@ -28,7 +28,7 @@ class Prober {
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
-  // kUnavailable: no thread, or no event descriptor.
+  // kResourceExhausted: no thread can be made; kUnavailable: no event descriptor.
   absl::Status Start();
   // Probes under way end as failed.
   void Stop();

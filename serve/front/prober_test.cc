@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "base/test_thread_limit.h"
 
 namespace flyball::serve {
 namespace {
@@ -118,6 +119,17 @@ TEST_F(ProberTest, NoAddressFails) {
   for (const char* const address : {"", "web:80", "127.0.0.1", "127.0.0.1:0", "[::1:80"}) {
     EXPECT_FALSE(Passes(address)) << address;
   }
+}
+
+TEST_F(ProberTest, WithoutAThreadTheStartSaysSo) {
+  Prober prober(Clock::System());
+  {
+    const ThreadLimit none;
+    EXPECT_EQ(prober.Start().code(), absl::StatusCode::kResourceExhausted);
+  }
+  bool passed = true;
+  prober.Ask("127.0.0.1:1", {}, [&passed](bool answer) { passed = answer; });
+  EXPECT_FALSE(passed);
 }
 
 TEST_F(ProberTest, AfterTheEndAllFail) {
