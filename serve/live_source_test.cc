@@ -1,5 +1,7 @@
 #include "serve/live_source.h"
 
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,6 +81,13 @@ class LiveSourceTest : public testing::Test {
     std::vector<double> values;
     for (const adapter::Sample& sample : (*result)->samples) values.push_back(sample.value);
     return values;
+  }
+  static double SeriesOf(LiveSource& source) {
+    for (const prometheus::MetricFamily& family : source.metrics()->Collect()) {
+      if (family.name == "flyball_live_series") return family.metric.at(0).gauge.value;
+    }
+    ADD_FAILURE() << "no metric flyball_live_series";
+    return 0;
   }
   void AwaitTold(int count) {
     absl::MutexLock lock(&mutex_);
@@ -233,6 +242,20 @@ TEST_F(LiveSourceTest, ABadScrapeConfigurationIsRefusedWithItsPlace) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(refused.message(),
               AllOf(HasSubstr("--live-scrape-config"), HasSubstr("scrape.yml:3:3")));
+}
+
+TEST_F(LiveSourceTest, SeriesWithoutSamplesForTheRetentionAreDropped) {
+  flags_.retention = absl::Minutes(1);
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  clock_.AwaitWaits(2);
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  EXPECT_EQ(SeriesOf(*source), 1);
+  for (int waits = 3; SeriesOf(*source) > 0; ++waits) {
+    ASSERT_LT(clock_.WallNow(), absl::FromUnixSeconds(1700000000) + absl::Minutes(2));
+    clock_.Advance(absl::Seconds(1));
+    clock_.AwaitWaits(waits);
+  }
 }
 
 TEST_F(LiveSourceTest, WithoutThreadsNothingEndsAndTheCauseIsTold) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "http/testing/test_pki.h"
+
 namespace flyball::http {
 namespace {
 
@@ -26,6 +28,15 @@ TEST(TlsCertificatesTest, ErrorsNameWhatIsWrong) {
   options.min_version = "TLS1.2";
   const auto version = TlsCertificates::Create(options, "127.0.0.1");
   EXPECT_NE(version.status().message().find("VersionTLS12"), absl::string_view::npos);
+  const std::string folder = testing::TempDir();
+  WriteTestPair(folder + "/one", MakeTestPair({.common_name = "one"}));
+  WriteTestPair(folder + "/other", MakeTestPair({.common_name = "other"}));
+  TlsOptions mixed;
+  mixed.cert_file = folder + "/one.crt";
+  mixed.key_file = folder + "/other.key";
+  const auto foreign = TlsCertificates::Create(mixed, "127.0.0.1");
+  EXPECT_NE(foreign.status().message().find("one.crt"), absl::string_view::npos)
+      << foreign.status();
   TlsOptions unwritable;
   unwritable.cert_dir = "/proc/nowhere";
   EXPECT_EQ(TlsCertificates::Create(unwritable, "127.0.0.1").status().code(),

@@ -15,6 +15,7 @@ class ScriptedTransport : public http::HttpTransport {
  public:
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     calls.push_back(call);
+    if (on_call) on_call();
     if (answers.empty()) return absl::UnavailableError("connection refused");
     http::HttpAnswer answer = answers.front();
     if (answers.size() > 1) answers.pop_front();
@@ -28,6 +29,7 @@ class ScriptedTransport : public http::HttpTransport {
 
   std::deque<http::HttpAnswer> answers;
   std::vector<http::HttpCall> calls;
+  std::function<void()> on_call;
 };
 
 http::HttpAnswer Answer(int status, std::string body, std::string type = "application/json") {
@@ -181,6 +183,18 @@ INSTANTIATE_TEST_SUITE_P(
         RetryRow{"NotBeyondTheTimeout", {RetryAfter(429, "10"), Answer(200, "x")}},
         RetryRow{"NotForOtherErrors", {RetryAfter(404, "0"), Answer(200, "x")}}),
     [](const auto& info) { return info.param.name; });
+
+TEST(ApiClientTest, ARepetitionHasOnlyTheTimeThatIsLeft) {
+  SimulatedClock clock(absl::FromUnixSeconds(1767225600));
+  ScriptedTransport server;
+  server.answers = {RetryAfter(429, "0"), RetryAfter(429, "0"), Answer(200, "x")};
+  server.on_call = [&clock] { clock.Advance(absl::Seconds(3)); };
+  ApiClient client(server, clock, absl::Seconds(7));
+  EXPECT_TRUE(client.Get("/x").ok());
+  ASSERT_EQ(server.calls.size(), 3u);
+  EXPECT_EQ(server.calls[1].timeout, absl::Seconds(4));
+  EXPECT_EQ(server.calls[2].timeout, absl::Seconds(1));
+}
 
 TEST(ApiClientTest, ShutdownEndsTheWait) {
   ScriptedTransport server;

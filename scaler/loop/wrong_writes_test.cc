@@ -66,6 +66,28 @@ TEST_F(WrongWrites, AReadingBelongsToItsMetricAfterAnEditOfTheSpec) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+TEST_F(WrongWrites, SoItDoesAfterAnEditFromMemoryToCpu) {
+  const SimulatedCluster::Target web = TargetOf(Hpa());
+  sim.AddReplica();
+  sim.Set(web, 'm', 1'000);
+  sim.Set(web, 'c', 500);  // exactly at its target, once that is asked for
+  Make({.key = Hpa(),
+        .metrics = MemoryOf(100),
+        .spec = Bounds(8, 20) + ScaleDown(kNow),
+        .annotations = ""},
+       8);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(Hpa()), 8);
+  sim.cluster.PutAutoscaler(AutoscalerText{.key = Hpa(),
+                                           .metrics = CpuOf(50),
+                                           .spec = Bounds(1, 20) + ScaleDown(kNow),
+                                           .annotations = ""}
+                                .Json());
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 8);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(WrongWrites, AHandOverForgetsNoChange) {
   const std::vector<std::string> spaces = {"n0", "n1", "n2", "n3", "n4", "n5"};
   sim.AddReplica(/*shards=*/4);

@@ -106,6 +106,12 @@ class Rendering(case.Case):
             items = objects(self.helm("template", "f", CHART, "--values", values_file({"scaler": {**told["scaler"], "triggerSecrets": secrets}})))
             self.assertNotIn("--scaler-trigger-secrets=referenced", container(items)["args"])
 
+    def test_a_pod_that_is_stopped_serves_until_nothing_is_routed_to_it(self):
+        for told, delay in ((), "5s"), (("--set", "shutdownDelay=8s"), "8s"):
+            items = self.helm.render(*told)
+            self.assertIn(f"--shutdown-delay-duration={delay}", container(items)["args"])
+            self.assertGreater(of_kind(items, "Deployment")[0]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"], 30)
+
     def test_a_mode_may_be_written_as_an_autoscaler_has_it(self):
         """In any case; the flag, the rights and the groups are those of the mode."""
         for mode in ("Act", "ADVISE", "Shadow"):
