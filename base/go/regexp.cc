@@ -12,6 +12,12 @@
 namespace flyball::go {
 namespace {
 
+// Whether the name that begins there and ends with a `>` may be one of a group: Go's are ASCII.
+bool IsGroupName(absl::string_view begin) {
+  const absl::string_view name = begin.substr(0, begin.find('>'));
+  return std::none_of(name.begin(), name.end(), [](unsigned char b) { return b >= 0x80; });
+}
+
 // Go's pattern in this RE2's syntax: `(?<name>` becomes `(?P<name>`. Escapes, \Q…\E and character
 // classes are left alone.
 absl::StatusOr<std::string> Translate(absl::string_view pattern) {
@@ -42,15 +48,14 @@ absl::StatusOr<std::string> Translate(absl::string_view pattern) {
       continue;
     } else if (pattern.substr(i, 3) == "(?<" && i + 3 < pattern.size() && pattern[i + 3] != '=' &&
                pattern[i + 3] != '!') {
+      if (!IsGroupName(pattern.substr(i + 3))) {
+        return absl::InvalidArgumentError("invalid named capture");
+      }
       out += "(?P<";
       i += 2;
       continue;
-    } else if (pattern.substr(i, 4) == "(?P<") {
-      // Go's names of groups are ASCII.
-      const absl::string_view name = pattern.substr(i + 4, pattern.find('>', i) - i - 4);
-      if (std::any_of(name.begin(), name.end(), [](unsigned char b) { return b >= 0x80; })) {
-        return absl::InvalidArgumentError("invalid named capture");
-      }
+    } else if (pattern.substr(i, 4) == "(?P<" && !IsGroupName(pattern.substr(i + 4))) {
+      return absl::InvalidArgumentError("invalid named capture");
     }
     out += c;
   }
