@@ -40,6 +40,7 @@ absl::StatusOr<std::string> Fill(const QueryTemplate& query, absl::string_view s
 absl::Status AddNamespace(absl::string_view ns, const ResourceMapping& mapping,
                           const kube::RestMapper& mapper, MatcherList& matchers) {
   ASSIGN_OR_RETURN(const std::string label, mapping.LabelOfResource(kNamespaces, mapper));
+  if (label.empty()) return absl::InvalidArgumentError("the label of namespaces has no name");
   matchers.AddEqual(label, ns);
   return absl::OkStatus();
 }

@@ -255,6 +255,22 @@ TEST(CompiledRuleTest, AllNamespacesHaveNoMatcher) {
   EXPECT_EQ(*cpu.ContainerQuery("", {"a"}, TestResources()), R"(sum by (po,ctr, ns) (c{po="a"}))");
 }
 
+TEST(CompiledRuleTest, ALabelOfNamespacesWithoutANameGivesNoQuery) {
+  constexpr char kRule[] = R"([{seriesQuery: a, metricsQuery: '<<.Series>>{<<.LabelMatchers>>}',
+    resources: {overrides: {'': {resource: namespace}, po: {resource: pod}}}}])";
+  const CompileResult result =
+      CompileRules(absl::StrCat("rules: ", kRule, "\nexternalRules: ", kRule), "rules.yaml");
+  ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
+  const CompiledRule& custom = *result.rules->custom.at(0);
+  EXPECT_TRUE(absl::IsNotFound(
+      custom.ObjectQuery({"a", kPods, "web", {"a-1"}, {}}, TestResources()).status()));
+  // Where no namespace is asked for, its label is not needed.
+  const auto namespaces = custom.ObjectQuery({"a", kNamespaces, "", {"web"}, {}}, TestResources());
+  ASSERT_TRUE(namespaces.ok()) << namespaces.status();
+  EXPECT_EQ(*namespaces, R"(a{="web"})");
+  EXPECT_FALSE(result.rules->external.at(0)->ExternalQuery("a", "web", {}, TestResources()).ok());
+}
+
 TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
   const CompileResult result = CompileRules(
       "rules:\n- seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n  resources:\n"
