@@ -49,6 +49,21 @@ void TakeFraction(absl::string_view* text, uint64_t* numerator, double* scale) {
   }
 }
 
+// As package time quotes in its errors, which is not strconv.Quote.
+std::string QuoteAsTime(absl::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x80 || byte < ' ') {
+      absl::StrAppend(&out, "\\x", absl::Hex(byte, absl::kZeroPad2));
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
 // `value` of `unit` nanoseconds with its fraction and without trailing zeros: 1.5, 10.034.
 void AppendFraction(uint64_t value, uint64_t unit, std::string& out) {
   absl::StrAppend(&out, value / unit);
@@ -65,7 +80,7 @@ void AppendFraction(uint64_t value, uint64_t unit, std::string& out) {
 
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text) {
   const auto error = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("time: ", what, " \"", text, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("time: ", what, " ", QuoteAsTime(text)));
   };
   absl::string_view rest = text;
   const bool negative = absl::ConsumePrefix(&rest, "-");
@@ -97,7 +112,8 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text) {
     for (const Unit& candidate : kUnits) {
       if (candidate.name == name) unit = &candidate;
     }
-    if (unit == nullptr) return error(absl::StrCat("unknown unit \"", name, "\" in duration"));
+    if (unit == nullptr)
+      return error(absl::StrCat("unknown unit ", QuoteAsTime(name), " in duration"));
     rest.remove_prefix(length);
     if (whole > kMaxNanos / unit->nanos) return error("invalid duration");
     // As Go: the fraction is exact to a nanosecond of the unit.

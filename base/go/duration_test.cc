@@ -26,20 +26,24 @@ TEST_P(ParseDurationTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, ParseDurationTest,
-    testing::Values(DurationRow{"Zero", "0", absl::ZeroDuration(), ""},
-                    DurationRow{"ZeroSeconds", "0s", absl::ZeroDuration(), ""},
-                    DurationRow{"Mixed", "1h2m3.5s",
-                                absl::Hours(1) + absl::Minutes(2) + absl::Seconds(3.5), ""},
-                    DurationRow{"Negative", "-1.5h", -absl::Minutes(90), ""},
-                    DurationRow{"PointFirst", ".5s", absl::Milliseconds(500), ""},
-                    DurationRow{"Micro", "15µs", absl::Microseconds(15), ""},
-                    DurationRow{"Empty", "", {}, "time: invalid duration \"\""},
-                    DurationRow{"Word", "abc", {}, "time: invalid duration \"abc\""},
-                    DurationRow{"NoUnit", "5", {}, "time: missing unit in duration \"5\""},
-                    DurationRow{"OddUnit", "5x", {}, "time: unknown unit \"x\" in duration \"5x\""},
-                    DurationRow{"PointAlone", ".s", {}, "time: invalid duration \".s\""},
-                    DurationRow{
-                        "TooLong", "9999999999h", {}, "time: invalid duration \"9999999999h\""}),
+    testing::Values(
+        DurationRow{"Zero", "0", absl::ZeroDuration(), ""},
+        DurationRow{"ZeroSeconds", "0s", absl::ZeroDuration(), ""},
+        DurationRow{"Mixed", "1h2m3.5s", absl::Hours(1) + absl::Minutes(2) + absl::Seconds(3.5),
+                    ""},
+        DurationRow{"Negative", "-1.5h", -absl::Minutes(90), ""},
+        DurationRow{"PointFirst", ".5s", absl::Milliseconds(500), ""},
+        DurationRow{"Micro", "15µs", absl::Microseconds(15), ""},
+        DurationRow{"Empty", "", {}, "time: invalid duration \"\""},
+        DurationRow{"Word", "abc", {}, "time: invalid duration \"abc\""},
+        DurationRow{"NoUnit", "5", {}, "time: missing unit in duration \"5\""},
+        DurationRow{"OddUnit", "5x", {}, "time: unknown unit \"x\" in duration \"5x\""},
+        DurationRow{"Quoted",
+                    "5\"\\\n\xC3\xA9",
+                    {},
+                    R"(time: unknown unit "\"\\\x0a\xc3\xa9" in duration "5\"\\\x0a\xc3\xa9")"},
+        DurationRow{"PointAlone", ".s", {}, "time: invalid duration \".s\""},
+        DurationRow{"TooLong", "9999999999h", {}, "time: invalid duration \"9999999999h\""}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ParseDurationLimitsTest, MicroSignsAndTheLongest) {
