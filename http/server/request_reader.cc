@@ -9,6 +9,17 @@
 #include "absl/strings/match.h"
 
 namespace flyball::http {
+namespace {
+
+// Whether a Host header may say so, by its characters (RFC 3986): names, addresses, ports.
+bool IsHost(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           absl::StrContains("-._~:[]%!$&'()*+,;=", c);
+  });
+}
+
+}  // namespace
 
 class RequestReader::Impl {
  public:
@@ -149,6 +160,7 @@ class RequestReader::Impl {
     if (parser_.http_major != 1) return 505;
     if (protocol_ != kHttp) return 400;
     if (host_lines_ > 1 || (host_lines_ == 0 && parser_.http_minor >= 1)) return 400;
+    if (!IsHost(request_.Header("Host"))) return 400;
     const bool other_coding =
         std::any_of(request_.headers.begin(), request_.headers.end(), [](const auto& header) {
           return absl::EqualsIgnoreCase(header.first, "Transfer-Encoding") &&

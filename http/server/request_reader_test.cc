@@ -135,6 +135,15 @@ TEST(RequestReader, RefusesWhatServersReadInDifferentWays) {
   EXPECT_EQ(Read(Get("Transfer-Encoding: Chunked\r\n") + "0\r\n\r\n"), 200);
   EXPECT_EQ(Read("GET / HTTP/1.1\r\n\r\n"), 400) << "no Host";
   EXPECT_EQ(Read("GET / HTTP/1.1\r\nHost:\r\n\r\n"), 200) << "an empty one, as Go";
+  for (const absl::string_view host :
+       {"a.example:80", "[fe80::1%25en0]:80", "a_b", "$-~!&'()*+,;=", "1.2.3.4"}) {
+    EXPECT_EQ(Read(absl::StrCat("GET / HTTP/1.1\r\nHost: ", host, "\r\n\r\n")), 200) << host;
+  }
+  for (const absl::string_view host :
+       {"a b", "a/b", "a@b", "a?b", "a#b", "\"a\"", "<a>", "\xc3\xa9"}) {
+    EXPECT_EQ(Read(absl::StrCat("GET / HTTP/1.1\r\nHost: ", host, "\r\n\r\n")), 400) << host;
+    EXPECT_EQ(Read(absl::StrCat("GET / HTTP/1.0\r\nHost: ", host, "\r\n\r\n")), 400) << host;
+  }
   EXPECT_EQ(Read("GET / HTTP/1.0\r\n\r\n"), 200);
   EXPECT_EQ(Read("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n"), 400);
   EXPECT_EQ(Read("GET / HTTP/2.0\r\nHost: x\r\n\r\n"), 505);
