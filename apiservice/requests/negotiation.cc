@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/go/number.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -15,46 +15,77 @@ constexpr size_t kMaxClauses = 64;  // of one Accept header; further ones are no
 
 struct Clause {
   absl::string_view type, subtype;
-  absl::string_view as, group, version;
+  std::optional<absl::string_view> as, group, version;
+  absl::string_view stream, server_version;
   bool pretty = false;
-  bool other_stream = false;  // than of a watch, which every list may be
   double q = 1;
 };
 
-absl::string_view Unquote(absl::string_view text) {
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
-    return text.substr(1, text.size() - 2);
-  }
-  return text;
+// No other white space counts.
+absl::string_view WithoutSpaces(absl::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  if (begin == absl::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
+// Takes off what stands before the first `separator`, and the separator.
+absl::string_view TakeUpTo(char separator, absl::string_view& text) {
+  const size_t at = text.find(separator);
+  const absl::string_view before = text.substr(0, at);
+  text.remove_prefix(at == absl::string_view::npos ? text.size() : at + 1);
+  return before;
+}
+
+void SetParameter(absl::string_view key, absl::string_view value, Clause& clause) {
+  if (key == "q") {
+    clause.q = go::ParseFloat(value).value_or(0);
+    return;
+  }
+  value = WithoutSpaces(value);
+  if (key == "as") clause.as = value;
+  if (key == "g") clause.group = value;
+  if (key == "v") clause.version = value;
+  if (key == "sv") clause.server_version = value;
+  if (key == "pretty") clause.pretty = value == "1";
+  if (key == "stream") clause.stream = value;
+}
+
+// Quotation marks are characters like others. A separator behind which nothing comes is no error.
 std::optional<Clause> ParseClause(absl::string_view text) {
   Clause clause;
-  const std::pair<absl::string_view, absl::string_view> halves =
-      absl::StrSplit(text, absl::MaxSplits(';', 1));
-  const absl::string_view range = absl::StripAsciiWhitespace(halves.first);
-  if (const size_t slash = range.find('/'); slash != absl::string_view::npos) {
-    clause.type = range.substr(0, slash);
-    clause.subtype = range.substr(slash + 1);
-  } else if (range == "*") {
-    clause.type = clause.subtype = "*";
+  absl::string_view parameters = WithoutSpaces(text);
+  absl::string_view subtype = TakeUpTo(';', parameters);
+  clause.type = WithoutSpaces(TakeUpTo('/', subtype));
+  if (subtype.empty()) {
+    if (clause.type != "*") return std::nullopt;
+    clause.subtype = "*";
   } else {
-    return std::nullopt;
+    clause.subtype = WithoutSpaces(TakeUpTo('/', subtype));
+    if (!subtype.empty()) return std::nullopt;
   }
-  for (absl::string_view part : absl::StrSplit(halves.second, ';')) {
-    part = absl::StripAsciiWhitespace(part);
-    const size_t equals = part.find('=');
-    if (equals == absl::string_view::npos) continue;
-    const absl::string_view key = part.substr(0, equals);
-    const absl::string_view value = Unquote(part.substr(equals + 1));
-    if (key == "as") clause.as = value;
-    if (key == "g") clause.group = value;
-    if (key == "v") clause.version = value;
-    if (key == "pretty") clause.pretty = value == "1";
-    if (key == "stream") clause.other_stream = !value.empty() && value != "watch";
-    if (key == "q" && !absl::SimpleAtod(value, &clause.q)) clause.q = 0;
+  while (!parameters.empty()) {
+    absl::string_view value = TakeUpTo(';', parameters);
+    const absl::string_view key = WithoutSpaces(TakeUpTo('=', value));
+    if (value.empty()) continue;
+    absl::string_view more = value;
+    value = TakeUpTo('=', more);
+    if (more.empty()) SetParameter(key, value, clause);
   }
   return clause;
+}
+
+// No order in the mathematical sense: of two clauses each may come before the other.
+bool ComesBefore(const Clause& a, const Clause& b) {
+  return a.q > b.q || (a.type != "*" && b.type == "*") || (a.subtype != "*" && b.subtype == "*");
+}
+
+// As Go's sort.Sort sorts up to twelve elements: with such an order the way matters.
+void Sort(std::vector<Clause>& clauses) {
+  for (size_t i = 1; i < clauses.size(); ++i) {
+    for (size_t j = i; j > 0 && ComesBefore(clauses[j], clauses[j - 1]); --j) {
+      std::swap(clauses[j], clauses[j - 1]);
+    }
+  }
 }
 
 bool Matches(const Clause& clause, absl::string_view subtype) {
@@ -62,8 +93,16 @@ bool Matches(const Clause& clause, absl::string_view subtype) {
   return clause.type == "application" && (clause.subtype == subtype || clause.subtype == "*");
 }
 
+// YAML can't be streamed; of the server's API there is one version.
+bool IsKnown(const Clause& clause, Encoding encoding) {
+  if (!clause.stream.empty() && (clause.stream != "watch" || encoding == Encoding::kYaml)) {
+    return false;
+  }
+  return clause.server_version.empty() || clause.server_version == "v1";
+}
+
 std::optional<Conversion> ConversionOf(const Clause& clause, Offer offer) {
-  if (clause.as.empty() && clause.group.empty() && clause.version.empty()) return Conversion::kNone;
+  if (!clause.as && !clause.group && !clause.version) return Conversion::kNone;
   if (offer.tables && clause.as == "Table" && clause.group == "meta.k8s.io") {
     if (clause.version == "v1") return Conversion::kTableV1;
     if (clause.version == "v1beta1") return Conversion::kTableV1Beta1;
@@ -104,14 +143,13 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
     if (clauses.size() == kMaxClauses) break;
     if (std::optional<Clause> clause = ParseClause(text)) clauses.push_back(*clause);
   }
-  std::stable_sort(clauses.begin(), clauses.end(),
-                   [](const Clause& a, const Clause& b) { return a.q > b.q; });
+  Sort(clauses);
   for (const Clause& clause : clauses) {
-    if (clause.other_stream) continue;
     const std::optional<Conversion> conversion = ConversionOf(clause, offer);
     if (!conversion.has_value()) continue;
     for (const Serializer& serializer : kSerializers) {
       if (!Matches(clause, serializer.subtype)) continue;
+      if (!IsKnown(clause, serializer.encoding)) continue;
       if (!IsMadeIn(*conversion, serializer.encoding)) continue;
       return MediaType{serializer.encoding, *conversion, clause.pretty};
     }
@@ -145,7 +183,7 @@ const std::vector<std::string>& SupportedListMediaTypes() {
 bool NamesType(absl::string_view accept, const std::vector<std::string>& types) {
   if (absl::StripAsciiWhitespace(accept).empty()) return true;
   for (absl::string_view clause : absl::StrSplit(accept, ',')) {
-    clause = absl::StripAsciiWhitespace(clause.substr(0, clause.find(';')));
+    clause = WithoutSpaces(clause.substr(0, clause.find(';')));
     if (clause == "*/*" || std::find(types.begin(), types.end(), clause) != types.end()) {
       return true;
     }

@@ -1,8 +1,9 @@
 // Accept header → the encoding of the answer.
 //
-// Pure. Source: k8s.io/apiserver 0.30 endpoints/handlers/negotiation: clauses by q, then in their
-// order; a clause whose conversion (`as`, `g`, `v`) the endpoint lacks is skipped. q=0 is the least
-// wanted, not refused; a q that is no number counts as 0.
+// Pure. Source: k8s.io/apiserver 0.30 endpoints/handlers/negotiation and munnerz/goautoneg: clauses
+// by q, those without `*` before those with one whatever their q, then in their order. A clause
+// whose conversion (`as`, `g`, `v`), stream or server version (`sv`) the endpoint lacks is skipped.
+// q=0 is the least wanted, not refused; a q that is no number counts as 0.
 #pragma once
 
 #include <optional>
