@@ -74,7 +74,6 @@ size_t Query::BytesSent(absl::string_view name) const {
 
 absl::StatusOr<Target> ParseTarget(absl::string_view raw) {
   const absl::Status malformed = absl::InvalidArgumentError("malformed request target");
-  raw = raw.substr(0, raw.find('#'));
   const absl::string_view local = WithoutOrigin(raw);
   const size_t question = local.find('?');
   absl::string_view path = local.substr(0, question);

@@ -34,6 +34,14 @@ TEST(ParseTargetTest, RefusesBrokenEscapesInThePathOnly) {
   EXPECT_EQ(target->query.Value("f"), "g");
 }
 
+// Clients keep the fragments of URLs to themselves.
+TEST(ParseTargetTest, AHashIsACharacterLikeOthers) {
+  const auto target = ParseTarget("/a#b?c=d#e");
+  ASSERT_TRUE(target.ok()) << target.status();
+  EXPECT_EQ(target->path, "/a#b");
+  EXPECT_EQ(target->query.Value("c"), "d#e");
+}
+
 TEST(ParseTargetTest, TheOriginOfAWholeUrlDoesNotMatter) {
   for (const char* text :
        {"http://host:80/livez?a=b", "https://u@[::1]/livez?a=b", "x://h/livez?a=b"}) {
