@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -42,8 +43,9 @@ absl::StatusOr<std::string> Unescape(absl::string_view text) {
     }
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (next != '\\' && next != ',' && next != '=') {
-      return absl::InvalidArgumentError(
-          absl::StrCat("invalid field selector: invalid escape sequence: ", text.substr(i, 2)));
+      const auto length = static_cast<size_t>(go::DecodeRune(text.substr(i + 1)).length);
+      return absl::InvalidArgumentError(absl::StrCat(
+          "invalid field selector: invalid escape sequence: ", text.substr(i, 1 + length)));
     }
     out.push_back(next);
     ++i;
@@ -70,16 +72,22 @@ absl::StatusOr<FieldSelector> FieldSelector::Parse(absl::string_view text) {
     if (term.equal) absl::ConsumePrefix(&value, "=");
     const absl::string_view field = part.substr(0, term.equal ? at : at - 1);
     ASSIGN_OR_RETURN(term.value, Unescape(value));
-    if (field != "metadata.name" && field != "metadata.namespace") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", field,
-                       "\" is not a known field selector: only \"metadata.name\", "
-                       "\"metadata.namespace\""));
-    }
     term.is_name = field == "metadata.name";
-    selector.terms_.push_back(std::move(term));
+    if (term.is_name || field == "metadata.namespace") {
+      selector.terms_.push_back(std::move(term));
+    } else if (!selector.unknown_field_.has_value()) {
+      selector.unknown_field_ = std::string(field);
+    }
   }
   return selector;
+}
+
+absl::Status FieldSelector::CheckFields() const {
+  if (!unknown_field_.has_value()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(go::Quote(*unknown_field_),
+                   " is not a known field selector: only \"metadata.name\", "
+                   "\"metadata.namespace\""));
 }
 
 std::optional<std::string> FieldSelector::ExactName() const {

@@ -16,9 +16,12 @@ class FieldSelector {
  public:
   FieldSelector() = default;
 
-  // kInvalidArgument with upstream's text: a bare term, a bad escape, a field other than
-  // metadata.name and metadata.namespace.
+  // kInvalidArgument with upstream's text: a bare term, a bad escape.
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
+  // kInvalidArgument with upstream's text: a field other than metadata.name and metadata.namespace.
+  // Upstream looks at the fields later than at the form of all terms. If there is one, nothing else
+  // may be asked of the selector but ExactName.
+  absl::Status CheckFields() const;
 
   bool empty() const { return terms_.empty(); }
   // The value that `metadata.name` must equal, if a term says so.
@@ -32,7 +35,8 @@ class FieldSelector {
     std::string value;
   };
 
-  std::vector<Term> terms_;  // sorted by their text, as upstream
+  std::vector<Term> terms_;                   // sorted by their text, as upstream
+  std::optional<std::string> unknown_field_;  // the first in that order
 };
 
 }  // namespace flyball::apiservice

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 
 namespace flyball::apiservice {
@@ -29,8 +30,8 @@ absl::Status CheckInteger(const Query& query, absl::string_view name) {
   int64_t value = 0;
   if (well_formed && absl::SimpleAtoi(*text, &value)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("strconv.ParseInt: parsing \"", *text,
-                   well_formed ? "\": value out of range" : "\": invalid syntax"));
+      absl::StrCat("strconv.ParseInt: parsing ", go::Quote(*text),
+                   well_formed ? ": value out of range" : ": invalid syntax"));
 }
 
 // The text of a selector, unless it would take too much memory: a parsed term takes more than its
@@ -67,10 +68,10 @@ void Forbid(absl::string_view field, absl::string_view why, Causes* out) {
 }
 
 void NotSupported(absl::string_view match, absl::string_view supported, Causes* out) {
-  out->push_back(
-      {.message = absl::StrCat("Unsupported value: \"", match, "\": supported values: ", supported),
-       .reason = "FieldValueNotSupported",
-       .field = std::string(kMatch)});
+  out->push_back({.message = absl::StrCat("Unsupported value: ", go::Quote(match),
+                                          ": supported values: ", supported),
+                  .reason = "FieldValueNotSupported",
+                  .field = std::string(kMatch)});
 }
 
 void CheckList(const Query& query, absl::string_view match, Causes* out) {

@@ -19,8 +19,8 @@ struct ListParameters {
 };
 
 // kInvalidArgument with the text of the first bad one, in upstream's order: timeoutSeconds, limit,
-// labelSelector, fieldSelector. The first two, and `continue`, have no other effect.
-// kResourceExhausted: a selector takes more than `max_selector_bytes`.
+// labelSelector, fieldSelector (its form, not its fields). The first two, and `continue`, have no
+// other effect. kResourceExhausted: a selector takes more than `max_selector_bytes`.
 absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t max_selector_bytes);
 
 // The parameter `name` as a label selector; empty if it is not there. kInvalidArgument with the

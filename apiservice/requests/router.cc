@@ -199,6 +199,8 @@ bool IsAnyMethod(Endpoint endpoint) {
 
 void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
   constexpr size_t kLongest = 64;
+  // A watch would have no deadline.
+  if (out->attributes.is_resource && out->attributes.verb == "watch") return;
   const std::string text = out->query.Value("timeout");
   if (text.empty()) return;
   const absl::StatusOr<absl::Duration> asked =
@@ -274,9 +276,14 @@ void ReadParameters(size_t max_selector_bytes, RoutedRequest* out) {
   }
   out->label_selector = std::move(parameters->label_selector);
   out->field_selector = std::move(parameters->field_selector);
+  if (!custom) out->error = CheckListOptions(out->query);
+  if (out->error.has_value()) return;
+  if (const absl::Status fields = out->field_selector.CheckFields(); !fields.ok()) {
+    out->error = wire::BadRequest(fields.message());
+    return;
+  }
   if (!custom) {
-    out->error = CheckListOptions(out->query);
-    if (!out->error.has_value() && out->query.Flag("watch")) {
+    if (out->query.Flag("watch")) {
       out->error =
           wire::WatchNotSupported(out->group, out->endpoint == Endpoint::kExternalMetric ? "*"
                                               : out->endpoint == Endpoint::kPodMetrics   ? "pods"

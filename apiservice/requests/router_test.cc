@@ -159,9 +159,26 @@ INSTANTIATE_TEST_SUITE_P(
             "early 400"},
         Row{"LongTimeout", E1 "/namespaces/s/q?timeout=10h", "external" + kE + " ns=s metric=q"},
         Row{"MatchWithoutVersion", E1 "/namespaces/s/q?resourceVersionMatch=Exact", "422 Invalid"},
+        Row{"OptionsBeforeFields",
+            E1 "/namespaces/s/q?resourceVersionMatch=Exact&fieldSelector=spec.x%3Dy",
+            "422 Invalid"},
+        Row{"FieldsBeforeWatch", M1 "/pods?watch=1&fieldSelector=spec.x%3Dy", "400 BadRequest"},
+        Row{"WatchHasNoTimeout", M1 "/pods?watch=1&timeout=abc", "405 MethodNotAllowed"},
         Row{"NamedPodIgnoresSelectors", M1 "/namespaces/s/pods/p?labelSelector=a+in+b",
             "pods" + kM + " ns=s name=p"}),
     [](const auto& info) { return info.param.name; });
+
+TEST(ReadParametersTest, WrongValuesAreQuotedAsGoDoes) {
+  const auto number = Routed("GET", E1 "/namespaces/s/q?limit=%5C%22%0A").error;
+  ASSERT_TRUE(number.has_value());
+  EXPECT_EQ(number->message, R"(strconv.ParseInt: parsing "\\\"\n": invalid syntax)");
+  const auto match =
+      Routed("GET", E1 "/namespaces/s/q?resourceVersion=1&resourceVersionMatch=%5C%22%0A").error;
+  ASSERT_TRUE(match.has_value());
+  EXPECT_EQ(match->message,
+            R"(ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: )"
+            R"("\\\"\n": supported values: "Exact", "NotOlderThan", "")");
+}
 
 // A value or a key counts 64 bytes and its length: 14 of them, and separators, are less than 1000.
 TEST(ReadParametersTest, SelectorsAreCountedBeforeTheyAreParsed) {
