@@ -183,6 +183,12 @@ TEST_F(AuthFixture, AnonymousIsRefusedByTheReviewNotByName) {
       R"("q" in API group "external.metrics.k8s.io" in the namespace "default": no rule)");
   EXPECT_EQ(json::parse(GetAs("", {}, "/metrics")->body)["message"],
             R"(forbidden: User "system:anonymous" cannot get path "/metrics": no rule)");
+  EXPECT_EQ(json::parse(GetAs("", {}, "/%22%3C%0A")->body)["message"],
+            R"(forbidden: User "system:anonymous" cannot get path "/\"&lt;\n": no rule)");
+  EXPECT_EQ(json::parse(GetAs("", {}, E1 "/namespaces/n%5C/q%22")->body)["message"],
+            R"(q".external.metrics.k8s.io is forbidden: User "system:anonymous" cannot list )"
+            R"(resource "q\"" in API group "external.metrics.k8s.io" in the namespace "n\\": )"
+            "no rule");
   EXPECT_EQ(GetAs("", {}, "/livez/ping")->status, 403);
   EXPECT_EQ(GetAs("", {}, "/livez")->status, 200);
 }

@@ -6,9 +6,11 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/text.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "kube/objects/json_members.h"
 
@@ -124,15 +126,19 @@ absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
 }  // namespace
 
 std::string ForbiddenSentence(const User& user, const Attributes& attributes) {
-  std::string out = "User ";
-  AppendJsonString(user.name, &out);
-  absl::StrAppend(&out, " cannot ", attributes.verb);
-  if (!attributes.is_resource) return absl::StrCat(out, " path \"", attributes.path, "\"");
-  absl::StrAppend(&out, " resource \"", attributes.resource,
-                  attributes.subresource.empty() ? "" : "/", attributes.subresource,
-                  "\" in API group \"", attributes.group, "\"");
-  if (attributes.ns.empty()) return out + " at the cluster scope";
-  return absl::StrCat(out, " in the namespace \"", attributes.ns, "\"");
+  std::string out = absl::StrCat("User ", go::Quote(user.name), " cannot ", attributes.verb);
+  if (attributes.is_resource) {
+    const std::string resource = absl::StrCat(
+        attributes.resource, attributes.subresource.empty() ? "" : "/", attributes.subresource);
+    absl::StrAppend(&out, " resource ", go::Quote(resource), " in API group ",
+                    go::Quote(attributes.group));
+    absl::StrAppend(&out, attributes.ns.empty() ? " at the cluster scope" : " in the namespace ",
+                    attributes.ns.empty() ? "" : go::Quote(attributes.ns));
+  } else {
+    absl::StrAppend(&out, " path ", go::Quote(attributes.path));
+  }
+  // Should it ever be shown as HTML.
+  return absl::StrReplaceAll(out, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
 }
 
 Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Clock* clock,
