@@ -65,12 +65,17 @@ PARAMETERS = [
 BAD_PARAMETERS = ["?timeout=-1s", "?timeout=1", "?timeout=", "?watch=abc", "?limit=1.5", "?limit=0x10", "?timeoutSeconds=1e3",
                   "?fieldSelector=metadata.name%3D%5C%5Cx", "?fieldSelector=%3Da", "?fieldSelector=a%3Db%2C", "?sendInitialEvents=true",
                   "?sendInitialEvents=x", "?allowWatchBookmarks=x", "?fieldSelector=metadata.labels%3Dx"]
+# What an error repeats of them, and which of several errors it is.
+REPEATED = ["?limit=%5C%22", "?timeoutSeconds=%0A", "?timeout=5%5C%22", "?timeout=5%C3%A9", "?fieldSelector=b%2Ca.x%3Dy", "?fieldSelector=a%22.x%3Dy",
+            "?fieldSelector=metadata.name%3D%5C%C3%A9", "?resourceVersionMatch=Exact&fieldSelector=a.x%3Dy", "?watch=1&timeout=abc",
+            "?watch=1&fieldSelector=a.x%3Dy", "?resourceVersion=1&resourceVersionMatch=%22"]
 ASKED = {"rules": [custom_rule("m", SUM)],
          "externalRules": [{"seriesQuery": "q", "metricsQuery": V, "resources": {"namespaced": False}}]}
 QUESTIONS = [
     *get(*(f"{WEB}/pods/a-1/m{p}" for p in PARAMETERS), *(f"{WEB}/pods/*/m{p}" for p in PARAMETERS)),
     *get(*(f"{EXT}/q{p}" for p in PARAMETERS)),
     *get(*(f"{path}{p}" for path in (WEB + "/pods/a-1/m", WEB + "/pods/*/m", EXT + "/q") for p in BAD_PARAMETERS), compare="reason"),
+    *get(*(f"{path}{p}" for path in (WEB + "/pods/a-1/m", WEB + "/pods/*/m", EXT + "/q") for p in REPEATED)),
 ]
 
 # ---- how answers and errors are written ----
@@ -213,7 +218,10 @@ RESOURCES = [Request(C2, JSON), Request(C1, JSON), *get(
 # What a caller accepts, at each place where an answer is made or refused.
 TYPES = ["application/*", "application/json;q=0", "application/json;q=x,application/yaml;q=0.1", "APPLICATION/JSON", "text/html", "garbage",
          ",", ";", "application/json;as=Foo", "application/json;g=x;v=y", "application/json;as=Table;v=v1;g=meta.k8s.io",
-         "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "text/plain, application/json;q=0.1", "application/json,,"]
+         "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io", "text/plain, application/json;q=0.1", "application/json,,",
+         "*/*, application/yaml", "*/*, application/yaml;q=0.1", " application / yaml ", "application/yaml/", "application/yaml/x,application/json",
+         'application/json;as="Table";v=v1;g=meta.k8s.io', "application/json;as= ;q=1", "application/json;q= 1,application/yaml;q=0.1",
+         "application/json;as=;q=,application/yaml;q=0.9", "application/json;as=x=y", "application/yaml;stream=watch", "application/json;sv=v2"]
 PLACES = [WEB + "/pods/a-1/m", WEB + "/pods/none/m", WEB + "/pods/a-1/none", WEB + "/pods/*/m", WEB + "/pods", WEB + "/pods/a-1/m?limit=x",
           EXT + "/q", EXT + "/none", EXT + "/q?watch=true", E + "/x/y/z", "/version"]
 ACCEPTED = [
