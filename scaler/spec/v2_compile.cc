@@ -21,6 +21,14 @@ const HpaBlock* BlockOf(absl::string_view type) {
   return nullptr;
 }
 
+// The controller reads an amount as the API server stores it, in canonical form. That decides what
+// an amount becomes that is beyond int64 in thousandths: 1000000000000000000 is stored as 1E, which
+// reads as 0.
+TargetAmount StoredAmount(const kube::Quantity& amount) {
+  const absl::StatusOr<kube::Quantity> stored = kube::Quantity::Parse(amount.ToString());
+  return MakeTargetAmount(stored.ok() ? *stored : amount);
+}
+
 MetricSpec CompileMetric(const HpaMetric& metric) {
   MetricSpec out;
   out.type_text = metric.type;
@@ -35,9 +43,9 @@ MetricSpec CompileMetric(const HpaMetric& metric) {
   out.metric = MakeMetricIdentifier(source->metric_name, source->selector);
   out.described_object = source->described_object;
   out.target.type = ParseTargetType(source->target.type);
-  if (source->target.value.has_value()) out.target.value = MakeTargetAmount(*source->target.value);
+  if (source->target.value.has_value()) out.target.value = StoredAmount(*source->target.value);
   if (source->target.average_value.has_value()) {
-    out.target.average_value = MakeTargetAmount(*source->target.average_value);
+    out.target.average_value = StoredAmount(*source->target.average_value);
   }
   out.target.average_utilization = source->target.average_utilization;
   return out;

@@ -57,6 +57,24 @@ TEST(AdmitTest, EmptyBehaviorIsCompletedButForTheDownWindow) {
   EXPECT_EQ(got.autoscaler->behavior->scale_down.stabilization_window_seconds, std::nullopt);
 }
 
+TEST(AdmitTest, TargetsAreReadAsTheyAreStored) {
+  // Computed by the controller: 1E in thousandths is 0, although the digits that were sent give
+  // another number.
+  const AdmissionResult got =
+      Admit(V2("  metrics:\n"
+               "  - {type: External, external: {metric: {name: q}, "
+               "target: {type: Value, value: \"1000000000000000000\"}}}\n"
+               "  - {type: External, external: {metric: {name: r}, "
+               "target: {type: AverageValue, averageValue: 1000000000000000000e20}}}\n"
+               "  - {type: External, external: {metric: {name: s}, "
+               "target: {type: Value, value: 1500u}}}\n"));
+  EXPECT_THAT(got.errors, IsEmpty());
+  ASSERT_TRUE(got.autoscaler.has_value());
+  EXPECT_EQ(got.autoscaler->metrics[0].target.value->milli, 0);
+  EXPECT_EQ(got.autoscaler->metrics[1].target.average_value->milli, 0);
+  EXPECT_EQ(got.autoscaler->metrics[2].target.value->milli, 2);
+}
+
 AdmitOptions Version(int minor, const GateSettings& gates = {}) {
   return {.dialect = DialectOf(ServerVersion{.minor = minor, .emulated_minor = {}}, gates)};
 }
