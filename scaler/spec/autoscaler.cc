@@ -64,7 +64,7 @@ TargetAmount MakeTargetAmount(const kube::Quantity& quantity) {
 }
 
 RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity) {
-  RuleTolerance out{.quantity = quantity, .ratio = static_cast<double>(quantity.Value())};
+  RuleTolerance out{.quantity = quantity, .ratio = quantity.ToDouble()};
   int64_t mantissa = 0;
   int exponent = 0;
   if (SplitCanonical(quantity.ToString(), mantissa, exponent)) {

@@ -61,6 +61,7 @@ TEST(MakeRuleToleranceTest, ReadsTheCanonicalForm) {
   EXPECT_EQ(MakeRuleTolerance(Q("1500u")).ratio, 1500 * 1e-6);
   EXPECT_EQ(MakeRuleTolerance(Q("1e-1")).ratio, 100 * 1e-3);
   EXPECT_EQ(MakeRuleTolerance(Q("1Ki")).ratio, 1024.0);
+  EXPECT_EQ(MakeRuleTolerance(Q("12345678901234567890")).ratio, 12345678901234567890.0);
 }
 
 TEST(SemanticallyEqualTest, QuantitiesCompareByValue) {
