@@ -4,7 +4,10 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "http/client/transport.h"
 #include "scaler/testing/simulation.h"
 
 namespace flyball::scaler {
@@ -325,6 +328,36 @@ TEST_F(WrongWrites, WhoWakesATargetAndDiesLeavesItItsCooldown) {
   sim.AddReplica();
   sim.Run(absl::Seconds(56));
   EXPECT_EQ(Replicas(Own()), 1);
+  sim.Run(absl::Seconds(60));
+  EXPECT_EQ(Replicas(Own()), 0);
+}
+
+// The status of the owner that died tells of no activity, and the minimum, which kept the target
+// above zero, is lowered within the cooldown.
+TEST_F(WrongWrites, AMinimumThatIsLoweredAfterATakeoverShortensNoCooldown) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  const auto with_minimum = [](const std::string& minimum) {
+    return AutoscalerText{
+        .key = Own(),
+        .metrics = "",
+        .spec = absl::StrReplaceAll(FollowingJobs("1s", 60), {{R"("minReplicas":0)", minimum}}),
+        .annotations = ""};
+  };
+  SimulatedReplica& first = sim.AddReplica();
+  Make(with_minimum(R"("minReplicas":1)"), 1);
+  sim.Run(absl::Minutes(2));
+  first.refuses = [](const http::HttpCall& call) { return absl::EndsWith(call.target, "/status"); };
+  sim.cluster.PutDeployment(jobs, 2);
+  sim.Run(absl::Seconds(3));
+  first.Kill();
+  sim.cluster.DeleteDeployment(jobs);
+  SimulatedReplica& second = sim.AddReplica();
+  while (!second.Owns(Own())) sim.Run(absl::Milliseconds(100));
+  sim.Run(absl::Seconds(2));
+  sim.cluster.PutAutoscaler(with_minimum(R"("minReplicas":0)").Json());
+  sim.Run(absl::Seconds(36));
+  EXPECT_EQ(Replicas(Own()), 1) << sim.judge.LastDecisions(Own());
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
   sim.Run(absl::Seconds(60));
   EXPECT_EQ(Replicas(Own()), 0);
 }

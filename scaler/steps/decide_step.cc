@@ -21,10 +21,11 @@ constexpr absl::Duration kNew = absl::Seconds(10);
 
 // Whether a trigger may have been active until now, as far as the status tells that another owner,
 // or this one in an earlier term, wrote last. Above zero replicas the status may be from before the
-// last activity, since it is written after the scale, and its time is of another clock.
+// last activity, since it is written after the scale, and its time is of another clock. That counts
+// even where the minimum is above zero, since it may be lowered within the cooldown.
 bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
-  const Autoscaler& written = inputs.managed->autoscaler;
-  const Condition* const told = FindCondition(kActive, written.status.conditions);
+  const AutoscalerStatus& status = inputs.managed->autoscaler.status;
+  const Condition* const told = FindCondition(kActive, status.conditions);
   const ScaleAnswer& scale = inputs.scale.answer;
   const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0;
   // Nobody has decided it, or whoever has could not write that down.
@@ -32,7 +33,7 @@ bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
     return !at_zero && !inputs.managed->own.triggers.empty() &&
            inputs.managed->created + kNew < now;
   }
-  return told->status == ConditionStatus::kTrue || (written.min_or_default() == 0 && !at_zero);
+  return told->status == ConditionStatus::kTrue || !at_zero;
 }
 
 // In shadow the scale is another controller's: its changes count for the policies as ours would.
