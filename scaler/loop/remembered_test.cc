@@ -224,6 +224,47 @@ TEST_F(Remembered, AnUnconfirmedAdditionReplacesByTheRulesItWasMadeWith) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// An addition fails, and a person sets the same count before the next decision.
+TEST_F(Remembered, AnAdditionThatWasRefusedIsNotTakenForAPersons) {
+  SimulatedReplica& replica = BeginWithOne(AnyInUp(600));
+  replica.refuses = [](const http::HttpCall& call) {
+    return absl::EndsWith(call.target, "/scale");
+  };
+  sim.Set(kWeb, 'a', 100'000);
+  sim.Run(absl::Seconds(4));
+  ASSERT_EQ(Replicas(), 1);
+  sim.judge.OnForeignScale(kWeb);
+  sim.cluster.Scale(kWeb, 10);
+  sim.Run(absl::Seconds(2));
+  replica.refuses = nullptr;
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// The addition of 2, whose answer was lost, has replaced that of 8. Then a person adds one.
+TEST_F(Remembered, AnUnconfirmedAdditionReplacesEarlierOnesAlsoBeforeAPersonsChange) {
+  SimulatedReplica& replica = BeginWithOne(AnyInUp(15));
+  Grow(9, absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    replica.network.lost = 1;
+  };
+  sim.Set(kWeb, 'a', 110'000);
+  while (Replicas() == 9) sim.Run(absl::Milliseconds(10));
+  sim.cluster.on_scale_write = judge;
+  replica.network.lost = 0;
+  ASSERT_EQ(Replicas(), 11);
+  sim.judge.OnForeignScale(kWeb);
+  sim.cluster.Scale(kWeb, 12);
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(20));
+  EXPECT_GE(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Nobody has written down that its trigger was ever active: the object is new, or its status cannot
 // be written.
 class NewObject : public Remembered, public testing::WithParamInterface<bool> {};

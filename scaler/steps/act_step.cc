@@ -124,12 +124,8 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       write.dropped = true;
       return status;
     }
-    tracked.written.unconfirmed =
-        UnconfirmedWrite{.uid = read.uid,
-                         .from = decision.current,
-                         .to = decision.desired,
-                         .under_behavior = tracked.inputs.managed->autoscaler.behavior.has_value(),
-                         .time = Now(tracked)};
+    tracked.written.unconfirmed = UnconfirmedWrite{
+        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = Now(tracked)};
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {

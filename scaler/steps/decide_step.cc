@@ -48,10 +48,10 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
   written.seen_replicas = replicas;
 }
 
-// A write whose answer was lost counts like any other once its effect is seen. It is not known when
-// it took effect, so an addition, after which removals are possible, counts from when it was sent,
-// and a removal from when it is seen. If somebody else has set another count meanwhile nobody can
-// tell whether it took effect: then a removal counts.
+// A removal whose answer was lost counts once another count is seen, from when it is seen, even if
+// somebody else has set another count meanwhile, so that nobody can tell whether it took effect. An
+// addition does not count: somebody else may have set the same count, and each addition allows
+// removals later on. Neither do those that it may have replaced.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                           WrittenSoFar& written) {
   if (!written.unconfirmed.has_value()) return;
@@ -66,11 +66,10 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
   if (replicas == write.from) return;  // it may still be on its way to us
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
-  const bool counts = removal || (replicas == write.to && write.under_behavior);
-  if (counts && behavior.has_value()) {
-    if (!removal) DropReplaceableAdditions(*behavior, write.time, now, last.decision.state);
-    RecordScaleEvent(*behavior, write.from, write.to, removal ? now : write.time,
-                     last.decision.state);
+  if (removal && behavior.has_value()) {
+    RecordScaleEvent(*behavior, write.from, write.to, now, last.decision.state);
+  } else if (behavior.has_value()) {
+    DropReplaceableAdditions(*behavior, absl::InfinitePast(), now, last.decision.state);
   }
   if (replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
   written.unconfirmed.reset();

@@ -156,8 +156,7 @@ struct StatusMarks {
 struct UnconfirmedWrite {
   std::string uid;  // of the scale's object
   int32_t from = 0, to = 0;
-  bool under_behavior = false;  // whether the autoscaler had one when it was sent
-  absl::Time time;              // wall time at which it was sent
+  absl::Time time;  // wall time at which it was sent
 };
 
 // What was written, or offered for writing, as far as later cycles need to know it.
