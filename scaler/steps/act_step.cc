@@ -47,6 +47,8 @@ bool IsCarried(const TrackedAutoscaler& tracked) {
 
 constexpr int kAttempts = 5;
 constexpr absl::Duration kBudgetWait = absl::Seconds(10);
+// Where writes are slow they wait for each other, and the load may have risen meanwhile.
+constexpr absl::Duration kOldestRemoval = absl::Seconds(15);
 
 }  // namespace
 
@@ -71,6 +73,11 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     return absl::AbortedError("the autoscaler has been replaced meanwhile");
   }
   const bool shrinks = decision.desired < decision.current;
+  if (shrinks && deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
+    anew = true;
+    return absl::AbortedError(
+        absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"));
+  }
   if (shrinks &&
       (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current))) {
     return absl::AbortedError(
