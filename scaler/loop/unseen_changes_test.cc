@@ -187,6 +187,65 @@ TEST_F(UnseenChanges, WhatABrokenWatchOfScalesToldLastMakesNothingSmaller) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// Of two replicas the first dies as soon as its next write is done. The second, which watches the
+// scales for another autoscaler, does not see that write when it takes over.
+class UnseenByTheSuccessor : public UnseenChanges {
+ protected:
+  void Begin(const AutoscalerText& text, int replicas) {
+    sim.AddReplica();
+    sim.cluster.PutDeployment({"shop", "other"}, 1);
+    sim.cluster.PutAutoscaler(
+        AutoscalerText{.key = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "other"},
+                       .metrics = MetricOf('a', "web", 10),
+                       .spec = R"(,"minReplicas":1,"maxReplicas":20,"mode":"Advise")",
+                       .annotations = ""}
+            .Json());
+    Make(text, replicas);
+    sim.Run(absl::Seconds(20));
+    sim.AddReplica();
+    sim.Run(absl::Seconds(40));
+    ASSERT_TRUE(sim.replica(0).Owns(text.key));
+    sim.replica(1).BreakWatch("deployments", absl::UnavailableError("connection reset"));
+    const auto judge = sim.cluster.on_scale_write;
+    sim.cluster.on_scale_write = [this, judge](const SimulatedCluster::ScaleWrite& write) {
+      judge(write);
+      sim.replica(0).Kill();
+      sim.cluster.on_scale_write = judge;
+    };
+  }
+  void TakeOver(const AutoscalerKey& key) {
+    ASSERT_FALSE(sim.replica(0).alive());
+    while (!sim.replica(1).Owns(key)) sim.Run(absl::Milliseconds(100));
+    sim.Run(absl::Seconds(6));
+    sim.replica(1).HealWatch("deployments", /*list_anew=*/false);
+    sim.Run(absl::Seconds(20));
+  }
+};
+
+TEST_F(UnseenByTheSuccessor, ARemovalCounts) {
+  sim.Set(kWeb, 'a', 80'000);
+  Begin(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(4));
+  ASSERT_EQ(Replicas(), 7);
+  TakeOver(kHpa);
+  EXPECT_EQ(Replicas(), 7) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+TEST_F(UnseenByTheSuccessor, WhatWasWokenKeepsItsCooldown) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  Begin({.key = kOwn, .metrics = "", .spec = FollowingJobs("1s", 90), .annotations = ""}, 0);
+  sim.cluster.PutDeployment(jobs, 2);
+  sim.Run(absl::Seconds(2));
+  ASSERT_EQ(Replicas(), 1);
+  sim.cluster.DeleteDeployment(jobs);
+  TakeOver(kOwn);
+  EXPECT_EQ(Replicas(), 1) << sim.judge.LastDecisions(kOwn);
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 0);
+}
+
 // Somebody has deleted the Lease that says how many shards there were.
 TEST_F(UnseenChanges, WhatWasSavedIsFoundWithoutTheNumberOfShards) {
   sim.AddReplica(/*shards=*/1);

@@ -27,7 +27,9 @@ bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
   const AutoscalerStatus& status = inputs.managed->autoscaler.status;
   const Condition* const told = FindCondition(kActive, status.conditions);
   const ScaleAnswer& scale = inputs.scale.answer;
-  const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0;
+  // While the watch of the scale fails, its owner may have woken it since.
+  const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0 &&
+                       inputs.scale.failure.empty();
   // Nobody has decided it, or whoever has could not write that down.
   if (told == nullptr) {
     return !at_zero && !inputs.managed->own.triggers.empty() &&
@@ -360,6 +362,8 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
   // A shard that is being handed over is remembered for a moment more.
   const AutoscalerKey& key = inputs.managed->key;
   if (last.restored || !deps_.ownership.Owns(key) || !deps_.ownership.Remembers(key)) return;
+  // The count is compared with what was saved: it must not be from before the last write.
+  if (!inputs.scale.failure.empty()) return;
   last.restored = true;
   const int32_t current = inputs.scale.answer.spec_replicas;
   ScalerState& state = last.decision.state;
