@@ -176,6 +176,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   const bool grows = tracked.decided.decision.desired > tracked.decided.decision.current;
   const bool sent = tracked.written.unconfirmed.has_value();
   const absl::Time made = grows && sent ? tracked.written.unconfirmed->time : answered;
+  if (!grows && sent) tracked.written.unconfirmed->time = answered;
   if (deps_.front != nullptr && IsCarried(tracked)) {
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);

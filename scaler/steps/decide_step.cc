@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/go/arithmetic.h"
 #include "scaler/math/history.h"
 #include "scaler/math/recording.h"
 #include "scaler/steps/apply_activation.h"
@@ -75,6 +76,15 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   }
   if (replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
   written.unconfirmed.reset();
+}
+
+// What was sent in an earlier term may have taken effect, and another owner may have undone it, so
+// that the count does not tell of it.
+void NoteWriteOfEarlierTerm(LastDecision& last, WrittenSoFar& written) {
+  const std::optional<UnconfirmedWrite> write = std::exchange(written.unconfirmed, std::nullopt);
+  if (!write.has_value() || write->to > write->from) return;
+  last.decision.state.scale_downs.push_back(
+      {.change = WrapSub32(write->from, write->to), .time = write->time});
 }
 
 void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decision& decision) {
@@ -388,7 +398,6 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
   const CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   WrittenSoFar& written = tracked.written;
-  if (!last.made) written.unconfirmed.reset();
   // Before the first decision there is nothing that this would move.
   const absl::Duration offset = now.WallOffset();
   const absl::Duration jump = offset - std::exchange(last.wall_offset, offset);
@@ -399,6 +408,7 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
     if (written.unconfirmed.has_value()) written.unconfirmed->time += jump;
   }
   TakeStoredStatus(tracked);
+  if (!last.made || last.status_is_old) NoteWriteOfEarlierTerm(last, written);
   if (!last.made || last.status_is_old) {
     last.last_active =
         std::max(last.last_active, TakeOverActivity(inputs.managed->last_active,

@@ -1,0 +1,85 @@
+// What whoever takes autoscalers over has to find out before it makes a target smaller.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "http/client/transport.h"
+#include "scaler/testing/simulation.h"
+
+namespace flyball::scaler {
+namespace {
+
+using testing::IsEmpty;
+
+const SimulatedCluster::Target kWeb = {"shop", "web"};
+const AutoscalerKey kOwn = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
+
+// An Autoscaler (CRD) of the target `web`.
+std::string Following(const std::string& name, const std::string& interval,
+                      const std::string& scale_down, int max = 20) {
+  return absl::StrCat(
+      R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":{"namespace":"shop",)",
+      R"("name":")", name, R"("},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1",)",
+      R"("kind":"Deployment","name":"web"},"minReplicas":1,"maxReplicas":)", max, R"(,"metrics":[)",
+      MetricOf('a', "web", 10), R"(],"cadence":{"interval":")", interval,
+      R"("},"behavior":{"scaleDown":{"stabilizationWindowSeconds":0)", scale_down, "}}}}");
+}
+
+class Takeover : public testing::Test {
+ protected:
+  int Replicas() const { return sim.cluster.Replicas(kWeb); }
+
+  Simulation sim{1};
+};
+
+// A removal takes effect, but its answer is lost, and with it the shard. The other replica finds the
+// removal by the count, undoes it under load, cannot write that down and dies. The first one then
+// finds the count that it had before. It may have had a slot meanwhile, or none.
+class LostRemoval : public Takeover, public testing::WithParamInterface<bool> {};
+TEST_P(LostRemoval, CountsForWhoWinsItsShardBack) {
+  constexpr char kThree[] = R"(,"policies":[{"type":"Pods","value":3,"periodSeconds":600}])";
+  const bool has_slot = GetParam();
+  SimulatedReplica& first = sim.AddReplica();
+  sim.Set(kWeb, 'a', 100'000);
+  sim.cluster.PutDeployment(kWeb, 10);
+  sim.cluster.PutAutoscaler(Following("web", "60s", kThree));
+  sim.Run(absl::Seconds(150));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    first.network.lost = 1;
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  while (Replicas() == 10) sim.Run(absl::Milliseconds(10));
+  ASSERT_EQ(Replicas(), 7);
+  sim.cluster.on_scale_write = judge;
+  first.network.refused = 1;
+  sim.Run(absl::Seconds(6));
+  sim.Set(kWeb, 'a', 100'000);
+  SimulatedReplica& second = sim.AddReplica();
+  second.refuses = [](const http::HttpCall& call) {
+    return absl::StrContains(call.target, "/configmaps") && call.method != "GET";
+  };
+  while (!second.Owns(kOwn)) sim.Run(absl::Milliseconds(100));
+  if (!has_slot) {
+    first.BreakWatch("autoscalers", absl::UnavailableError("connection reset"));
+    sim.cluster.PutAutoscaler(Following("web", "60s", kThree, /*max=*/19));
+  }
+  while (Replicas() != 10) sim.Run(absl::Milliseconds(100));
+  sim.Run(absl::Seconds(1));
+  second.Kill();
+  first.network = {};
+  while (!first.Owns(kOwn)) sim.Run(absl::Milliseconds(100));
+  sim.Set(kWeb, 'a', 10'000);
+  if (!has_slot) first.HealWatch("autoscalers", /*list_anew=*/false);
+  sim.Run(absl::Seconds(150));
+  EXPECT_EQ(Replicas(), 10) << sim.judge.LastDecisions(kOwn);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(HasSlot, LostRemoval, testing::Bool());
+
+}  // namespace
+}  // namespace flyball::scaler
