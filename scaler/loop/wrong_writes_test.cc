@@ -223,6 +223,28 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BrokenWatch,
                            return info.param == AutoscalerKind::kHpa ? "Hpa" : "Own";
                          });
 
+// None of the pods is owned by the target: from the edit on its metric has no pods.
+TEST_F(WrongWrites, AnEditOfThePodSelectionWaitsForTheWatchToo) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(TargetOf(Hpa()), 'c', 500);  // of 1000 that are requested
+  AutoscalerText text{.key = Hpa(),
+                      .metrics = CpuOf(50),
+                      .spec = Bounds(1, 20) + ScaleDown(kNow),
+                      .annotations = R"("flyball.dev/pod-selection":"LabelSelector")"};
+  Make(text, 4);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(Hpa()), 4);
+  replica.BreakWatch("horizontalpodautoscalers", absl::UnavailableError("connection reset"));
+  text.annotations = R"("flyball.dev/pod-selection":"OwnerReferences")";
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Set(TargetOf(Hpa()), 'c', 100);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 4) << sim.judge.LastDecisions(Hpa());
+  replica.HealWatch("horizontalpodautoscalers", /*list_anew=*/true);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(Hpa()), 4) << sim.judge.LastDecisions(Hpa());
+}
+
 TEST_F(WrongWrites, ADefinitionThatIsGoneEndsItsObjectsAtOnce) {
   sim.AddReplica();
   sim.Set({"shop", "web"}, 'a', 20'000);

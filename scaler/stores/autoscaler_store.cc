@@ -49,6 +49,7 @@ void ReadHpa(const Node& document, Managed& managed) {
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);
   ReadAnnotations(managed);
+  managed.spec_hash = absl::HashOf(managed.spec_hash, managed.own.owned_pods_only);
 }
 
 void ReadOwn(const Node& document, Managed& managed) {
