@@ -38,8 +38,11 @@ envoy::ExternalProcessor Gate(const ListenerResource& listener) {
   *gate.mutable_message_timeout() =
       DurationMessage(std::min(listener.message_timeout, kLongestTimeout));
   SetProcessingMode(*gate.mutable_processing_mode(), false);
-  // No more than one header of the request is sent, since none is read.
-  gate.mutable_forward_rules()->mutable_allowed_headers()->add_patterns()->set_exact(":authority");
+  // No header of the request is sent, since none is read and a client may make each of them 60 KB
+  // long. Without a rule of what is allowed all would be, and what is disallowed counts more.
+  envoy::HeaderForwardingRules& sent = *gate.mutable_forward_rules();
+  sent.mutable_allowed_headers()->add_patterns()->set_exact(":authority");
+  sent.mutable_disallowed_headers()->add_patterns()->set_exact(":authority");
   gate.mutable_metadata_options()->mutable_receiving_namespaces()->add_untyped(kMetadataNamespace);
   return gate;
 }

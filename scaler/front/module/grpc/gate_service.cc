@@ -51,6 +51,7 @@ class GateService::Call : public GateReactor {
   void OnReadDone(bool ok) override {
     if (!ok) return OnEnd();
     if (id_ == 0 && incoming_.has_request_headers()) {
+      envoy::ProcessingRequest().Swap(&incoming_);  // it may be long, and the request may wait
       id_ = service_.Add(self_);
       service_.events_.OnRequest(id_, node_, name_, FrontTime(service_.clock_));
     } else if (auto pass = PassMessage(incoming_)) {
