@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import socket
+import ssl
 import tempfile
 import unittest
 
@@ -17,6 +18,14 @@ def is_open(connection: socket.socket) -> bool:
         return connection.recv(1) != b""
     except BlockingIOError:
         return True
+    except OSError:
+        return False
+
+
+def settings_of(connection: ssl.SSLSocket) -> bool:
+    """Whether the server speaks HTTP/2 on this connection."""
+    try:
+        return connection.recv(9)[3:4] == b"\x04"
     except OSError:
         return False
 
@@ -51,11 +60,20 @@ class TlsTest(unittest.TestCase):
         self.driver.until(lambda: "front-1" in self.driver.nodes, "the Envoy's stream")
 
     def test_another_name_of_the_same_authority_is_kept_out(self):
-        self.assert_kept_out(self.envoy("other", self.ca, "web"), "stream to flyball closed.*the certificate of this connection is not of the front")
+        self.assert_kept_out(self.envoy("other", self.ca, "web"), "stream to flyball closed.*(TLS|connection)")
+
+    def test_nothing_is_read_of_who_has_another_name(self):
+        for name, begins in (("front", True), ("web", False)):
+            tls = self.ca.issue(self.folder / f"reads-{name}", name)
+            context = ssl.create_default_context(cafile=tls / "ca.crt")
+            context.load_cert_chain(tls / "tls.crt", tls / "tls.key")
+            context.set_alpn_protocols(["h2"])
+            with socket.create_connection(("127.0.0.1", self.driver.port), 10) as plain, context.wrap_socket(plain, server_hostname="flyball") as connection:
+                self.assertEqual(settings_of(connection), begins, name)
 
     def test_headers_count_for_nothing_without_the_certificate_of_the_front(self):
         names = {"x-flyball-service": "shop/web", "x-flyball-node": "front-1"}
-        for name, code in (("web", grpc.StatusCode.PERMISSION_DENIED), ("front", None)):
+        for name, code in (("web", grpc.StatusCode.UNAVAILABLE), ("front", None)):
             call, channel = strangers.ask(self.driver.port, names, self.ca.issue(self.folder / f"client-{name}", name))
             if code is None:
                 self.driver.await_held("shop/web", 1)

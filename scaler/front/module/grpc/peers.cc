@@ -3,10 +3,15 @@
 #include <grpcpp/security/auth_context.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
 #include <grpcpp/security/tls_credentials_options.h>
 #include <grpcpp/server_context.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +21,11 @@ namespace flyball::front {
 namespace {
 
 constexpr unsigned kLookAgainSeconds = 3;
+
+grpc::Status OfSomebodyElse() {
+  return grpc::Status(grpc::StatusCode::PERMISSION_DENIED,
+                      "the certificate of this connection is not of the front");
+}
 
 absl::Status CheckFile(absl::string_view what, const std::string& path) {
   if (path.empty()) {
@@ -30,6 +40,31 @@ absl::Status CheckFile(absl::string_view what, const std::string& path) {
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": the ", what, " of the front's port can't be read, or is no PEM file"));
 }
+
+// Ends a connection during its handshake unless its certificate has the peer's name. CheckPeer
+// would refuse its calls, but until then gRPC would read all that it sends.
+class NamedPeer : public grpc::experimental::ExternalCertificateVerifier {
+ public:
+  explicit NamedPeer(std::string name) : name_(std::move(name)) {}
+
+  bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
+              std::function<void(grpc::Status)> /*callback*/, grpc::Status* verdict) override {
+    std::vector<grpc::string_ref> names = request->dns_names();
+    for (const auto& more : {request->uri_names(), request->email_names(), request->ip_names()}) {
+      names.insert(names.end(), more.begin(), more.end());
+    }
+    if (names.empty()) names.push_back(request->common_name());
+    const bool named = std::find(names.begin(), names.end(), name_) != names.end();
+    *verdict = named ? grpc::Status::OK : OfSomebodyElse();
+    return kAtOnce;
+  }
+  void Cancel(grpc::experimental::TlsCustomVerificationCheckRequest* /*request*/) override {}
+
+ private:
+  static constexpr bool kAtOnce = true;
+
+  const std::string name_;
+};
 
 }  // namespace
 
@@ -48,6 +83,10 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
   credentials.watch_root_certs();
   credentials.watch_identity_key_cert_pairs();
   credentials.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  if (!options.peer_name.empty()) {
+    credentials.set_certificate_verifier(
+        tls::ExternalCertificateVerifier::Create<NamedPeer>(options.peer_name));
+  }
   return tls::TlsServerCredentials(credentials);
 }
 
@@ -56,8 +95,7 @@ grpc::Status CheckPeer(const grpc::ServerContextBase& call, const std::string& p
   for (const grpc::string_ref& name : call.auth_context()->GetPeerIdentity()) {
     if (name == peer_name) return grpc::Status::OK;
   }
-  return grpc::Status(grpc::StatusCode::PERMISSION_DENIED,
-                      "the certificate of this connection is not of the front");
+  return OfSomebodyElse();
 }
 
 }  // namespace flyball::front
