@@ -158,6 +158,13 @@ class Rendered(case.Case):
             self.assertEqual((issued[secret]["dnsNames"], issued[secret]["issuerRef"]), ([name], {"name": "flyball-front-ca"}))
             self.assertLessEqual({"server auth", "client auth"}, set(issued[secret]["usages"]))
 
+    def test_an_envoy_knows_how_much_memory_it_may_have(self):
+        for limits, most in (({}, 1 << 30), ({"memory": "600Mi"}, 600 << 20), ({"memory": "3Gi"}, 3 << 30), ({"memory": "1500M"}, 2**63 - 1), ({"cpu": "1"}, 2**63 - 1)):
+            items = self.render(resources={"limits": limits} if limits else {})
+            bootstrap = yaml.safe_load(named(items, "ConfigMap", "flyball-front")["data"]["front-bootstrap.yaml"])
+            monitors = bootstrap["overload_manager"]["resource_monitors"]
+            self.assertEqual([m["typed_config"]["max_heap_size_bytes"] for m in monitors if m["name"].endswith("fixed_heap")], [most])
+
     def test_envoy_takes_the_bootstrap(self):
         program, items = envoy_program(), self.render()
         folder, tls = processes.fresh_folder("bootstrap"), processes.fresh_folder("tls")

@@ -1,24 +1,57 @@
-"""Clients that mean no good, and what they may cost: the memory of Flyball, and the requests of others."""
+"""Clients that mean no good, and what they may cost: the memory of Flyball and the Envoys, and the requests of others."""
 
+import contextlib
 import pathlib
+import time
 
 import whole_test
+from harness import case, raw_http2, whole
+
+
+def memory_mib(process, what="VmRSS") -> float:
+    """VmHWM: the most that there was."""
+    lines = pathlib.Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
 
 
 class HostileTest(whole_test.WholeCase):
     WEBS = {"long": {"command": whole_test.NEVER, "queue": "2000", "activationTimeout": "10m"}, "web": {}}
     NODES = ("front-1",)
 
-    def of_flyball(self, what: str) -> float:
-        """MiB of its memory: VmRSS, or VmHWM for the most that there was."""
-        lines = pathlib.Path(f"/proc/{self.flyball.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
-
     def test_long_headers_of_held_requests_stay_with_the_envoy(self):
-        rest = self.of_flyball("VmRSS")
+        rest = memory_mib(self.flyball.process)
         asked = [self.crowd.get(self.webs["long"].port, host="h" * 55_000) for _ in range(2000)]
         self.flyball.await_held(self.webs["long"], 2000)
-        self.assertLess(self.of_flyball("VmHWM") - rest, 2000 * 40_000 / 2**20)
+        self.assertLess(memory_mib(self.flyball.process, "VmHWM") - rest, 2000 * 40_000 / 2**20)
         for future in asked:
             future.cancel()
         self.flyball.await_held(self.webs["long"], 0)
+
+
+class FullEnvoyTest(whole_test.WholeCase):
+    """An Envoy that may have so little memory that a few thousand requests fill it."""
+
+    WEBS = {"waits": {"command": whole.pod_command("--until", whole_test.GO / "waits")}, "crowded": {"command": whole_test.NEVER, "queue": "10000", "activationTimeout": "10m"}}
+    NODES = ()
+    MOST = 200 << 20
+
+    def test_it_turns_new_requests_away_and_loses_none(self):
+        envoy = whole.start_envoy(case.FrontCase.program, self.folder, self.flyball, "front-1", memory=self.MOST)
+        self.addCleanup(envoy.stop)
+        asked = [self.get("waits") for _ in range(100)]
+        self.flyball.await_held(self.webs["waits"], 100)
+        get = raw_http2.head(**{"x-more": "y" * 30_000})
+        pieces = [get[i:i + 16_000] for i in range(0, len(get), 16_000)]
+        with contextlib.ExitStack() as open_ones:
+            for _ in range(20):
+                connection = open_ones.enter_context(raw_http2.connect(self.webs["crowded"].port))
+                with contextlib.suppress(OSError):
+                    for stream in range(1, 1000, 2):
+                        connection.sendall(raw_http2.frame(raw_http2.HEADERS, raw_http2.END_STREAM, stream, pieces[0]) + b"".join(
+                            raw_http2.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if piece is pieces[-1] else 0, stream, piece)
+                            for piece in pieces[1:]))
+            time.sleep(2)  # until it has read them
+            self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 1.3 * self.MOST)
+            self.assertEqual(self.flyball.held(self.webs["waits"]), 100)
+        (whole_test.GO / "waits").touch()
+        self.assertEqual({reply.status for reply in self.crowd.replies(asked)}, {200})

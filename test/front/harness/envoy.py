@@ -47,14 +47,15 @@ def filled(text: str, values: dict) -> str:
 
 
 class Envoy:
-    """One Envoy, connected to the server of resources at `port`; `tls` is a folder with tls.crt, tls.key and ca.crt."""
+    """One Envoy, connected to the server of resources at `port`; `tls` is a folder with tls.crt, tls.key and ca.crt; `memory`: its
+    limit in bytes."""
 
-    def __init__(self, program, folder: pathlib.Path, port: int, admin: int, node="front-1", tls=None):
+    def __init__(self, program, folder: pathlib.Path, port: int, admin: int, node="front-1", tls=None, memory=1 << 62):
         self.node, self.admin = node, admin
         self.folder = folder / node
         self.folder.mkdir(parents=True, exist_ok=True)
         values = {"ADMIN_PORT": admin, "PROBE_PORT": 0, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
-                  "CONFIG_FOLDER": self.folder, "TLS_FOLDER": tls}
+                  "CONFIG_FOLDER": self.folder, "TLS_FOLDER": tls, "MEMORY_BYTES": memory}
         for name in ("front-bootstrap.yaml", "front-certificate.yaml", "front-ca.yaml"):
             text = filled((FILES / name).read_text(), values)
             if name == "front-bootstrap.yaml":

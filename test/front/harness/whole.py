@@ -129,9 +129,9 @@ class Flyball:
         self._log.close()
 
 
-def start_envoy(program, folder, flyball: Flyball, node: str) -> envoy.Envoy:
+def start_envoy(program, folder, flyball: Flyball, node: str, **how) -> envoy.Envoy:
     """An Envoy that has all services' listeners; several share their ports, as pods of the front share a Service."""
-    started = envoy.Envoy(program, folder, flyball.front, free_port(), node=node)
+    started = envoy.Envoy(program, folder, flyball.front, free_port(), node=node, **how)
 
     def listens() -> bool:
         try:
