@@ -20,7 +20,7 @@ class FaultsTest(case.FrontCase):
         self.assertEqual([words for words in again.lines if words[0] != "load"], [])
         again.say("serve")
         again.await_held(service.name, 1000, timeout=60)
-        self.assertEqual(again.nodes, {"front-1": "returning"})
+        again.until(lambda: again.nodes == {"front-1": "returning"}, "the stream, which may come after them")
         service.set_endpoints([self.pod().address])
         service.release_all()
         self.assertEqual([reply.status for reply in self.crowd.replies(asked, 120)], [200] * 1000)
