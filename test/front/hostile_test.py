@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import socket
 import time
 
 import whole_test
@@ -26,6 +27,15 @@ class HostileTest(whole_test.WholeCase):
         for future in asked:
             future.cancel()
         self.flyball.await_held(self.webs["long"], 0)
+
+    def test_headers_that_never_end_are_given_up(self):
+        with socket.create_connection(("127.0.0.1", self.webs["web"].port), 30) as slow:
+            slow.sendall(b"GET / HTTP/1.1\r\nho")
+            self.assertIn(b"408", slow.recv(100))
+
+    def test_one_connection_has_a_thousand_streams_at_most(self):
+        with raw_http2.connect(self.webs["web"].port) as connection:
+            self.assertEqual(raw_http2.settings(connection)[raw_http2.MAX_CONCURRENT_STREAMS], 1000)
 
 
 class FullEnvoyTest(whole_test.WholeCase):

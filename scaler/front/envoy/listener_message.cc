@@ -11,7 +11,10 @@ namespace {
 
 constexpr int kPassThrough = 2;  // keeps the pod's Server header
 constexpr uint32_t kBufferBytes = 65536;
-constexpr uint32_t kStreams = 100'000;  // of an HTTP/2 connection; they may all be held
+// Of an HTTP/2 connection; they may all be held. A proxy that needs more opens more connections.
+constexpr uint32_t kStreams = 1000;
+// From the first byte of a request to the end of its headers. There is no limit on what follows.
+constexpr absl::Duration kHeadersTimeout = absl::Seconds(10);
 constexpr absl::Duration kLongestTimeout = absl::Hours(1);  // the longest that Envoy accepts
 
 // Through retries, held requests survive a restart of this process: an Envoy that lost the
@@ -62,6 +65,7 @@ envoy::Listener ListenerMessage(const ListenerResource& listener) {
   http.add_upgrade_configs()->set_upgrade_type("websocket");
   http.mutable_stream_idle_timeout();  // present and zero: none
   http.mutable_request_timeout();
+  *http.mutable_request_headers_timeout() = DurationMessage(kHeadersTimeout);
   http.set_server_header_transformation(kPassThrough);
 
   envoy::HttpFilter& gate = *http.add_http_filters();
