@@ -131,3 +131,18 @@ class LiveKubelet(Case):
         wait.until(lambda: not usage(f"namespaces/{NAMESPACE}/pods"), "nothing is known", 20)
         listed = self.server.admin.get(f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods")
         self.assertIn("kubelets: node n1", str(listed.headers))
+
+    def test_a_page_that_is_too_long_fails_and_costs_no_more_than_its_limit(self):
+        page = KubeletPage(self.cluster.ca, self.cluster.ca.cert, [])
+        self.addCleanup(page.stop)
+        line = 'container_cpu_usage_seconds_total{{container="a",namespace="n",pod="p{0}"}} 1\ncontainer_memory_working_set_bytes{{container="a",namespace="n",pod="p{0}"}} 1\n'
+        long = "".join(map(line.format, range(400_000)))
+        page.text = lambda: long
+        self.node("long", page.port)
+        self.addCleanup(kube.delete, self.cluster.admin, "Node", None, "long")
+        self.server = adapter.Adapter(adapter.FLYBALL, self.cluster, "http://127.0.0.1:1", {"externalRules": scaling.CONFIG["externalRules"]},
+                                      ["--metric-source=live", "--live-scrape-kubelets=1s"], kubeconfig=self.credentials).start()
+        self.addCleanup(self.server.stop)
+        self.watched = (self.server.process,)
+        wait.until(lambda: "larger than 8388608 bytes" in str(self.server.admin.get(f"/apis/metrics.k8s.io/v1beta1/namespaces/{NAMESPACE}/pods").headers), "its error", 30)
+        self.assertLess(self.server.process.peak_rss_mib(), 128)

@@ -16,6 +16,9 @@ constexpr char kJob[] = R"(scrape_configs:
   kubernetes_sd_configs: [{role: node}]
 )";
 
+// A page has about 1 KiB for each container. What is read of it takes several times as much.
+constexpr uint64_t kMaxPageBytes = 8 << 20;
+
 }  // namespace
 
 scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http) {
@@ -23,6 +26,7 @@ scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http) {
   scrape::Job job = std::move(scrape::ReadScrapeConfig(kJob, findings).jobs.at(0));
   job.interval = interval;
   job.timeout = std::min(job.timeout, interval);
+  job.limits.body_bytes = kMaxPageBytes;
   job.http = std::move(http);
   return job;
 }
