@@ -23,8 +23,10 @@ class Opened : public scrape::OpenSeries {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> ScrapedSamples::Open(
-    const promql::LabelSet& labels) {
-  ASSIGN_OR_RETURN(SeriesHandle handle, store_.Open(promql::Labels(labels)));
+    const promql::LabelSet& labels, bool asked_for_by_pods) {
+  ASSIGN_OR_RETURN(
+      SeriesHandle handle,
+      store_.Open(promql::Labels(labels), asked_for_by_pods ? Sender::kAnybody : Sender::kTrusted));
   return std::make_unique<Opened>(store_, std::move(handle));
 }
 

@@ -16,7 +16,8 @@ class ScrapedSamples : public scrape::SampleStore {
   // Both outlive it, and what it opens.
   ScrapedSamples(Store& store, Ingest& ingest) : store_(store), ingest_(ingest) {}
 
-  absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> Open(const promql::LabelSet& labels) override;
+  absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> Open(const promql::LabelSet& labels,
+                                                           bool asked_for_by_pods) override;
   void Note(const formats::FamilyMetadata& family) override { ingest_.Note(family); }
 
  private:

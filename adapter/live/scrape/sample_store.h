@@ -28,7 +28,9 @@ class SampleStore {
   virtual ~SampleStore() = default;
   // Labels are sorted, none of them empty. Never null: a series that nothing uses accepts samples
   // and drops them. kResourceExhausted: there is no room for another series.
-  virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels) = 0;
+  // `asked_for_by_pods`: one namespace must not take the room of the others.
+  virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
+                                                           bool asked_for_by_pods) = 0;
   // What a page says of a metric.
   virtual void Note(const formats::FamilyMetadata& /*family*/) {}
 };

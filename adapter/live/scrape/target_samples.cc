@@ -137,7 +137,7 @@ void TargetSamples::Forget(SeriesByText::iterator series) {
 
 absl::Status TargetSamples::Open(SeriesByText::value_type& series) {
   ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.Of(series.first, series.second.type));
-  ASSIGN_OR_RETURN(series.second.open, store_.Open(labels));
+  ASSIGN_OR_RETURN(series.second.open, store_.Open(labels, job_->asked_for_by_pods));
   return absl::OkStatus();
 }
 
@@ -219,7 +219,7 @@ void TargetSamples::ReportOne(size_t index, absl::string_view name, double value
       promql::LabelSet labels = {{"__name__", std::string(name)}};
       labels.insert(labels.end(), labels_.target().begin(), labels_.target().end());
       std::sort(labels.begin(), labels.end());
-      auto opened = store_.Open(labels);
+      auto opened = store_.Open(labels, job_->asked_for_by_pods);
       if (!opened.ok()) return;
       open = *std::move(opened);
     }

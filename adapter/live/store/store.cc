@@ -66,14 +66,29 @@ absl::Status Store::CheckLabels(const promql::Labels& labels) {
   return absl::OkStatus();
 }
 
-absl::Status Store::CheckRoom() {
+bool Store::HasBytes(absl::string_view ns, Sender sender) const {
   const size_t bytes = bytes_.load(std::memory_order_relaxed);
+  if (bytes < options_.max_bytes) return true;
+  // A little more than what makes known series forget, which may go on for long.
+  const size_t most = options_.max_bytes + options_.max_bytes / 2 + options_.max_bytes / 8;
+  return sender == Sender::kAnybody && bytes < most && shares_.IsSmall(ns, options_.max_bytes);
+}
+
+absl::Status Store::CheckRoom(const promql::Labels& labels, Sender sender) {
+  const size_t bytes = bytes_.load(std::memory_order_relaxed);
+  const absl::string_view ns = NamespaceShares::NamespaceOf(labels);
   if (index_.size() >= options_.max_series) {
     Count(kMaxSeries);
     return absl::ResourceExhaustedError(
         absl::StrCat("over the limit of ", options_.max_series, " series"));
   }
-  if (bytes >= options_.max_bytes) {
+  if (sender == Sender::kAnybody &&
+      !shares_.HasRoomForSeries(ns, options_.max_series - index_.size())) {
+    Count(kMaxSeries);
+    return absl::ResourceExhaustedError(
+        absl::StrCat("namespace ", ns, " is over its share of ", options_.max_series, " series"));
+  }
+  if (!HasBytes(ns, sender)) {
     Count(kMaxBytes);
     return absl::ResourceExhaustedError(absl::StrCat("over the limit of ", options_.max_bytes,
                                                      " bytes: ", index_.size(), " series take ",
@@ -89,7 +104,7 @@ size_t Store::MaxBytesOfSeries() const {
   return most / std::max<size_t>(index_.size(), 1);
 }
 
-absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
+absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender sender) {
   SeriesHandle handle;
   {
     absl::ReaderMutexLock lock(&mutex_);
@@ -108,10 +123,13 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels) {
     handle.keep_version_ = keep_version_.load(std::memory_order_relaxed);
     return handle;
   }
-  RETURN_IF_ERROR(CheckRoom());
+  RETURN_IF_ERROR(CheckRoom(labels, sender));
   handle.series_ =
-      std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels));
+      std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels), sender);
   index_.Add(handle.series_);
+  if (sender == Sender::kAnybody) {
+    shares_.Add(NamespaceShares::NamespaceOf(labels), handle.series_->fixed_bytes());
+  }
   made_.fetch_add(1, std::memory_order_relaxed);
   bytes_.fetch_add(handle.series_->fixed_bytes(), std::memory_order_relaxed);
   return handle;

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "adapter/live/store/namespace_shares.h"
 #include "adapter/live/store/selector_table.h"
 #include "adapter/live/store/series_index.h"
 #include "adapter/live/store/store_options.h"
@@ -59,7 +60,7 @@ class Store final : public promql::SeriesReader {
   // each, sorted, no empty values (LabelsBuilder).
   //   kInvalidArgument    no label at all, too many of them, or one that is too long
   //   kResourceExhausted  a new series, and there are too many or they take too much
-  absl::StatusOr<SeriesHandle> Open(const promql::Labels& labels);
+  absl::StatusOr<SeriesHandle> Open(const promql::Labels& labels, Sender sender = Sender::kTrusted);
 
   //   kAlreadyExists  the series has another value at that time (the same value is fine)
   //   kOutOfRange     older than the newest sample by more than the window, older than now by more
@@ -115,7 +116,10 @@ class Store final : public promql::SeriesReader {
   enum Refusal { kMaxSeries, kMaxBytes, kLabels, kNotKept, kRefusals };
 
   absl::Status CheckLabels(const promql::Labels& labels);
-  absl::Status CheckRoom() ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRoom(const promql::Labels& labels, Sender sender)
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Whether the bytes that are left, or the few that its namespace has, allow another series.
+  bool HasBytes(absl::string_view ns, Sender sender) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // That the samples of one may take which gets another one.
   size_t MaxBytesOfSeries() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
@@ -138,6 +142,7 @@ class Store final : public promql::SeriesReader {
 
   mutable absl::Mutex mutex_;
   SeriesIndex index_ ABSL_GUARDED_BY(mutex_);
+  NamespaceShares shares_ ABSL_GUARDED_BY(mutex_);
   // The bool values have no meaning. nullptr: all series are kept.
   std::shared_ptr<const SelectorTable<bool>> kept_ ABSL_GUARDED_BY(mutex_);
   SelectorTable<std::shared_ptr<Watch>> watched_ ABSL_GUARDED_BY(mutex_);

@@ -31,6 +31,9 @@ void Store::Remove(const std::vector<SeriesPtr>& series,
     const std::optional<size_t> of_samples = drop(*one);
     if (!of_samples) continue;
     bytes += *of_samples + one->fixed_bytes();
+    if (one->sender() == Sender::kAnybody) {
+      shares_.Remove(NamespaceShares::NamespaceOf(one->labels()), one->fixed_bytes());
+    }
     gone.push_back(one);
   }
   index_.Remove(gone);

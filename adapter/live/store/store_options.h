@@ -6,6 +6,10 @@
 
 namespace flyball::live {
 
+// Whose samples they are. Anybody: whoever may run a pod can have it scraped, so the series of one
+// namespace, by their label, leave room for those of others (NamespaceShares).
+enum class Sender { kTrusted, kAnybody };
+
 struct StoreOptions {
   // A sample may be forgotten once the newest one of its series is younger by more than this; a
   // series once now is later than its newest sample by more than this.

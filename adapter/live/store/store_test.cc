@@ -166,6 +166,47 @@ TEST(Open, RefusesWhatIsOverALimit) {
   EXPECT_EQ(store.counts().series, 2u);
 }
 
+promql::Labels OfPod(absl::string_view ns, int number) {
+  return Named("x", {{"namespace", std::string(ns)}, {"number", absl::StrCat(number)}});
+}
+
+// Otherwise pods of one namespace could keep the series of all others out.
+TEST(Open, ANamespaceOfAnybodyLeavesRoomForOthers) {
+  Store store({.max_series = 100});
+  int greedy = 0;
+  while (store.Open(OfPod("greedy", greedy), Sender::kAnybody).ok()) ++greedy;
+  EXPECT_EQ(greedy, 80);
+  EXPECT_EQ(store.Open(OfPod("greedy", greedy), Sender::kAnybody).status().message(),
+            "namespace greedy is over its share of 100 series");
+  EXPECT_EQ(store.counts().refused_max_series, 2u);
+  int modest = 0;
+  while (store.Open(OfPod("modest", modest), Sender::kAnybody).ok()) ++modest;
+  EXPECT_EQ(modest, 16);
+  EXPECT_TRUE(store.Open(OfPod("greedy", greedy)).ok()) << "of a trusted sender";
+  // What is gone leaves its room.
+  store.Prune(kNow);
+  EXPECT_EQ(store.counts().series, 0u);
+  EXPECT_TRUE(store.Open(OfPod("greedy", 0), Sender::kAnybody).ok());
+}
+
+TEST(Open, SamplesThatTakeAllBytesKeepNoSmallNamespaceOut) {
+  constexpr size_t kBytes = 200'000;
+  Store store({.max_bytes = kBytes});
+  const auto handle = store.Open(OfPod("greedy", 0), Sender::kAnybody);
+  ASSERT_TRUE(handle.ok());
+  uint64_t random = 1;
+  for (int64_t ms = -100'000; ms < 0; ++ms) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    ASSERT_TRUE(store.Append(*handle, {kNow + ms, static_cast<double>(random)}, kNow).ok());
+  }
+  EXPECT_GT(store.counts().bytes, kBytes);
+  EXPECT_EQ(store.Open(OfPod("any", 0)).status().code(), StatusCode::kResourceExhausted);
+  int modest = 0;
+  while (store.Open(OfPod("modest", modest), Sender::kAnybody).ok()) ++modest;
+  EXPECT_GT(modest, 3);
+  EXPECT_LT(store.counts().bytes, kBytes * 17 / 10);
+}
+
 // Otherwise one sender could fill the memory through few series.
 TEST(Append, KnownSeriesOverTheBytesForgetTheirOldestSamples) {
   constexpr size_t kBytes = 200'000;

@@ -12,6 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "adapter/live/store/series_samples.h"
+#include "adapter/live/store/store_options.h"
 #include "adapter/live/store/watch.h"
 #include "promql/engine/series.h"
 
@@ -19,7 +20,8 @@ namespace flyball::live {
 
 class StoredSeries final : public promql::Series {
  public:
-  StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches);
+  StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches,
+               Sender sender = Sender::kTrusted);
 
   const promql::Labels& labels() const override { return labels_; }
   // Samples that are older than the newest one by more than the retention are not given.
@@ -63,6 +65,8 @@ class StoredSeries final : public promql::Series {
   // What it takes besides its samples: itself, its labels, and its place in the index; about.
   size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
 
+  Sender sender() const { return sender_; }
+
   // Each once, however often it is added.
   void AddWatch(const std::shared_ptr<Watch>& watch);
   void RemoveWatch(const std::shared_ptr<Watch>& watch);
@@ -74,6 +78,7 @@ class StoredSeries final : public promql::Series {
 
   const promql::Labels labels_;
   const int64_t retention_ms_;
+  const Sender sender_;
   mutable absl::Mutex mutex_;
   bool dropped_ ABSL_GUARDED_BY(mutex_) = false;
   Watches watches_ ABSL_GUARDED_BY(mutex_);

@@ -16,7 +16,8 @@ namespace flyball::scrape {
 
 class RecordedStore : public SampleStore {
  public:
-  absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels) override {
+  absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
+                                                   bool /*asked_for_by_pods*/) override {
     const std::string text = TextOf(labels);
     absl::MutexLock lock(&mutex_);
     ++opens_;
