@@ -61,7 +61,8 @@ class FullEnvoyTest(whole_test.WholeCase):
                             raw_http2.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if piece is pieces[-1] else 0, stream, piece)
                             for piece in pieces[1:]))
             time.sleep(2)  # until it has read them
-            self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 1.3 * self.MOST)
+            # Beyond it go those that are read until it looks again; without a limit it took four times as much.
+            self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 1.8 * self.MOST)
             self.assertEqual(self.flyball.held(self.webs["waits"]), 100)
         (whole_test.GO / "waits").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked)}, {200})
