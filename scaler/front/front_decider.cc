@@ -1,25 +1,10 @@
 #include "scaler/front/front_decider.h"
 
 namespace flyball::front {
-namespace {
 
-// The two options about how activators and pods report have no meaning here: the front has one
-// report a second, and no separate notice of a first request.
-scaler::RequestOptions WindowOptions(scaler::RequestOptions options) {
-  options.fold_opening = false;
-  options.mean_of_repeats = false;
-  return options;
-}
-
-}  // namespace
-
-FrontDecider::FrontDecider(const scaler::RequestSettings& settings,
-                           const scaler::RequestOptions& options, scaler::PodsSeen pods,
+FrontDecider::FrontDecider(const scaler::RequestSettings& settings, scaler::PodsSeen pods,
                            absl::Time now)
-    : settings_(settings),
-      options_(WindowOptions(options)),
-      windows_(settings_, options_),
-      decider_(settings_, options_, pods, now) {}
+    : settings_(settings), windows_(settings_), decider_(settings_, pods, now) {}
 
 void FrontDecider::Configure(const scaler::RequestSettings& settings, absl::Time now) {
   settings_ = settings;
@@ -28,7 +13,7 @@ void FrontDecider::Configure(const scaler::RequestSettings& settings, absl::Time
 }
 
 void FrontDecider::Wake(absl::Time now) {
-  windows_ = scaler::TrafficWindows(settings_, options_);
+  windows_ = scaler::TrafficWindows(settings_);
   second_ = woken_ = absl::ToUnixSeconds(now);
   recorded_ = {};
   woken_concurrency_ = 0;

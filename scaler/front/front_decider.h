@@ -20,7 +20,6 @@
 
 #include "absl/time/time.h"
 #include "scaler/math/requests/request_decider.h"
-#include "scaler/math/requests/request_options.h"
 #include "scaler/math/requests/traffic.h"
 #include "scaler/spec/request_settings.h"
 
@@ -28,8 +27,7 @@ namespace flyball::front {
 
 class FrontDecider {
  public:
-  FrontDecider(const scaler::RequestSettings& settings, const scaler::RequestOptions& options,
-               scaler::PodsSeen pods, absl::Time now);
+  FrontDecider(const scaler::RequestSettings& settings, scaler::PodsSeen pods, absl::Time now);
 
   void Configure(const scaler::RequestSettings& settings, absl::Time now);
 
@@ -50,7 +48,6 @@ class FrontDecider {
 
  private:
   scaler::RequestSettings settings_;
-  scaler::RequestOptions options_;
   scaler::TrafficWindows windows_;
   scaler::RequestDecider decider_;
   scaler::TrafficAverages averages_;

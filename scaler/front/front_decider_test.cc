@@ -16,7 +16,7 @@ scaler::RequestSettings OfTarget(double target) {
 }
 
 FrontDecider MakeDecider(const scaler::RequestSettings& settings) {
-  return FrontDecider(settings, {}, {.ready = 0}, At(0));
+  return FrontDecider(settings, {.ready = 0}, At(0));
 }
 
 TEST(FrontDeciderTest, AWakeIsNotDilutedByItsFirstNoticeNorByZerosBefore) {

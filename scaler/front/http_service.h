@@ -9,7 +9,6 @@
 
 #include "absl/time/time.h"
 #include "scaler/front/hosts/host_routes.h"
-#include "scaler/math/requests/request_options.h"
 #include "scaler/spec/request_settings.h"
 
 namespace flyball::front {
@@ -29,7 +28,6 @@ struct HttpService {
 
   // min_scale and max_scale are those of the Autoscaler.
   scaler::RequestSettings settings;
-  scaler::RequestOptions options;
 
   bool hard_limit() const { return container_concurrency > 0; }
 };

@@ -110,12 +110,6 @@ std::vector<std::string> PodTable::Endpoints() const {
   return addresses;
 }
 
-int32_t PodTable::pending() const {
-  return static_cast<int32_t>(std::count_if(pods_.begin(), pods_.end(), [](const auto& each) {
-    return Counts(each.second) && !TakesRequests(each.second);
-  }));
-}
-
 bool PodTable::any_running() const {
   return std::any_of(pods_.begin(), pods_.end(), [](const auto& each) {
     return Counts(each.second) && each.second.view.running && !each.second.view.address.empty();

@@ -67,8 +67,6 @@ class PodTable {
   std::vector<PodPlace> Places() const;
   // The addresses that take requests, sorted.
   std::vector<std::string> Endpoints() const;
-  // Pods that may take requests later.
-  int32_t pending() const;
   bool any_running() const;
   // When the next probe is due.
   absl::Time NextProbe() const;

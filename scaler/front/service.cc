@@ -38,7 +38,7 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       publisher_(shared.version),
       alone_since_(now),
       load_(now),
-      decider_(spec_.settings, spec_.options, {.ready = asleep_ ? 0 : CountReady(pods)}, now),
+      decider_(spec_.settings, {.ready = asleep_ ? 0 : CountReady(pods)}, now),
       next_evaluation_(now) {
   pods_.Set(pods, now);
   if (asleep_) pods_.DoomAll();
@@ -214,7 +214,7 @@ void Service::Activate(Turn& turn) {
         TellNotice{{NoticeKind::kWoken, spec_.name, "Requests came while there was no pod."}});
   }
   Evaluate(turn);
-  next_evaluation_ = turn.now + spec_.options.tick;
+  next_evaluation_ = turn.now + scaler::kRequestTick;
   EvaluateSoon(turn.now);
   WishForMore(turn);
 }
@@ -248,7 +248,7 @@ void Service::Advance(Turn& turn) {
   if (!begun_) return;
   if (!asleep_ && turn.now >= next_evaluation_) {
     Evaluate(turn);
-    next_evaluation_ = turn.now + spec_.options.tick;
+    next_evaluation_ = turn.now + scaler::kRequestTick;
   }
   WishForMore(turn);
   React(turn);

@@ -55,8 +55,7 @@ void Service::Evaluate(Turn& turn) {
   if (LoadIsKnown(turn)) {
     decider_.Record(turn.now, load_.SoFar(turn.envoys, turn.now), /*ended=*/false);
   }
-  const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size()),
-                              .pending = pods_.pending()};
+  const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
 }
 

@@ -17,23 +17,19 @@ int32_t InitialExcessBurst(const RequestSettings& settings) {
 
 }  // namespace
 
-RequestDecider::RequestDecider(const RequestSettings& settings, const RequestOptions& options,
-                               PodsSeen pods, absl::Time now)
+RequestDecider::RequestDecider(const RequestSettings& settings, PodsSeen pods, absl::Time now)
     : settings_(settings),
-      options_(options),
       panic_maximum_(pods.ready.value_or(0)),
       excess_burst_(InitialExcessBurst(settings)) {
   if (panic_maximum_ > 1) panic_since_ = now;
   if (settings.scale_down_delay > absl::ZeroDuration()) {
-    delayed_.emplace(settings.scale_down_delay, options.tick);
+    delayed_.emplace(settings.scale_down_delay, kRequestTick);
   }
 }
 
 RequestDecider::Demand RequestDecider::DemandOf(double average, double ready) const {
   const double up = std::ceil(settings_.max_scale_up_rate * ready);
-  const double base =
-      options_.limit_down_from_wanted ? std::max(ready, static_cast<double>(wanted_)) : ready;
-  const double down = settings_.reachable ? std::floor(base / settings_.max_scale_down_rate) : 0;
+  const double down = settings_.reachable ? std::floor(ready / settings_.max_scale_down_rate) : 0;
   Demand demand;
   demand.pods = std::ceil(average / settings_.target);
   demand.count = GoInt32(GoMin(GoMax(demand.pods, down), up));
@@ -68,10 +64,7 @@ RequestDecision RequestDecider::Evaluate(absl::Time now, PodsSeen pods,
   const double ready = std::max(1.0, static_cast<double>(*pods.ready));
   const Demand stable = DemandOf(averages.stable, ready);
   const Demand panic = DemandOf(averages.panic, ready);
-  const double counted = options_.count_pending
-                             ? std::max(1.0, static_cast<double>(*pods.ready) + pods.pending)
-                             : ready;
-  FollowPanic(now, panic.pods / counted >= settings_.panic_threshold);
+  FollowPanic(now, panic.pods / ready >= settings_.panic_threshold);
 
   int32_t wanted = stable.count;
   if (panicking()) {

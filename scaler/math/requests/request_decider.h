@@ -8,8 +8,8 @@
 // afterwards (revision.h).
 //
 // Units:   counts are int32 pods; averages, target and total are in the metric's unit.
-// Source:  Knative Serving v0.51.0 pkg/autoscaler/scaling (autoscaler.go, multiscaler.go). With the
-//          default options every number is the original's.
+// Source:  Knative Serving v0.51.0 pkg/autoscaler/scaling (autoscaler.go, multiscaler.go). Every
+//          number is the original's.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@
 
 #include "absl/time/time.h"
 #include "scaler/math/requests/recent_maximum.h"
-#include "scaler/math/requests/request_options.h"
 #include "scaler/math/requests/traffic.h"
 #include "scaler/spec/request_settings.h"
 
 namespace flyball::scaler {
 
+// How often a target is evaluated. Each slot of the scale-down delay is one tick wide.
+inline constexpr absl::Duration kRequestTick = absl::Seconds(2);
+
 struct PodsSeen {
   std::optional<int32_t> ready;  // nullopt: they cannot be counted
-  int32_t pending = 0;           // not ready yet; used by RequestOptions::count_pending only
 };
 
 struct RequestDecision {
@@ -39,8 +40,7 @@ class RequestDecider {
  public:
   // A target that has more than one pod starts in panic, so that it is not shrunk for a stable
   // window because of history that does not exist yet.
-  RequestDecider(const RequestSettings& settings, const RequestOptions& options, PodsSeen pods,
-                 absl::Time now);
+  RequestDecider(const RequestSettings& settings, PodsSeen pods, absl::Time now);
 
   // Uses other settings from now on, except that the delay of scaling down stays as it is.
   void Configure(const RequestSettings& settings) { settings_ = settings; }
@@ -66,7 +66,6 @@ class RequestDecider {
   int32_t ExcessBurst(int32_t ready, double panic_average) const;
 
   RequestSettings settings_;
-  RequestOptions options_;
   std::optional<absl::Time> panic_since_;  // the last time that the threshold was crossed
   int32_t panic_maximum_ = 0;
   std::optional<RecentMaximum> delayed_;

@@ -7,12 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "scaler/math/requests/request_options.h"
 #include "scaler/math/requests/window.h"
 #include "scaler/spec/request_settings.h"
 
@@ -35,40 +31,21 @@ struct TrafficAverages {
 class TrafficWindows {
  public:
   // Whether averages are weighted is taken from these settings and stays.
-  TrafficWindows(const RequestSettings& settings, const RequestOptions& options);
+  explicit TrafficWindows(const RequestSettings& settings);
 
   // Resizes the windows to those of other settings.
   void Configure(const RequestSettings& settings, absl::Time now);
 
-  // `source` names the reporter; it matters only with RequestOptions::mean_of_repeats.
-  void Record(absl::Time now, const TrafficSample& sample, absl::string_view source = "");
-
-  // Records the notice of a first request, which is sent at once and not at the end of a second.
-  void RecordOpening(absl::Time now, const TrafficSample& sample);
+  void Record(absl::Time now, const TrafficSample& sample);
 
   // The averages of the settings' metric.
   TrafficAverages Averages(const RequestSettings& settings, absl::Time now) const;
 
  private:
-  // What one source reported in the last second for which it reported.
-  struct SourceReports {
-    int64_t second = 0;
-    double count = 0;
-    double concurrency = 0;
-    double requests = 0;
-  };
-
-  void Add(int64_t second, double concurrency, double requests);
-  void AddMeanOfRepeats(int64_t second, double concurrency, double requests,
-                        absl::string_view source);
-
-  RequestOptions options_;
   RequestWindow stable_concurrency_;
   RequestWindow panic_concurrency_;
   RequestWindow stable_requests_;
   RequestWindow panic_requests_;
-  bool opened_ = false;  // a first request was noticed, and no other report has followed yet
-  absl::flat_hash_map<std::string, SourceReports> sources_;
 };
 
 }  // namespace flyball::scaler

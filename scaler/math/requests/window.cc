@@ -97,11 +97,4 @@ void RequestWindow::Resize(int64_t seconds, int64_t now) {
   *this = std::move(resized);
 }
 
-void RequestWindow::MoveOnlySecond(int64_t second) {
-  if (!last_ || first_ != last_ || second <= *last_) return;
-  const double sum = std::exchange(SumOf(*last_), 0);
-  SumOf(second) = sum;
-  first_ = last_ = second;
-}
-
 }  // namespace flyball::scaler

@@ -39,9 +39,6 @@ class RequestWindow {
   // Keeps the newest seconds that fit. Does nothing when the length is the same.
   void Resize(int64_t seconds, int64_t now);
 
-  // Moves the sum to the later `second` if all that was recorded belongs to one second.
-  void MoveOnlySecond(int64_t second);
-
  private:
   int64_t size() const { return static_cast<int64_t>(sums_.size()); }
   double& SumOf(int64_t second);

@@ -188,9 +188,8 @@ class LoopRun {
   void Reconcile() {
     for (int i = 0; i < kMostStepsAtOnce; ++i) {
       if (model_.has_front() && !decider_.has_value()) {
-        traffic_.emplace(settings_, RequestOptions());
-        decider_.emplace(settings_, RequestOptions(), PodsSeen{.ready = ReadyPods()},
-                         clock_.At(now_));
+        traffic_.emplace(settings_);
+        decider_.emplace(settings_, PodsSeen{.ready = ReadyPods()}, clock_.At(now_));
       }
       Step();
       if (!model_.changed()) break;

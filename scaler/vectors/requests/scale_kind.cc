@@ -123,8 +123,8 @@ class ScaleRun {
   absl::Status Create(int64_t ms) {
     ASSIGN_OR_RETURN(settings_, Resolve(written_));
     specs_.push_back(SpecJson(ms, settings_));
-    traffic_.emplace(settings_, RequestOptions());
-    decider_.emplace(settings_, RequestOptions(), Pods(), clock_.At(ms));
+    traffic_.emplace(settings_);
+    decider_.emplace(settings_, Pods(), clock_.At(ms));
     return absl::OkStatus();
   }
 
