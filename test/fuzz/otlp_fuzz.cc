@@ -30,7 +30,6 @@ class Checker : public formats::OtlpSink {
     kind_ = metric.kind;
     const auto name = formats::OtlpMetricName(metric);
     if (name.ok()) Require(flyball::promql::IsIdentifier(*name, /*colon_allowed=*/true));
-    (void)formats::OtlpUnitName(metric.unit);
   }
   void OnPoint(formats::OtlpPoint& point) override {
     Require(left_-- > 0);

@@ -190,11 +190,4 @@ absl::StatusOr<std::string> OtlpLabelName(absl::string_view key) {
   return name;
 }
 
-std::string OtlpUnitName(absl::string_view unit) {
-  const auto [main, per] = SuffixesOf(unit);
-  const std::string name =
-      main.empty() || per.empty() ? absl::StrCat(main, per) : absl::StrCat(main, "_", per);
-  return std::string(absl::StripSuffix(absl::StripPrefix(name, "_"), "_"));
-}
-
 }  // namespace flyball::formats

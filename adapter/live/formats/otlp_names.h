@@ -21,7 +21,4 @@ absl::StatusOr<std::string> OtlpMetricName(const OtlpMetric& metric);
 //   kInvalidArgument  no name, or nothing but separators
 absl::StatusOr<std::string> OtlpLabelName(absl::string_view key);
 
-// The unit of a metric's metadata: `seconds` of `s`, `bytes_per_second` of `By/s`.
-std::string OtlpUnitName(absl::string_view unit);
-
 }  // namespace flyball::formats

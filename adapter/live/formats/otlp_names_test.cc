@@ -64,11 +64,5 @@ TEST(OtlpLabelName, OtherCharactersBecomeUnderscores) {
   EXPECT_FALSE(OtlpLabelName("").ok());
 }
 
-TEST(OtlpUnitName, WordsOfBothParts) {
-  EXPECT_EQ(OtlpUnitName("By/s"), "bytes_per_second");
-  EXPECT_EQ(OtlpUnitName("1"), "");
-  EXPECT_EQ(OtlpUnitName("{req}/m"), "per_minute");
-}
-
 }  // namespace
 }  // namespace flyball::formats

@@ -23,12 +23,6 @@ inline absl::Duration FirstWait(absl::Time now, absl::Duration interval, uint64_
   return absl::Nanoseconds(wait);
 }
 
-// The tick that a scrape at `now` belongs to; ticks that were missed are skipped.
-inline absl::Time TickOf(absl::Time previous_tick, absl::Time now, absl::Duration interval) {
-  const absl::Duration since = now - previous_tick;
-  return since < interval ? previous_tick : previous_tick + absl::Floor(since, interval);
-}
-
 // Samples have the ideal tick as their stamp, unless the scrape began too long after it.
 inline absl::Time StampOf(absl::Time tick, absl::Time now, absl::Duration interval) {
   const absl::Duration tolerance = std::min(absl::Milliseconds(2), interval / 100);

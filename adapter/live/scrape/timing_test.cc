@@ -27,12 +27,6 @@ TEST(FirstWaitTest, WithinOneInterval) {
   }
 }
 
-TEST(TickTest, MissedOnesAreSkipped) {
-  EXPECT_EQ(TickOf(kNow, kNow + absl::Seconds(9), kInterval), kNow);
-  EXPECT_EQ(TickOf(kNow, kNow + absl::Seconds(10), kInterval), kNow + kInterval);
-  EXPECT_EQ(TickOf(kNow, kNow + absl::Seconds(35), kInterval), kNow + absl::Seconds(30));
-}
-
 TEST(StampTest, TheTickIfTheScrapeIsHardlyLate) {
   EXPECT_EQ(StampOf(kNow, kNow + absl::Milliseconds(2), kInterval), kNow);
   EXPECT_EQ(StampOf(kNow, kNow + absl::Milliseconds(3), kInterval), kNow + absl::Milliseconds(3));
