@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/protobuf_metric.h"
+#include "adapter/live/formats/text_escapes.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
 #include "adapter/live/formats/wire_reader.h"
@@ -36,17 +37,6 @@ constexpr MetricType kTypes[] = {
 constexpr int kValueFields[] = {metric_field::kCounter,   metric_field::kGauge,
                                 metric_field::kSummary,   metric_field::kUntyped,
                                 metric_field::kHistogram, metric_field::kHistogram};
-
-void AppendEscaped(absl::string_view text, std::string& out) {
-  for (const char c : text) {
-    if (c == '\n') {
-      absl::StrAppend(&out, "\\n");
-      continue;
-    }
-    if (c == '"' || c == '\\') out.push_back('\\');
-    out.push_back(c);
-  }
-}
 
 // Reads the families of one page one after the other, in memory that is taken once.
 class FamilyReader {
