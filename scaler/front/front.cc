@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 namespace flyball::front {
 namespace {
@@ -199,12 +195,6 @@ void Front::Probed(const std::string& name, const std::string& uid, bool passed,
     record->service->Probed(uid, passed, turn);
     Touched(*record, turn);
   });
-}
-
-WantedCount Front::Wanted(const std::string& name) const {
-  absl::MutexLock lock(&mutex_);
-  const auto found = services_.find(name);
-  return found == services_.end() ? WantedCount{} : found->second.service->Wanted();
 }
 
 bool Front::MayEnterZero(const std::string& name, absl::Time now) {

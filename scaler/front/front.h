@@ -74,9 +74,6 @@ class Front : public DataPathEvents {
   void SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now);
   void Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now);
 
-  // The count that the requests propose, to be compared with the proposals of other metrics.
-  WantedCount Wanted(const std::string& name) const;
-
   // To be called right before a scale of zero is written, for whatever reason. False while a
   // request could be lost; FrontObserver::OfferZero says when to ask again. After true, requests
   // are held until the scale is raised, or until ScaleRefused says that zero was not written.

@@ -204,7 +204,7 @@ void SimulatedFront::Tell(const std::string& service, const ColdStart& parts) {
 void SimulatedFront::DecideCount(const std::string& name, int32_t others) {
   if (front_ == nullptr) return;
   Target& target = targets_.at(name);
-  const WantedCount wanted = front_->Wanted(name);
+  const WantedCount wanted = front_->Snapshot(name).value_or(ServiceSnapshot()).wanted;
   if (!wanted.known && others == 0) return;
   int32_t decided = std::min(std::max(wanted.count, others), 5);
   if (decided == target.target.replicas) return;

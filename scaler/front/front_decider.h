@@ -42,8 +42,6 @@ class FrontDecider {
 
   // From the last valid evaluation; -1 before the first one.
   int32_t wanted() const { return decider_.wanted(); }
-  int32_t excess_burst() const { return decider_.excess_burst(); }
-  bool panicking() const { return decider_.panicking(); }
   const scaler::TrafficAverages& averages() const { return averages_; }
 
  private:

@@ -134,7 +134,7 @@ TEST_F(FrontTest, AThousandAtZeroWishForWhatTheyNeedAfterATenthOfASecond) {
   told_.Take();
   front_.Advance(At(2.15));
   EXPECT_THAT(told_.Take(), ElementsAre("wish 15"));
-  EXPECT_EQ(front_.Wanted(kWeb), (WantedCount{.known = true, .count = 15}));
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 15}));
 }
 
 TEST_F(FrontTest, ACrowdThatComesSlowlyIsCountedAgain) {

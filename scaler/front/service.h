@@ -183,7 +183,6 @@ class Service {
   absl::Time next_evaluation_;
 
   ColdStartWatch cold_start_;
-  std::optional<ColdStart> last_cold_start_;
 };
 
 }  // namespace flyball::front

@@ -122,21 +122,14 @@ ServiceSnapshot Service::Snapshot() const {
   ServiceSnapshot snapshot;
   snapshot.state = state_;
   snapshot.gated = publisher_.gated();
-  snapshot.asleep = asleep_;
   snapshot.held = static_cast<int64_t>(queue_.size());
   if (spec_.hard_limit()) {
     snapshot.slots_used = slots_.used();
     snapshot.slots_total = slots_.total();
   }
-  snapshot.ready_pods = static_cast<int32_t>(endpoints_.size());
   snapshot.acks_pending = publisher_.acks().pending();
   snapshot.not_ready = not_ready_;
-  snapshot.last_cold_start = last_cold_start_;
   snapshot.wanted = Wanted();
-  snapshot.stable_average = decider_.averages().stable;
-  snapshot.panic_average = decider_.averages().panic;
-  snapshot.panicking = decider_.panicking();
-  snapshot.excess_burst = decider_.excess_burst();
   return snapshot;
 }
 

@@ -101,7 +101,6 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
   }
   turn.effects.push_back(ReleaseRequest{request.id, std::move(pod)});
   if (const auto cold_start = cold_start_.Released(turn.now)) {
-    last_cold_start_ = cold_start;
     turn.effects.push_back(TellColdStart{spec_.name, *cold_start});
   }
 }

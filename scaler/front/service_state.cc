@@ -38,9 +38,4 @@ ServiceState NextState(ServiceState state, const ServiceFacts& facts) {
   return state;
 }
 
-const char* NameOf(ServiceState state) {
-  constexpr const char* kNames[] = {"zero", "activating", "opening", "open", "closing", "failing"};
-  return kNames[static_cast<int>(state)];
-}
-
 }  // namespace flyball::front

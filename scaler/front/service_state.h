@@ -43,6 +43,4 @@ inline bool Probes(ServiceState state) {
   return state == ServiceState::kActivating || state == ServiceState::kFailing;
 }
 
-const char* NameOf(ServiceState state);
-
 }  // namespace flyball::front

@@ -5,10 +5,9 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "scaler/front/notices.h"
+#include "absl/time/time.h"
 #include "scaler/front/service_state.h"
 
 namespace flyball::front {
@@ -23,20 +22,12 @@ struct WantedCount {
 struct ServiceSnapshot {
   ServiceState state = ServiceState::kZero;
   bool gated = true;
-  bool asleep = false;  // the scale is zero
   int64_t held = 0;
   int64_t slots_used = 0;
   int64_t slots_total = 0;  // 0: no hard limit
-  int32_t ready_pods = 0;
   int acks_pending = 0;
   std::string not_ready;  // why zero has to wait or waking may be slow; empty: all is well
-  std::optional<ColdStart> last_cold_start;
-
   WantedCount wanted;
-  double stable_average = 0;  // in the metric's unit
-  double panic_average = 0;
-  bool panicking = false;
-  int32_t excess_burst = 0;
 };
 
 // Since the start.
