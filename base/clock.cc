@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include <thread>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"

@@ -1,7 +1,6 @@
 #include "base/timed_waits.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace flyball {
 

@@ -6,7 +6,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "base/go/text.h"
 #include "base/status_macros.h"
 
 namespace flyball::rules {

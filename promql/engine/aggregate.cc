@@ -1,6 +1,5 @@
 #include "promql/engine/operators.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -6,7 +6,6 @@
 #include "base/status_macros.h"
 #include "promql/engine/operators.h"
 #include "promql/functions.h"
-#include "promql/text.h"
 
 namespace flyball::promql {
 namespace {

@@ -1,5 +1,4 @@
 // The events that the transport reports to the front.
-#include <algorithm>
 #include <map>
 #include <utility>
 

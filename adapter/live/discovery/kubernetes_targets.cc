@@ -1,7 +1,5 @@
 // Facts -> targets.
-#include <algorithm>
 #include <set>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

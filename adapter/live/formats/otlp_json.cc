@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>

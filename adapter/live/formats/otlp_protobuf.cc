@@ -1,5 +1,3 @@
-#include <string>
-
 #include "adapter/live/formats/otlp_protobuf.h"
 #include "adapter/live/formats/otlp_readers.h"
 #include "adapter/live/formats/wire_reader.h"

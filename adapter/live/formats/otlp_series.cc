@@ -1,7 +1,6 @@
 #include "adapter/live/formats/otlp_series.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_names.h"

@@ -1,7 +1,6 @@
 #include "adapter/live/formats/series_labels.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/text_escapes.h"

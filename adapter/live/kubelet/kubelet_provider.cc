@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapter/object_candidates.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/hash/hash.h"
-#include "absl/strings/str_cat.h"
 #include "adapter/live/formats/series_labels.h"
 #include "adapter/live/formats/text.h"
 #include "base/status_macros.h"

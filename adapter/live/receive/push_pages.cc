@@ -1,8 +1,6 @@
 #include "adapter/live/receive/push_pages.h"
 
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"

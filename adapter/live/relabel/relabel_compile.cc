@@ -1,7 +1,6 @@
 // What a rule must be, checked once.
 #include <re2/re2.h>
 
-#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"

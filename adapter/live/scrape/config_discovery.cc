@@ -4,7 +4,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "adapter/live/scrape/config_reader.h"
 #include "base/go/text.h"
 

@@ -2,7 +2,6 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

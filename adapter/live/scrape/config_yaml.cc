@@ -1,20 +1,13 @@
 // The YAML tree of a scrape configuration -> its typed form.
-#include <re2/re2.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <set>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/scrape/config.h"
 #include "adapter/live/scrape/config_reader.h"
 
 namespace flyball::scrape {
 
-using rules::Place;
 using rules::YamlNode;
 
 void ConfigReader::ReadFile(const YamlNode& node, Config& out) {

@@ -1,6 +1,5 @@
 #include "adapter/live/scrape/target_board.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"

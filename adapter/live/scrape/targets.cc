@@ -1,6 +1,5 @@
 #include "adapter/live/scrape/targets.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 

@@ -11,7 +11,6 @@
 #include "adapter/live/store/bytes.h"
 #include "adapter/live/store/store_file.h"
 #include "adapter/live/store/store_file_format.h"
-#include "base/status_macros.h"
 
 namespace flyball::live {
 namespace {
