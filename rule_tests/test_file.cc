@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
+#include "kube/objects/yaml_documents.h"
 #include "promql/engine/series_notation.h"
 #include "promql/parser.h"
 
@@ -286,7 +287,7 @@ RuleTestFile ReadRuleTestFile(absl::string_view text, rules::Findings& findings)
     return {};
   }
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
+    const std::vector<YAML::Node> documents = kube::LoadYamlDocuments(std::string(text));
     if (documents.size() == 1) return Reader(findings).ReadFile(documents[0]);
     findings.Error({}, "", absl::StrCat("holds ", documents.size(), " documents, expected one"));
   } catch (const YAML::Exception& e) {

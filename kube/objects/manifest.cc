@@ -11,6 +11,7 @@
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "kube/objects/api_version.h"
+#include "kube/objects/yaml_documents.h"
 #include "yaml-cpp/yaml.h"
 
 namespace flyball::kube {
@@ -124,7 +125,7 @@ absl::StatusOr<std::vector<ManifestObject>> ReadManifest(const std::string& text
   }
   try {
     Reader reader(file);
-    for (const YAML::Node& document : YAML::LoadAll(text)) {
+    for (const YAML::Node& document : LoadYamlDocuments(text)) {
       RETURN_IF_ERROR(reader.ReadDocument(document));
     }
     return reader.Take();
