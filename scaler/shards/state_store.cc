@@ -107,6 +107,13 @@ void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
   for (Item& item : items) item.time = std::min(item.time, now);
 }
 
+// What was recommended last, as far as the maximum allows it. While it is above the count, which
+// policies or failed writes hold back, no count that is found would tell the next owner of it.
+int32_t RecommendedNow(const ScalerState& state, const Managed& managed) {
+  if (state.recommendations.empty()) return 0;
+  return std::min(state.recommendations.back().replicas, managed.autoscaler.max_replicas);
+}
+
 }  // namespace
 
 ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
@@ -273,7 +280,10 @@ class StateStore::Impl {
     }
     // From a smaller count than the true one the next owner could not tell what was removed.
     if (record.scale_written || replicas > held.replicas) held.change_unsaved = true;
-    if (!held.IsSafe()) shard.urgent = shard.changed = true;
+    const bool grows = record.mode == Mode::kAct &&
+                       RecommendedNow(compact, *record.managed) >
+                           std::max(replicas, RecommendedNow(held.state, *record.managed));
+    if (grows || !held.IsSafe()) shard.urgent = shard.changed = true;
     held.untaken = held.as_read = false;
     held.steadiness = nullptr;
     held.replicas = replicas;

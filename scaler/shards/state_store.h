@@ -2,8 +2,8 @@
 // replica which decides them next continues instead of beginning anew.
 //
 // Past recommendations and changes of the scale are taken from each decision. They are saved at
-// most each `interval` if they changed, sooner if IsSafe asks for it, and when a shard is handed
-// over; they are read when a shard is taken.
+// most each `interval` if they changed, sooner if IsSafe or growth asks for it, and when a shard is
+// handed over; they are read when a shard is taken.
 //
 // The new owner must never shrink a target that the last owner would have held:
 //   * what was decided between the last save and a crash is in no record. The count that is found
@@ -12,6 +12,7 @@
 //   * wall clocks of two machines need not agree, so a record counts as saved just now: past
 //     recommendations and removals do not age in between. Additions, which allow removals, do age,
 //     by the wall clocks;
+//   * a new recommendation above the count is saved soon, since no count stands for it;
 //   * a target is not made smaller before its state was saved, with its last change (IsSafe): from
 //     a difference of counts the next owner could tell neither additions nor a removal that
 //     somebody else has undone;

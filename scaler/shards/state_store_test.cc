@@ -364,6 +364,7 @@ class StateStoreTest : public testing::Test {
               std::vector<Recommendation> recommendations, std::vector<ScaleEvent> additions = {}) {
     auto managed = std::make_shared<Managed>();
     managed->key = Key(name);
+    managed->autoscaler.max_replicas = 10;
     Decision decision;
     decision.outcome = Outcome::kDecided;
     decision.current = current;
@@ -475,6 +476,26 @@ TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 4);
   EXPECT_EQ(store->stats().written, 4u);
+}
+
+TEST_F(StateStoreTest, ARecommendationAboveTheCountIsSavedSoon) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  Pass(absl::Seconds(15));
+  store->WriteWhatChanged();
+  ASSERT_EQ(server_.writes, 1);
+  const auto writes_after = [&](int recommended) {
+    Decide(*store, "web", 5, {{recommended, Ago(-15)}});
+    Pass(absl::Seconds(1));
+    store->WriteWhatChanged();
+    return server_.writes;
+  };
+  EXPECT_EQ(writes_after(8), 2);
+  EXPECT_EQ(writes_after(8), 2);
+  EXPECT_EQ(writes_after(7), 2);   // the one that was saved is higher
+  EXPECT_EQ(writes_after(11), 3);  // up to the maximum
+  EXPECT_EQ(writes_after(14), 3);
 }
 
 TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
