@@ -263,7 +263,7 @@ class StateStore::Impl {
     if (record.mode == Mode::kShadow || decision.outcome == Outcome::kScaleUnknown) return;
     // Every replica decides what is advised, also while the shard is being handed over: what the
     // next owner needs must not be replaced by what was decided without it.
-    if (!record.restored) return;
+    if (!record.restored && record.mode != Mode::kAct) return;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
     // Additions that were seen while we did not act may not be ours: they must not allow removals
@@ -273,6 +273,7 @@ class StateStore::Impl {
     Shard& shard = ShardFor(record.managed->key);
     if (!shard.loaded) return;
     HeldState& held = shard.states[record.managed->key];
+    if (held.untaken && !record.restored) return AddTo(held, decision, shard);
     const int32_t replicas = record.scale_written ? decision.desired : decision.current;
     if (held.untaken || held.replicas != replicas || !SameValues(held.state, compact) ||
         Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
@@ -367,6 +368,18 @@ class StateStore::Impl {
     absl::Duration write_took;
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
+
+  // An owner that does not see the scale cannot compare the record with the count, and decides
+  // without it. It makes nothing smaller, but the next one must know what it recommended.
+  void AddTo(HeldState& held, const Decision& decision, Shard& shard) const {
+    if (decision.outcome != Outcome::kDecided) return;
+    FollowClock(held);
+    ScalerState all = held.state;
+    all.recommendations.push_back({decision.recommendation, decision.now});
+    CompactState(all, held.state);
+    held.seen = clock_.MonotonicNow();
+    shard.changed = true;
+  }
 
   std::string Name(int index) const { return absl::StrCat(options_.prefix, "-", index); }
   std::string Path(int index) const {

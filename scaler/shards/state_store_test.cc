@@ -368,11 +368,14 @@ class StateStoreTest : public testing::Test {
     Decision decision;
     decision.outcome = Outcome::kDecided;
     decision.current = current;
+    decision.recommendation = 7;
+    decision.now = kNow;
     decision.state.recommendations = std::move(recommendations);
     decision.state.scale_ups = std::move(additions);
     DecisionRecord record;
     record.managed = managed;
     record.mode = mode_;
+    record.restored = restored_;
     record.decision = &decision;
     store.OnDecision(record);
   }
@@ -380,6 +383,7 @@ class StateStoreTest : public testing::Test {
   void Pass(absl::Duration time) { clock_.Advance(time); }
 
   Mode mode_ = Mode::kAct;
+  bool restored_ = true;
   FakeConfigMaps server_;
   SimulatedClock clock_{kNow};
   kube::ApiClient client_{server_, clock_};
@@ -496,6 +500,38 @@ TEST_F(StateStoreTest, ARecommendationAboveTheCountIsSavedSoon) {
   EXPECT_EQ(writes_after(7), 2);   // the one that was saved is higher
   EXPECT_EQ(writes_after(11), 3);  // up to the maximum
   EXPECT_EQ(writes_after(14), 3);
+}
+
+// While it does not see the scale: what it decides is added to what it has read.
+TEST_F(StateStoreTest, WhatIsDecidedBeforeTheRecordIsTakenIsHandedOnBesideIt) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{9, Ago(40)}});
+  first->Save(0);
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  restored_ = false;
+  Decide(*second, "web", 4, {{4, Ago(0)}});
+  second->Save(0);
+  const auto third = Make();
+  ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
+  const auto state = third->Take(Key("web"), 5, kNow);
+  ASSERT_TRUE(state.has_value());
+  EXPECT_THAT(state->state.recommendations,
+              testing::ElementsAre(Recommendation{9, Ago(40)}, Recommendation{7, Ago(0)}));
+}
+
+TEST_F(StateStoreTest, WhatIsOursIsSavedAlsoBeforeItIsRestoredAgain) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{9, Ago(40)}});
+  restored_ = false;
+  Decide(*store, "web", 5, {{6, Ago(0)}});
+  store->Save(0);
+  const auto next = Make();
+  ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
+  EXPECT_THAT(next->Take(Key("web"), 5, kNow)->state.recommendations,
+              testing::ElementsAre(Recommendation{6, Ago(0)}));
 }
 
 TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
