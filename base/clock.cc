@@ -40,10 +40,8 @@ class SystemClock : public Clock {
   bool Rings() {
     absl::MutexLock lock(&mutex_);
     if (rings_) return true;
-    absl::StatusOr<std::thread> thread = UnlessNoThread([this] {
-      return std::thread([this] {
-        while (true) waits_.SleepUntil(*this, waits_.Ring(MonotonicNow()));
-      });
+    absl::StatusOr<std::thread> thread = MakeThread([this] {
+      while (true) waits_.SleepUntil(*this, waits_.Ring(MonotonicNow()));
     });
     if (!thread.ok()) return false;
     thread->detach();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <system_error>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +23,12 @@ auto UnlessNoThread(Make make)
   } catch (const std::system_error& error) {
     return absl::ResourceExhaustedError(absl::StrCat("no thread can be made: ", error.what()));
   }
+}
+
+// A thread that runs `run`, or kResourceExhausted.
+template <typename Run>
+absl::StatusOr<std::thread> MakeThread(Run run) {
+  return UnlessNoThread([&run] { return std::thread(std::move(run)); });
 }
 
 }  // namespace flyball

@@ -64,8 +64,7 @@ void WorkerPool::Submit(std::function<void()> task) {
   }
   queue_.push_back(std::move(task));
   if (static_cast<int>(threads_.size()) >= max_threads_) return;
-  absl::StatusOr<std::thread> another =
-      UnlessNoThread([this] { return std::thread([this] { Work(); }); });
+  absl::StatusOr<std::thread> another = MakeThread([this] { Work(); });
   // If none can be made, the task waits for the existing threads.
   if (another.ok()) threads_.push_back(*std::move(another));
 }

@@ -96,8 +96,7 @@ void EventWorkers::Stop() {
 
 absl::Status EventWorkers::Add() {
   const uint64_t id = next_++;
-  ASSIGN_OR_RETURN(std::thread worker,
-                   UnlessNoThread([&] { return std::thread([this, id] { Work(id); }); }));
+  ASSIGN_OR_RETURN(std::thread worker, MakeThread([this, id] { Work(id); }));
   workers_[id] = std::move(worker);
   ++count_;
   return absl::OkStatus();

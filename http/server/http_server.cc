@@ -108,8 +108,7 @@ class HttpServer::Impl {
       started = absl::UnavailableError("no file descriptors left");
     }
     if (started.ok()) {
-      absl::StatusOr<std::thread> accepting =
-          UnlessNoThread([this] { return std::thread([this] { AcceptAndSweep(); }); });
+      absl::StatusOr<std::thread> accepting = MakeThread([this] { AcceptAndSweep(); });
       if (accepting.ok()) accepting_ = *std::move(accepting);
       started.Update(accepting.status());
     }

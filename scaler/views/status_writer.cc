@@ -18,8 +18,7 @@ StatusWriter::StatusWriter(const Deps& deps, int threads, OnFailure on_failure)
   if (threads == 0) return;
   threads_.emplace_back([this] { Work(); });
   while (static_cast<int>(threads_.size()) < threads) {
-    absl::StatusOr<std::thread> another =
-        UnlessNoThread([this] { return std::thread([this] { Work(); }); });
+    absl::StatusOr<std::thread> another = MakeThread([this] { Work(); });
     if (!another.ok()) break;  // those that are there do the work, though more slowly
     threads_.push_back(*std::move(another));
   }

@@ -123,8 +123,7 @@ absl::Status Prober::Start() {
   wake_fd_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (wake_fd_ < 0) return absl::UnavailableError(absl::StrCat("eventfd: ", strerror(errno)));
   absl::MutexLock lock(&mutex_);
-  absl::StatusOr<std::thread> made =
-      UnlessNoThread([this] { return std::thread([this] { Run(); }); });
+  absl::StatusOr<std::thread> made = MakeThread([this] { Run(); });
   if (!made.ok()) {
     close(std::exchange(wake_fd_, -1));
     return made.status();
