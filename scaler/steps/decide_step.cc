@@ -408,8 +408,8 @@ void DecideStep::PrepareState(TrackedAutoscaler& tracked, const Times& now) cons
     if (written.unconfirmed.has_value()) written.unconfirmed->time += jump;
   }
   TakeStoredStatus(tracked);
-  if (!last.made || last.status_is_old) NoteWriteOfEarlierTerm(last, written);
   if (!last.made || last.status_is_old) {
+    NoteWriteOfEarlierTerm(last, written);
     last.last_active =
         std::max(last.last_active, TakeOverActivity(inputs.managed->last_active,
                                                     MayHaveBeenActive(inputs, now.wall), now.wall));
