@@ -40,7 +40,7 @@ struct PodsAnswer {
 };
 
 // One pod's sample in the answer of a metrics API. There is at most one for each name, whether or
-// not the pod is in the table: readings.h keeps the last sample of a repeated name.
+// not the pod is in the table: read_items.h keeps the last sample of a repeated name.
 struct PodSample {
   int32_t row = kStranger;  // in the PodTable
   int64_t value_milli = 0;

@@ -1,8 +1,7 @@
-// Makes readings from answers of the metrics APIs.
+// Makes readings from answers of the metrics APIs as files state them: those of the vectors, of
+// `explain` and of simulations. What the loop reads is made by the same functions, of read_items.h.
 //
-// Pure. Source: Kubernetes v1.34.4 podautoscaler/metrics/client.go and k8s.io/metrics v0.34.4
-// pkg/client/custom_metrics, error texts included. The age of samples is not checked: a stale one
-// counts fully. Only for cpu its time bears on whether the pod counts as ready (hpa/pod_groups.cc).
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -50,9 +49,6 @@ struct MetricsAnswer {
   std::string error;
   std::vector<Item> items;
 };
-
-// The error of a reading that an API answered with `error` or, if that is "", with no items.
-std::string UnreadText(absl::string_view api, absl::string_view error);
 
 // The samples of one resource, of the whole pod when `container` is "". A pod has no sample if one
 // of its containers does not state the resource.

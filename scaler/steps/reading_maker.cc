@@ -6,72 +6,24 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "base/go/arithmetic.h"
+#include "scaler/math/read_items.h"
 #include "scaler/math/readings.h"
 #include "scaler/steps/guard.h"
 
 namespace flyball::scaler {
 namespace {
 
-void Clear(Reading& reading) {
-  reading.error.clear();
-  reading.instead.reset();
-  reading.samples.clear();
-  reading.amounts_milli.clear();
-  reading.timestamp.reset();
-}
-
-// Makes the reading an error if the API or the guard returned an error, or if no item counted.
-void EndReading(absl::string_view api, size_t counted, absl::string_view error, Reading& reading) {
-  if (counted > 0 && error.empty()) return;
-  Clear(reading);
-  reading.error = UnreadText(api, error);
-}
-
 // Sets the error text for an amount beyond the limit; the first such amount wins.
 void NoteBeyond(absl::string_view what, int64_t milli, std::string& error) {
   if (error.empty()) error = BeyondText(what, kube::Quantity::FromMilli(milli));
 }
 
-// Calls `take(place, sample)`, which fills the sample of one item or returns false, for each item
-// that counts, and adds the samples to the reading: in the order of the answer, or in that of the
-// table where the answer covers the whole namespace. Returns how many items counted.
-template <typename NameOf, typename Take>
-size_t ReadItems(const Answer& answer, size_t items, const PodTable& table, NameOf name_of,
-                 Take take, Reading& reading) {
+PodItems ItemsOf(const Answer& answer, size_t count) {
   const auto& places = answer.places();
-  const bool whole = answer.whole_namespace;
-  // Where a name is repeated, its last sample counts, at the position of the first.
-  const bool repeats = !whole && places.size() != items;
-  absl::flat_hash_map<absl::string_view, size_t> sample_of;  // by name, where some are repeated
-  PodSample sample;
-  size_t counted = 0;
-  size_t next = 0;
-  for (size_t i = 0; i < (whole ? table.size() : items); ++i) {
-    size_t place = i;
-    if (whole) {
-      const auto found = places.find(table.name(i));
-      if (found == places.end()) continue;
-      place = found->second;
-      sample.row = static_cast<int32_t>(i);
-    } else {
-      sample.row = table.Find(name_of(i), next);
-      if (sample.row != kStranger) next = static_cast<size_t>(sample.row) + 1;
-    }
-    ++counted;
-    if (!take(place, sample)) continue;
-    if (repeats) {
-      const auto [earlier, fresh] = sample_of.try_emplace(name_of(i), reading.samples.size());
-      if (!fresh) {
-        reading.samples[earlier->second] = sample;
-        continue;
-      }
-    }
-    reading.samples.push_back(sample);
-  }
-  return counted;
+  return {.count = count,
+          .places = answer.whole_namespace ? &places : nullptr,
+          .may_repeat = places.size() != count};
 }
 
 // Not inlined, to keep the loops over the pods small: such amounts are very rare.
@@ -87,62 +39,59 @@ ABSL_ATTRIBUTE_NOINLINE void NoteBeyond(const adapter::PodMetrics& pod,
 // What the pod, or one container of it, uses; nullopt: the answer does not tell.
 std::optional<int64_t> UsageOf(const adapter::PodMetrics& pod, const MetricSpec& metric,
                                std::string& error) {
-  const bool cpu = metric.resource == "cpu";
-  const bool of_one = metric.type == MetricType::kContainerResource;
-  std::optional<int64_t> sum;
-  for (const adapter::ContainerUsage& container : pod.containers) {
-    const auto& [cpu_milli, memory_milli] = container.usage;
-    if (IsBeyond(cpu_milli) || IsBeyond(memory_milli)) NoteBeyond(pod, container, error);
-    if (!cpu && metric.resource != "memory") continue;
-    if (of_one && (sum.has_value() || container.name != metric.container)) continue;
-    sum = WrapAdd(sum.value_or(0), cpu ? cpu_milli : memory_milli);
+  for (const adapter::ContainerUsage& one : pod.containers) {
+    const auto& [cpu, memory] = one.usage;
+    if (IsBeyond(cpu) || IsBeyond(memory)) NoteBeyond(pod, one, error);
   }
-  return sum;
+  const bool of_one = metric.type == MetricType::kContainerResource;
+  const bool cpu = metric.resource == "cpu";
+  if (!cpu && metric.resource != "memory") return std::nullopt;
+  return SumOfContainers(
+      pod.containers, of_one ? absl::string_view(metric.container) : "",
+      [&](const adapter::ContainerUsage& one) {
+        return std::make_optional(cpu ? one.usage.cpu_milli : one.usage.memory_milli);
+      });
 }
 
 void ReadUsage(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                Reading& reading) {
-  std::string error = answer.error;
-  const size_t counted = ReadItems(
-      answer, answer.pods.size(), table,
-      [&](size_t place) -> absl::string_view { return answer.pods[place].pod->name; },
-      [&](size_t place, PodSample& sample) {
-        const adapter::PodMetrics& pod = answer.pods[place];
-        if (!reading.timestamp.has_value()) reading.timestamp = pod.timestamp;
-        sample.timestamp = pod.timestamp;
-        sample.window = pod.window;
-        const std::optional<int64_t> usage = UsageOf(pod, metric, error);
+  const std::vector<adapter::PodMetrics>& pods = answer.pods;
+  ReadPodItems(
+      "resource", ItemsOf(answer, pods.size()), answer.error, table,
+      [&](size_t place) -> absl::string_view { return pods[place].pod->name; },
+      [&](size_t place) { return std::make_optional(pods[place].timestamp); },
+      [&](size_t place, PodSample& sample, std::string& error) {
+        const std::optional<int64_t> usage = UsageOf(pods[place], metric, error);
         sample.value_milli = usage.value_or(0);
+        sample.window = pods[place].window;
         return usage.has_value();
       },
       reading);
-  EndReading("resource", counted, error, reading);
 }
 
 void ReadPodValues(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                    Reading& reading) {
-  std::string error = answer.error;
+  const std::vector<adapter::CustomMetricValue>& values = answer.objects;
+  std::string unread = answer.error;
   // For a selector without pods the metrics API answers that it does not find the metric, so the
   // same is said here.
-  if (answer.whole_namespace && table.empty() && error.empty()) {
-    error = absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
+  if (answer.whole_namespace && table.empty() && unread.empty()) {
+    unread = absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
   }
-  reading.timestamp = answer.objects_time;
-  const size_t counted = ReadItems(
-      answer, answer.objects.size(), table,
-      [&](size_t place) -> absl::string_view { return answer.objects[place].object.name; },
-      [&](size_t place, PodSample& sample) {
-        const adapter::CustomMetricValue& value = answer.objects[place];
+  ReadPodItems(
+      "custom", ItemsOf(answer, values.size()), std::move(unread), table,
+      [&](size_t place) -> absl::string_view { return values[place].object.name; },
+      [&](size_t) { return std::make_optional(answer.objects_time); },
+      [&](size_t place, PodSample& sample, std::string& error) {
+        const adapter::CustomMetricValue& value = values[place];
         if (IsBeyond(value.value_milli)) {
           NoteBeyond(absl::StrCat("value of ", value.object.name), value.value_milli, error);
         }
         sample.value_milli = value.value_milli;
-        sample.timestamp = answer.objects_time;
         sample.window = absl::Minutes(1);
         return true;
       },
       reading);
-  EndReading("custom", counted, error, reading);
 }
 
 void ReadObjectValue(const Answer& answer, Reading& reading) {
@@ -157,15 +106,16 @@ void ReadObjectValue(const Answer& answer, Reading& reading) {
 }
 
 void ReadSeries(const Answer& answer, Reading& reading) {
-  std::string error = answer.error;
-  for (const adapter::ExternalMetricValue& one : answer.series) {
-    if (!reading.timestamp.has_value()) reading.timestamp = one.timestamp;
-    if (IsBeyond(one.value_milli)) {
-      NoteBeyond(absl::StrCat("series ", &one - answer.series.data()), one.value_milli, error);
-    }
-    reading.amounts_milli.push_back(one.value_milli);
-  }
-  EndReading("external", answer.series.size(), error, reading);
+  const std::vector<adapter::ExternalMetricValue>& series = answer.series;
+  ReadAmounts(
+      "external", series.size(), answer.error,
+      [&](size_t place) { return std::make_optional(series[place].timestamp); },
+      [&](size_t place, std::string& error) {
+        const int64_t milli = series[place].value_milli;
+        if (IsBeyond(milli)) NoteBeyond(absl::StrCat("series ", place), milli, error);
+        return milli;
+      },
+      reading);
 }
 
 bool SameSample(const PodSample& a, const PodSample& b, bool times_matter) {
@@ -177,7 +127,6 @@ bool SameSample(const PodSample& a, const PodSample& b, bool times_matter) {
 
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading) {
-  Clear(reading);
   switch (metric.type) {
     case MetricType::kResource:
     case MetricType::kContainerResource:
@@ -193,6 +142,7 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
       ReadSeries(answer, reading);
       break;
     case MetricType::kUnknown:
+      ClearReading(reading);
       break;
   }
   GuardReading(reading);
@@ -213,7 +163,7 @@ void DropStrangers(Reading& reading) {
 }
 
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading) {
-  Clear(reading);
+  ClearReading(reading);
   reading.error = trigger.error;
   if (!trigger.error.empty()) return;
   reading.timestamp = trigger.time;

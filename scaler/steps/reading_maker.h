@@ -1,9 +1,8 @@
-// Makes readings from answers, without an allocation for each pod.
+// Makes readings from answers of providers by the functions of math/read_items.h, with the guard of
+// guard.h, and without an allocation for each pod.
 //
-// Pure. The result equals what scaler/math/readings.h makes from the same answer after the guard of
-// guard.h, error texts included. There is one difference: in an answer for a whole namespace only
-// the pods of the table count, so pods that the metrics API knows and our watch does not (yet) are
-// left out.
+// Pure. In an answer for a whole namespace only the pods of the table count, so pods that the
+// metrics API knows and our watch does not (yet) are left out.
 #pragma once
 
 #include "scaler/math/input.h"
