@@ -5,6 +5,7 @@
 // say.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -90,5 +91,11 @@ struct OwnSpec {
   bool owned_pods_only = false;
   Schedules schedules;  // a HorizontalPodAutoscaler has them in annotations
 };
+
+// Whether requests are carried to the target.
+inline bool CarriesRequests(const OwnSpec& own) {
+  return std::any_of(own.triggers.begin(), own.triggers.end(),
+                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
+}
 
 }  // namespace flyball::scaler

@@ -1,6 +1,5 @@
 #include "scaler/steps/act_step.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -36,13 +35,6 @@ void DecideAnew(TrackedAutoscaler& tracked, WriteOutcome& write) {
   write.dropped = true;
   write.decide_anew = true;
   tracked.inputs.target.question = nullptr;
-}
-
-// Whether requests are carried to the target.
-bool IsCarried(const TrackedAutoscaler& tracked) {
-  const std::vector<TriggerSpec>& triggers = tracked.inputs.managed->own.triggers;
-  return std::any_of(triggers.begin(), triggers.end(),
-                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
 }
 
 constexpr int kAttempts = 5;
@@ -100,7 +92,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
       return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
     }
   }
-  if (decision.desired == 0 && deps_.front != nullptr && IsCarried(tracked) &&
+  if (decision.desired == 0 && deps_.front != nullptr &&
+      CarriesRequests(tracked.inputs.managed->own) &&
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
     return absl::AbortedError("zero waits until every request is sure to be seen");
   }
@@ -177,7 +170,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   const bool sent = tracked.written.unconfirmed.has_value();
   const absl::Time made = grows && sent ? tracked.written.unconfirmed->time : answered;
   if (!grows && sent) tracked.written.unconfirmed->time = answered;
-  if (deps_.front != nullptr && IsCarried(tracked)) {
+  if (deps_.front != nullptr && CarriesRequests(tracked.inputs.managed->own)) {
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
   }

@@ -132,12 +132,6 @@ std::optional<Reading::Instead> CountOfTrigger(TrackedAutoscaler& tracked, size_
                       now);
 }
 
-bool CarriesRequests(const Managed& managed) {
-  const std::vector<TriggerSpec>& triggers = managed.own.triggers;
-  return std::any_of(triggers.begin(), triggers.end(),
-                     [](const TriggerSpec& trigger) { return trigger.type == kHttpTrigger; });
-}
-
 // Adds the removals in `own` that the state lacks. Those that were saved are dated later there, and
 // the state may have taken the change of the count for one.
 void KeepRemovals(const std::vector<ScaleEvent>& own, ScalerState& state) {
@@ -478,7 +472,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   scratch.recommendations.assign(state.recommendations.begin(), state.recommendations.end());
   DeciderOf(*input.autoscaler).Decide(input, {}, scratch.workspace, last.decision);
   if (last.activation.has_value()) ApplyActivation(input, *last.activation, last.decision);
-  if (inputs.managed->key.kind == AutoscalerKind::kOwn && !CarriesRequests(*inputs.managed)) {
+  if (inputs.managed->key.kind == AutoscalerKind::kOwn && !CarriesRequests(inputs.managed->own)) {
     RemoveCondition(kFrontReady, last.decision.status.conditions);
   }
   KeepRecommendations(scratch.recommendations, now.wall, LongestWindowOf(*input.config), state);
