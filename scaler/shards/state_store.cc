@@ -3,60 +3,26 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/go/arithmetic.h"
 #include "base/repeating_thread.h"
 #include "base/status_macros.h"
-#include "kube/objects/json_members.h"
+#include "scaler/shards/move_states.h"
 #include "scaler/shards/shards.h"
+#include "scaler/shards/state_records.h"
 #include "scaler/stores/state_upkeep.h"
 
 namespace flyball::scaler {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr char kEpochAnnotation[] = "flyball.dev/lease-transitions";
-constexpr char kDivisionAnnotation[] = "flyball.dev/shard-division";
-constexpr char kDataKey[] = "state";
 constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
 // If only times have changed, a write is not worth while until they have moved by this much.
 constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
-
-// The parts of a stored ConfigMap that are used here.
-struct Stored {
-  std::string resource_version;
-  int64_t epoch = -1;
-  int64_t division = 0;
-  std::string bytes;
-};
-
-absl::StatusOr<Stored> ParseStored(const std::string& json) {
-  const Json document = Json::parse(json, nullptr, false);
-  const Json& metadata = kube::MemberOf(document, "metadata");
-  if (!metadata.is_object()) return absl::DataLossError("the answer is no ConfigMap");
-  Stored out;
-  out.resource_version = kube::TextOf(metadata, "resourceVersion");
-  const Json& annotations = kube::MemberOf(metadata, "annotations");
-  if (!absl::SimpleAtoi(kube::TextOf(annotations, kEpochAnnotation), &out.epoch)) out.epoch = -1;
-  if (!absl::SimpleAtoi(kube::TextOf(annotations, kDivisionAnnotation), &out.division)) {
-    out.division = 0;
-  }
-  const std::string bytes = kube::TextOf(kube::MemberOf(document, "binaryData"), kDataKey);
-  if (!absl::Base64Unescape(bytes, &out.bytes)) return absl::DataLossError("not base64");
-  return out;
-}
 
 // Whether the values, not the times, are the same.
 bool SameValues(const ScalerState& a, const ScalerState& b) {
@@ -66,38 +32,6 @@ bool SameValues(const ScalerState& a, const ScalerState& b) {
   return std::equal(a.recommendations.begin(), a.recommendations.end(), b.recommendations.begin(),
                     b.recommendations.end(), same_replicas) &&
          a.scale_ups == b.scale_ups && a.scale_downs == b.scale_downs;
-}
-
-absl::Time Newest(const ScalerState& state) {
-  return state.recommendations.empty() ? absl::InfinitePast() : state.recommendations.back().time;
-}
-
-// What one record says of an autoscaler. Records that a smaller number of shards leaves unused, and
-// copies that Move leaves for another try, stay in the cluster. Times do not tell that they are
-// old, since each record counts as saved when it is read.
-struct Found {
-  int64_t division = 0;  // of the record
-  bool in_its_shard = false;
-  KeptAutoscaler kept;
-
-  bool IsWorseThan(const Found& other) const {
-    return std::tuple(division, in_its_shard, Newest(kept.state)) <
-           std::tuple(other.division, other.in_its_shard, Newest(other.kept.state));
-  }
-};
-
-// The most by which the clocks of two replicas are expected to differ.
-constexpr absl::Duration kClockDifference = absl::Seconds(1);
-
-// Moves the times of a record so that it counts as saved now: its past does not age between saving
-// and reading, except for additions, which allow removals. How old these are can't be told by a
-// clock that is behind the one that dated them, so they are left out then.
-void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
-  const absl::Duration since = now - saved_at;
-  for (Recommendation& item : state.recommendations) item.time += since;
-  for (ScaleEvent& item : state.scale_downs) item.time += since;
-  for (ScaleEvent& item : state.scale_ups) item.time += std::min(since, absl::ZeroDuration());
-  if (since < -kClockDifference) state.scale_ups.clear();
 }
 
 // Leaves out what is older than `oldest`, and moves to `now` what lies ahead of it.
@@ -137,7 +71,7 @@ class StateStore::Impl {
  public:
   Impl(StateStoreOptions options, kube::ApiClient& client, Clock& clock)
       : options_(std::move(options)),
-        client_(client),
+        records_(options_.ns, options_.prefix, client, clock),
         clock_(clock),
         step_(std::max(std::min(options_.interval / 8, options_.soonest), absl::Milliseconds(10))),
         shards_(static_cast<size_t>(options_.shards)),
@@ -157,50 +91,13 @@ class StateStore::Impl {
   void Stop() { thread_.Stop(); }
 
   absl::Status Move(int before, int64_t division) {
-    const int count = std::max(before, options_.shards);
-    std::vector<Stored> stored(static_cast<size_t>(count));
-    std::vector<KeptShard> kept_before;
-    std::map<AutoscalerKey, Found> all;
-    for (int index = 0; index < count; ++index) {
-      Stored& record = stored[static_cast<size_t>(index)];
-      KeptShard kept;
-      RETURN_IF_ERROR(Read(index, record, kept));
-      const int divided_by = record.division == division ? options_.shards : before;
-      for (const KeptAutoscaler& item : kept.autoscalers) {
-        const Found found = {.division = record.division,
-                             .in_its_shard = ShardOf(item.key, divided_by) == index,
-                             .kept = item};
-        const auto [best, fresh] = all.try_emplace(item.key, found);
-        if (!fresh && best->second.IsWorseThan(found)) best->second = found;
-      }
-      kept_before.push_back(std::move(kept));
-    }
-    for (int index = 0; index < options_.shards; ++index) {
-      const Stored& old = stored[static_cast<size_t>(index)];
-      // Another replica that began this Move has done this shard, or its owner has saved it since.
-      if (old.division == division && !old.resource_version.empty()) continue;
-      KeptShard kept{.saved_at = clock_.WallNow(), .complete = false, .autoscalers = {}};
-      for (const auto& [key, found] : all) {
-        if (ShardOf(key, options_.shards) == index) kept.autoscalers.push_back(found.kept);
-      }
-      // What the record held before is appended: if Move has to begin anew, all of it is found.
-      for (const KeptAutoscaler& item : kept_before[static_cast<size_t>(index)].autoscalers) {
-        if (ShardOf(item.key, options_.shards) == index) continue;
-        kept.autoscalers.push_back(all.at(item.key).kept);
-      }
-      if (kept.autoscalers.empty() && old.resource_version.empty()) continue;
-      const ShardTerm record{.epoch = old.epoch, .division = division};
-      RETURN_IF_ERROR(
-          PutOnce(index, record, EncodeShard(kept, options_.most_bytes).bytes, old.resource_version)
-              .status());
-    }
-    return absl::OkStatus();
+    return MoveStates(records_, clock_, before, options_.shards, division, options_.most_bytes);
   }
 
   absl::Status Load(int index, const ShardTerm& term) {
-    Stored stored;
+    StateRecord stored;
     KeptShard kept;
-    RETURN_IF_ERROR(Read(index, stored, kept));
+    RETURN_IF_ERROR(records_.Read(index, stored, kept));
     absl::MutexLock lock(&mutex_);
     Shard& shard = shards_[static_cast<size_t>(index)];
     const bool again = shard.loaded_epoch == term.epoch;
@@ -276,7 +173,7 @@ class StateStore::Impl {
     if (held.untaken && !record.restored) return AddTo(held, decision, shard);
     const int32_t replicas = record.scale_written ? decision.desired : decision.current;
     if (held.untaken || held.replicas != replicas || !SameValues(held.state, compact) ||
-        Newest(compact) - held.written_newest >= kTimesWorthAWrite) {
+        NewestRecommendation(compact) - held.written_newest >= kTimesWorthAWrite) {
       shard.changed = true;
     }
     // From a smaller count than the true one the next owner could not tell what was removed.
@@ -381,14 +278,6 @@ class StateStore::Impl {
     shard.changed = true;
   }
 
-  std::string Name(int index) const { return absl::StrCat(options_.prefix, "-", index); }
-  std::string Path(int index) const {
-    return kube::ObjectPath("", "v1", options_.ns, "configmaps", Name(index));
-  }
-  std::string FolderPath() const {
-    return kube::ObjectPath("", "v1", options_.ns, "configmaps", "");
-  }
-
   Shard& ShardFor(const AutoscalerKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return shards_[static_cast<size_t>(ShardOf(key, options_.shards))];
   }
@@ -421,33 +310,6 @@ class StateStore::Impl {
     });
   }
 
-  static absl::Status ReadKept(const std::string& json, Stored& stored, KeptShard& kept) {
-    ASSIGN_OR_RETURN(stored, ParseStored(json));
-    // An empty ConfigMap without an epoch was made for us to write into, as the Helm chart does.
-    if (stored.bytes.empty() && stored.epoch < 0) return absl::OkStatus();
-    if (stored.bytes.empty()) return absl::DataLossError("it is empty");
-    ASSIGN_OR_RETURN(kept, DecodeShard(stored.bytes));
-    return absl::OkStatus();
-  }
-
-  // Reads what is saved of a shard, with times moved to our clock. A record that cannot be read
-  // counts as empty.
-  absl::Status Read(int index, Stored& stored, KeptShard& kept) {
-    const absl::StatusOr<std::string> json = client_.Get(Path(index));
-    if (absl::IsNotFound(json.status())) return absl::OkStatus();
-    RETURN_IF_ERROR(json.status());
-    const absl::Status status = ReadKept(*json, stored, kept);
-    if (!status.ok()) {
-      spdlog::warn("ConfigMap {}/{}: what was kept of the scaler is ignored: {}", options_.ns,
-                   Name(index), std::string(status.message()));
-      kept = KeptShard();
-    }
-    for (KeptAutoscaler& item : kept.autoscalers) {
-      CountAsSavedAt(kept.saved_at, clock_.WallNow(), item.state);
-    }
-    return absl::OkStatus();
-  }
-
   // The content of a shard, the most recently decided autoscalers first. At a hand-over it is
   // complete: of what was incomplete when it was read, and was not decided since, the count stands
   // for what nobody wrote down.
@@ -465,17 +327,18 @@ class StateStore::Impl {
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
     absl::erase_if(shard.states, [&](const auto& item) {
-      return Newest(item.second.state) < oldest && item.second.seen < long_ago;
+      return NewestRecommendation(item.second.state) < oldest && item.second.seen < long_ago;
     });
     for (auto& [key, held] : shard.states) {
-      held.written_newest = Newest(held.state);
+      held.written_newest = NewestRecommendation(held.state);
       held.under_way = true;
       held.change_under_way = std::exchange(held.change_unsaved, false);
       out.autoscalers.push_back({.key = key, .replicas = held.replicas, .state = held.state});
     }
     std::sort(out.autoscalers.begin(), out.autoscalers.end(),
               [](const KeptAutoscaler& a, const KeptAutoscaler& b) {
-                const absl::Time newest_a = Newest(a.state), newest_b = Newest(b.state);
+                const absl::Time newest_a = NewestRecommendation(a.state),
+                                 newest_b = NewestRecommendation(b.state);
                 return newest_a != newest_b ? newest_a > newest_b : a.key < b.key;
               });
     return out;
@@ -510,7 +373,7 @@ class StateStore::Impl {
     }
     const EncodedShard encoded = EncodeShard(kept, options_.most_bytes);
     Finish(index, record.epoch, encoded.dropped,
-           Put(index, record, encoded.bytes, resource_version));
+           records_.Put(index, record, encoded.bytes, resource_version));
   }
 
   void Finish(int index, int64_t epoch, size_t dropped,
@@ -528,15 +391,15 @@ class StateStore::Impl {
       for (auto& [key, held] : shard.states) EndOfWrite(resource_version.ok(), held);
       if (dropped > 0 && !shard.said_dropped) {
         spdlog::warn(
-            "ConfigMap {}/{}: no room for {} of {} autoscalers: after a restart they "
-            "begin anew; use more --scaler-shards",
-            options_.ns, Name(index), dropped, shard.states.size());
+            "{}: no room for {} of {} autoscalers: after a restart they begin anew; use more "
+            "--scaler-shards",
+            records_.NameForLog(index), dropped, shard.states.size());
       }
       shard.said_dropped = dropped > 0;
     }
     if (!resource_version.ok()) {
-      spdlog::warn("ConfigMap {}/{}: what the scaler remembers cannot be written: {}", options_.ns,
-                   Name(index), std::string(resource_version.status().message()));
+      spdlog::warn("{}: what the scaler remembers cannot be written: {}",
+                   records_.NameForLog(index), std::string(resource_version.status().message()));
     }
   }
 
@@ -550,57 +413,8 @@ class StateStore::Impl {
     }
   }
 
-  std::string Document(int index, const ShardTerm& record, const std::string& bytes,
-                       const std::string& resource_version) const {
-    Json document = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
-    Json& metadata = document["metadata"];
-    metadata = {{"name", Name(index)}, {"namespace", options_.ns}};
-    if (!resource_version.empty()) metadata["resourceVersion"] = resource_version;
-    metadata["labels"] = {{"app.kubernetes.io/managed-by", "flyball"}};
-    metadata["annotations"] = {{kEpochAnnotation, absl::StrCat(record.epoch)},
-                               {kDivisionAnnotation, absl::StrCat(record.division)}};
-    document["binaryData"] = {{kDataKey, absl::Base64Escape(bytes)}};
-    return document.dump();
-  }
-
-  // Writes if the ConfigMap still has `resource_version`. Returns the new one.
-  absl::StatusOr<std::string> PutOnce(int index, const ShardTerm& record, const std::string& bytes,
-                                      const std::string& resource_version) {
-    const std::string document = Document(index, record, bytes, resource_version);
-    ASSIGN_OR_RETURN(const std::string answer, resource_version.empty()
-                                                   ? client_.Create(FolderPath(), document)
-                                                   : client_.Update(Path(index), document));
-    ASSIGN_OR_RETURN(const Stored stored, ParseStored(answer));
-    return stored.resource_version;
-  }
-
-  // The same, tried once more after a conflict unless a later owner has written.
-  absl::StatusOr<std::string> Put(int index, const ShardTerm& record, const std::string& bytes,
-                                  std::string resource_version) {
-    for (int tries = 0;; ++tries) {
-      const absl::StatusOr<std::string> answer = PutOnce(index, record, bytes, resource_version);
-      if (answer.ok()) return answer;
-      const absl::Status& status = answer.status();
-      const bool changed =
-          absl::IsAborted(status) || absl::IsAlreadyExists(status) || absl::IsNotFound(status);
-      if (!changed || tries > 0) return status;
-      const absl::StatusOr<std::string> current = client_.Get(Path(index));
-      if (absl::IsNotFound(current.status())) {
-        resource_version.clear();
-        continue;
-      }
-      RETURN_IF_ERROR(current.status());
-      const absl::StatusOr<Stored> stored = ParseStored(*current);
-      if (stored.ok() && (stored->epoch > record.epoch || stored->division > record.division)) {
-        return absl::AbortedError("a later owner of the shard has written it already");
-      }
-      RETURN_IF_ERROR(stored.status());
-      resource_version = stored->resource_version;
-    }
-  }
-
   const StateStoreOptions options_;
-  kube::ApiClient& client_;
+  const StateRecords records_;
   Clock& clock_;
   const absl::Duration step_;  // time between two checks of what is to be written
   mutable absl::Mutex mutex_;

@@ -42,6 +42,10 @@ bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state) {
   return false;
 }
 
+absl::Time NewestRecommendation(const ScalerState& state) {
+  return state.recommendations.empty() ? absl::InfinitePast() : state.recommendations.back().time;
+}
+
 bool IsClockJump(absl::Duration moved) {
   return absl::AbsDuration(moved) > absl::Milliseconds(500);
 }

@@ -29,6 +29,9 @@ void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time n
 // many replicas gets the time `now`. False: there is no such recommendation.
 bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state);
 
+// The time of the last recommendation; in the infinite past without one.
+absl::Time NewestRecommendation(const ScalerState& state);
+
 // Whether a move of the wall clock against the monotonic clock by `moved` means that it was set,
 // and not only slewed.
 bool IsClockJump(absl::Duration moved);

@@ -1,0 +1,58 @@
+// The ConfigMaps in which the states of a shard's autoscalers are saved, one for each shard.
+//
+// An annotation says which owner wrote a record, so that nobody overwrites what a later one has
+// written. Thread-safe: nothing is kept here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "base/clock.h"
+#include "kube/client/api_client.h"
+#include "scaler/shards/election.h"
+#include "scaler/stores/state_store_codec.h"
+
+namespace flyball::scaler {
+
+struct StateRecord {
+  std::string resource_version;  // "" when there is no ConfigMap
+  int64_t epoch = -1;            // of its writer's term; -1: nobody's
+  int64_t division = 0;
+  std::string bytes;  // as EncodeShard makes them
+};
+
+class StateRecords {
+ public:
+  // `ns`: the namespace of the ConfigMaps, `prefix`: how their names begin. `client` and `clock`
+  // outlive it.
+  StateRecords(std::string ns, std::string prefix, kube::ApiClient& client, Clock& clock);
+
+  // Reads what is saved of a shard, with its times moved to our clock. A record that cannot be read
+  // counts as empty.
+  absl::Status Read(int index, StateRecord& record, KeptShard& kept) const;
+
+  // Writes if the ConfigMap still has `resource_version`. Returns the new one.
+  absl::StatusOr<std::string> PutOnce(int index, const ShardTerm& writer, const std::string& bytes,
+                                      const std::string& resource_version) const;
+
+  // The same, tried once more after a conflict unless a later owner has written.
+  absl::StatusOr<std::string> Put(int index, const ShardTerm& writer, const std::string& bytes,
+                                  std::string resource_version) const;
+
+  // "ConfigMap NAMESPACE/NAME".
+  std::string NameForLog(int index) const;
+
+ private:
+  std::string Name(int index) const;
+  std::string Path(int index) const;
+  std::string Document(int index, const ShardTerm& writer, const std::string& bytes,
+                       const std::string& resource_version) const;
+
+  const std::string ns_, prefix_;
+  kube::ApiClient& client_;
+  Clock& clock_;
+};
+
+}  // namespace flyball::scaler
