@@ -1,38 +1,11 @@
-"""Free ports on the loopback interface."""
+"""Ports on the loopback interface: those that are free, and who listens on one."""
 
 import pathlib
-import random
-import socket
+import sys
 
-_given = set()
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
 
-
-def free() -> int:
-    """A port that nobody listens on and that was not given out before in this run."""
-    while True:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port not in _given:
-            _given.add(port)
-            return port
-
-
-def free_row(count: int) -> int:
-    """The first of so many ports in a row, below those that the kernel gives to connections."""
-    while True:
-        row = range(first := random.randrange(20000, 32000), first + count)
-        if _given.intersection(row):
-            continue
-        try:
-            for port in row:
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        _given.update(row)
-        return row[0]
+from machine.own_ports import free, free_row  # pylint: disable=wrong-import-position,unused-import
 
 
 def listening(port: int) -> set:

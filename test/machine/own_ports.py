@@ -1,0 +1,60 @@
+"""Ports of this machine for who is to listen later.
+
+Each process of tests takes a block of ports, so that several run side by side. All are below those that the kernel gives to connections.
+"""
+
+import fcntl
+import os
+import pathlib
+import random
+import socket
+import tempfile
+
+_FIRST, _IN_A_BLOCK, _BLOCKS = 10_000, 1000, 22
+_locks = {}  # process -> the open file that says whose block it is; a fork takes another one
+_given = set()  # ports that somebody may take later, which nobody else is to be given
+
+
+def free() -> int:
+    return free_row(1)
+
+
+def free_row(count: int) -> int:
+    """The first of so many ports, one after the other, that nobody listens on and that were not given out before."""
+    block = _own_block()
+    while True:
+        first = random.randrange(block.start, block.stop - count + 1)
+        row = range(first, first + count)
+        if _given.isdisjoint(row) and all(_is_free(port) for port in row):
+            _given.update(row)
+            return first
+
+
+def _own_block() -> range:
+    if os.getpid() not in _locks:
+        _locks[os.getpid()] = _take_block()
+        _given.clear()
+    first = _FIRST + _IN_A_BLOCK * int(pathlib.Path(_locks[os.getpid()].name).name)
+    return range(first, first + _IN_A_BLOCK)
+
+
+def _take_block():
+    folder = pathlib.Path(tempfile.gettempdir(), f"flyball-ports-{os.getuid()}")
+    folder.mkdir(exist_ok=True)
+    for number in range(_BLOCKS):
+        lock = (folder / str(number)).open("w", encoding="utf-8")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # until the process has ended
+            return lock
+        except BlockingIOError:
+            lock.close()
+    raise SystemError(f"{_BLOCKS} processes have taken all ports of {folder}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+            return True
+        except OSError:
+            return False
