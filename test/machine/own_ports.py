@@ -1,6 +1,7 @@
 """Ports of this machine for who is to listen later.
 
-Each process of tests takes a block of ports, so that several run side by side. All are below those that the kernel gives to connections.
+Each process of tests takes a block of ports, so that several run side by side. All are below those that the kernel gives to connections,
+and among those that services may have before Envoys.
 """
 
 import fcntl
@@ -10,7 +11,7 @@ import random
 import socket
 import tempfile
 
-_FIRST, _IN_A_BLOCK, _BLOCKS = 10_000, 1000, 22
+_FIRST, _IN_A_BLOCK, _BLOCKS = 20_000, 600, 20
 _locks = {}  # process -> the open file that says whose block it is; a fork takes another one
 _given = set()  # ports that somebody may take later, which nobody else is to be given
 
