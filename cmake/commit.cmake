@@ -1,5 +1,7 @@
-# Run at each build: writes which commit SOURCE is at into the header FILE, if that has changed. Without a repository COMMIT and
-# DATE say it, as the build of an image passes them.
+# Run at each build: writes which commit SOURCE is at into the header FILE, if that has changed. Without a repository, as in the build
+# of an image, FLYBALL_COMMIT and FLYBALL_COMMIT_DATE in the environment say it.
+set(COMMIT $ENV{FLYBALL_COMMIT})
+set(DATE $ENV{FLYBALL_COMMIT_DATE})
 execute_process(COMMAND git -C ${SOURCE} log -1 --format=%h --abbrev=12 OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE
                 ERROR_QUIET RESULT_VARIABLE failed)
 if(NOT failed AND NOT COMMIT)

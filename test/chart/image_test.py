@@ -169,12 +169,20 @@ class FromNothing(Tree):
         for name in ("/etc/resolv.conf", *map(str, pathlib.Path("/etc/apt/apt.conf.d").glob("99*"))):  # how this machine reaches the mirror
             shutil.copy(name, base / name.lstrip("/"))
         build, last = image.stages()
-        builder = image.Builder(base, log)
+        builder = image.Builder(base, log, cls.build_arguments())
         for word, text in build.steps:
             builder.do(word, text)
         _, inside, _ = last.all("COPY")[0].split()
         cls.root = base / inside.lstrip("/")
         cls.log = log
+
+    @staticmethod
+    def build_arguments() -> dict:
+        """For the program that is under test here."""
+        def told(*command):
+            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        commit = re.search(r"^commit: (\S+) of (\S+)$", told(paths.flyball(), "version"), re.MULTILINE)
+        return {"TARGETARCH": told("dpkg", "--print-architecture").strip(), "FLYBALL_COMMIT": commit[1], "FLYBALL_COMMIT_DATE": commit[2]}
 
     def test_it_is_a_good_image(self):
         self.check_size_and_programs()
