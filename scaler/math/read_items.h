@@ -38,13 +38,14 @@ class SampleCollector {
  public:
   SampleCollector(const PodTable& table, bool may_repeat, Reading& reading);
 
-  // Sets the row of the sample; `name` lives as long as this collector.
+  // Sets the row of the sample.
   void FindRow(absl::string_view name, PodSample& sample) {
     // Answers mostly come in the order of the pods.
     sample.row = table_.Find(name, next_row_);
     if (sample.row != kStranger) next_row_ = static_cast<size_t>(sample.row) + 1;
   }
 
+  // `name` lives as long as this collector.
   void Add(absl::string_view name, const PodSample& sample) {
     if (!may_repeat_ || IsFirst(name, sample)) reading_.samples.push_back(sample);
   }

@@ -7,13 +7,12 @@ and among those that services may have before Envoys.
 import fcntl
 import os
 import pathlib
-import random
 import socket
 import tempfile
 
 _FIRST, _IN_A_BLOCK, _BLOCKS = 20_000, 600, 20
 _locks = {}  # process -> the open file that says whose block it is; a fork takes another one
-_given = set()  # ports that somebody may take later, which nobody else is to be given
+_next = 0  # in the block: where it begins anew, the ports given out first are long in use or done with
 
 
 def free() -> int:
@@ -21,20 +20,23 @@ def free() -> int:
 
 
 def free_row(count: int) -> int:
-    """The first of so many ports, one after the other, that nobody listens on and that were not given out before."""
+    """The first of so many ports, one after the other, that nobody listens on and that were not given out a short while before."""
+    global _next  # pylint: disable=global-statement
     block = _own_block()
-    while True:
-        first = random.randrange(block.start, block.stop - count + 1)
-        row = range(first, first + count)
-        if _given.isdisjoint(row) and all(_is_free(port) for port in row):
-            _given.update(row)
-            return first
+    for _ in block:
+        if _next + count > len(block):
+            _next = 0
+        row = block[_next:_next + count]
+        if all(_is_free(port) for port in row):
+            _next += count
+            return row.start
+        _next += 1
+    raise SystemError(f"no {count} ports in a row are free from {block.start} to {block.stop}")
 
 
 def _own_block() -> range:
     if os.getpid() not in _locks:
         _locks[os.getpid()] = _take_block()
-        _given.clear()
     first = _FIRST + _IN_A_BLOCK * int(pathlib.Path(_locks[os.getpid()].name).name)
     return range(first, first + _IN_A_BLOCK)
 
