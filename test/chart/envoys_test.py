@@ -242,6 +242,8 @@ class Installed(ClusterCase):
         for item in made:
             wait.until(lambda item=item: kube.apply(self.admin, item) or True, item["metadata"]["name"])
             self.addCleanup(kube.delete, self.admin, item["kind"], "shop", item["metadata"]["name"])
+        # The Envoy of another suite would share the first port of services without a word.
+        kube.patch(self.admin, "Autoscaler", "shop", "woken", {"status": {"http": {"port": ports.free()}}}, "status")
         server = Pod(self.cluster(), NAMESPACE, "flyball").start()
         self.addCleanup(server.stop)
         envoy = EnvoyPod(self.cluster(), program, "flyball-front-1").start()

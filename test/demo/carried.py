@@ -22,7 +22,8 @@ import time
 import yaml
 
 from run import ROOT, Children, free_port, get, parse_seconds, wait_for
-from scale import Workers, free_row
+from scale import Workers
+from machine.own_ports import free_row
 
 sys.path.insert(0, str(ROOT / "test/front"))
 from harness import case, envoy  # pylint: disable=wrong-import-position

@@ -12,7 +12,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import ssl
 import subprocess
 import sys
@@ -23,6 +22,10 @@ import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "test"))
+
+from machine.own_ports import free as free_port  # pylint: disable=wrong-import-position
+
 PODS = {"web-1": 40, "web-2": 20, "web-3": 10}  # requests a second
 
 WARM_UP = 12  # seconds; the rates of the rules look back over 30 and are low before
@@ -61,12 +64,6 @@ class Children:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def start_pods(children):

@@ -15,7 +15,6 @@ import pathlib
 import random
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -24,6 +23,7 @@ import time
 import yaml
 
 from run import ROOT, Children, free_port, get, parse_seconds, wait_for
+from machine.own_ports import free_row
 
 STEP = 20  # seconds between steps of the load
 CLIENTS = [4, 30]  # at the same time: each step takes the next of these, then the first again
@@ -49,19 +49,6 @@ def objects(port):
                          "scaleUp": {"policies": [{"type": "Pods", "value": MOST, "periodSeconds": 1}]}},
             "metrics": [{"type": "Pods", "pods": {"metric": {"name": "http_requests_in_flight"}, "target": target}}]}},
     ]
-
-
-def free_row(count):
-    """The first of so many free ports in a row, below those that the kernel gives to the clients' connections."""
-    while True:
-        first = random.randrange(20000, 32000)
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as s:
-                    s.bind(("127.0.0.1", port))
-            return first
-        except OSError:  # taken
-            continue
 
 
 class Workers:

@@ -1,7 +1,7 @@
 """Ports of this machine for who is to listen later.
 
-Each process of tests takes a block of ports, so that several run side by side. All are below those that the kernel gives to connections,
-and among those that services may have before Envoys.
+Each process of tests takes a block of ports, so that several run side by side. All are below those that the kernel gives to connections
+and above those that flyball gives to its first services: an Envoy listens on these as soon as it is told, whoever else does.
 """
 
 import fcntl
@@ -10,7 +10,7 @@ import pathlib
 import socket
 import tempfile
 
-_FIRST, _IN_A_BLOCK, _BLOCKS = 20_000, 600, 20
+_FIRST, _IN_A_BLOCK, _BLOCKS = 20_700, 600, 20
 _locks = {}  # process -> the open file that says whose block it is; a fork takes another one
 _next = 0  # in the block: where it begins anew, the ports given out first are long in use or done with
 

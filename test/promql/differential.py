@@ -27,6 +27,9 @@ from queries import Generator, SELECTORS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.append(os.path.dirname(HERE))
+
+from machine import own_ports  # pylint: disable=wrong-import-position
 
 
 def read_samples():
@@ -64,7 +67,7 @@ class Debian:
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w", encoding="utf-8") as out:
             out.write("{}\n")
-        self.address = "127.0.0.1:%d" % random.randint(20000, 30000)
+        self.address = "127.0.0.1:%d" % own_ports.free()
         self.process = subprocess.Popen(
             ["prometheus", "--config.file=" + config, "--storage.tsdb.path=" + data,
              "--storage.tsdb.retention.time=100y", "--web.listen-address=" + self.address],
