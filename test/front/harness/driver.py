@@ -9,7 +9,7 @@ import threading
 import time
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
-DRIVER = pathlib.Path(os.environ.get("FRONT_DRIVER", PROJECT / "build" / "dev" / "bin" / "front_driver"))
+DRIVER = pathlib.Path(os.environ.get("FRONT_DRIVER", PROJECT / "build" / "release" / "bin" / "front_driver"))
 
 
 class Never(AssertionError):

@@ -15,7 +15,7 @@ from harness import envoy, wait
 from harness.ports import free_port, free_row
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
-FLYBALL = pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "dev" / "flyball"))
+FLYBALL = pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "release" / "flyball"))
 PODS = PROJECT / "test" / "front" / "harness" / "pods.py"
 
 
