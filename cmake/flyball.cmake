@@ -129,7 +129,7 @@ if(FLYBALL_PCH)
   flyball_precompiled(flyball_small SMALL)
 endif()
 
-# GoogleTest is half of the work of most tests. They run once: to optimise them takes longer than it saves.
+# GoogleTest is half of the work of most tests. They are optimised no more than builds for development are.
 function(flyball_test_precompiled target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   flyball_precompile(${target} base_test ${PROJECT_SOURCE_DIR}/base/precompiled.h <gmock/gmock.h> <gtest/gtest.h>)
