@@ -90,6 +90,8 @@ void SimulatedCluster::Scale(const Target& target, int replicas) {
 
 void SimulatedCluster::MakePods(const Target& target, int wanted) {
   Past<std::vector<SimulatedPod>>& past = pods_[target];
+  // Until then it had none, which is what a reading from before tells.
+  if (past.empty() && time_.now() > absl::ZeroDuration()) past.Set(absl::ZeroDuration(), {});
   std::vector<SimulatedPod> pods = past.empty() ? std::vector<SimulatedPod>() : past.latest();
   const auto at = [&](const std::string& name) {
     return store_.Find(absl::StrCat("/api/v1/namespaces/", target.first, "/pods/", name));
