@@ -335,7 +335,7 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
       absl::StrCat("replica ", write.writer, " wrote ", write.before, " -> ", write.after, " for ",
                    write.target.first, "/", write.target.second);
   AutoscalerKey key = {
-      .kind = AutoscalerKind::kHpa, .ns = write.target.first, .name = write.target.second};
+      .kind = AutoscalerKind::kHpa, .ns = write.target.first, .name = FirstOf(write.target).second};
   if (!cluster_.autoscalers().contains(key)) key.kind = AutoscalerKind::kOwn;
   for (const auto& other : replicas_) {
     if (other.get() != &writer && other->MayWrite(key)) {
@@ -354,7 +354,8 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
   std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
   std::erase_if(valid, [&](ManagedPtr& managed) {
     if (managed != nullptr) managed = ScheduledAt(managed, mode_, writer.last_write_wall());
-    return managed == nullptr || EffectiveMode(*managed, mode_) != Mode::kAct;
+    return managed == nullptr || EffectiveMode(*managed, mode_) != Mode::kAct ||
+           managed->autoscaler.scale_target.name != write.target.second;
   });
   if (valid.empty()) return Complain(absl::StrCat(what, ", which is gone, paused or not its own"));
   int32_t least = write.before;

@@ -36,7 +36,8 @@ const std::vector<RandomCourse::Action>& RandomCourse::Actions() {
   return *actions;
 }
 
-RandomCourse::RandomCourse(uint32_t seed) : sim_(seed), ends_in_peace_(seed % 4 == 0) {
+RandomCourse::RandomCourse(uint32_t seed)
+    : sim_(seed), wide_(seed >= kFirstWide), ends_in_peace_(!wide_ && seed % 4 == 0) {
   Chance& chance = sim_.chance;
   // Longer than any call, any wait for a thread and any answer together.
   sim_.judge.reading_age = 3 * kSlowest + 2 * kLongestQueue + absl::Seconds(1);
@@ -51,6 +52,12 @@ RandomCourse::RandomCourse(uint32_t seed) : sim_(seed), ends_in_peace_(seed % 4 
     sim_.Set(target, 'c', chance.Between(100, 1000));
     sim_.Set(target, 'm', chance.Between(5, 20) * 1000);
     sim_.cluster.PutDeployment(target, chance.Between(1, 10));
+    if (wide_) {
+      for (const char which : {'c', 'm'}) {
+        sim_.Set(OtherOf(target), which, chance.Between(5, 20) * 100);
+      }
+      sim_.cluster.PutDeployment(OtherOf(target), chance.Between(1, 10));
+    }
     sim_.cluster.PutAutoscaler(AnySpec(keys_.back()).Json());
   }
   const int replicas = chance.Between(1, 2);
@@ -67,7 +74,8 @@ const AutoscalerKey& RandomCourse::AnyKey() {
 
 SimulatedCluster::Target RandomCourse::AnyTarget() {
   const AutoscalerKey& key = AnyKey();
-  return {key.ns, key.name};
+  const SimulatedCluster::Target target = {key.ns, key.name};
+  return wide_ && sim_.chance.Is(0.2) ? OtherOf(target) : target;
 }
 
 size_t RandomCourse::Living() const {
@@ -100,8 +108,38 @@ std::string RandomCourse::AnyMetrics(const AutoscalerKey& key) {
   return absl::StrJoin(chosen, ",");
 }
 
+// Of one direction.
+std::string RandomCourse::AnyRules() {
+  Chance& chance = sim_.chance;
+  const int windows[] = {0, 5, 10, 30, 60, 300};
+  const int periods[] = {1, 15, 30, 60, 600, 1800};
+  const char* const selections[] = {"Max", "Min", "Disabled"};
+  std::vector<std::string> policies;
+  for (int count = chance.Between(1, 3); count > 0; --count) {
+    policies.push_back(absl::StrCat(R"({"type":)",
+                                    chance.Is(0.5) ? R"("Pods","value":)" : R"("Percent","value":)",
+                                    chance.Is(0.5) ? chance.Between(1, 3) : chance.Between(2, 100),
+                                    R"(,"periodSeconds":)", periods[chance.Between(0, 5)], "}"));
+  }
+  std::string rules = absl::StrCat(R"("policies":[)", absl::StrJoin(policies, ","), "]");
+  if (chance.Is(0.7)) {
+    absl::StrAppend(&rules, R"(,"stabilizationWindowSeconds":)", windows[chance.Between(0, 5)]);
+  }
+  if (chance.Is(0.5)) {
+    absl::StrAppend(&rules, R"(,"selectPolicy":")",
+                    selections[chance.Is(0.1) ? 2 : chance.Between(0, 1)], "\"");
+  }
+  if (chance.Is(0.1)) absl::StrAppend(&rules, R"(,"tolerance":"0.3")");
+  return absl::StrCat("{", rules, "}");
+}
+
 std::string RandomCourse::AnyBehavior() {
   Chance& chance = sim_.chance;
+  if (wide_) {
+    const std::string up = chance.Is(0.5) ? absl::StrCat(R"("scaleUp":)", AnyRules()) : "";
+    const std::string down = chance.Is(0.8) ? absl::StrCat(R"("scaleDown":)", AnyRules()) : "";
+    return absl::StrCat(R"(,"behavior":{)", up, up.empty() || down.empty() ? "" : ",", down, "}");
+  }
   const int windows[] = {0, 0, 0, 10, 30};
   const int periods[] = {15, 60, 600};
   std::string down = absl::StrCat(R"("stabilizationWindowSeconds":)", windows[chance.Between(0, 4)],
@@ -128,6 +166,7 @@ std::string RandomCourse::AnySchedule() {
 AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
   Chance& chance = sim_.chance;
   AutoscalerText text{.key = key, .metrics = AnyMetrics(key), .spec = "", .annotations = ""};
+  if (wide_ && chance.Is(0.2)) text.target = OtherOf({key.ns, key.name}).second;
   const bool triggered = key.kind == AutoscalerKind::kOwn && chance.Is(0.5);
   text.spec =
       absl::StrCat(R"(,"minReplicas":)", triggered ? chance.Between(0, 1) : chance.Between(1, 3),
@@ -159,7 +198,8 @@ AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
 void RandomCourse::EditSpec() {
   const AutoscalerKey& key = AnyKey();
   const AutoscalerText text = AnySpec(key);
-  Note(absl::StrCat("edit of ", key.ToString(), ": ", text.metrics, text.spec, text.annotations));
+  Note(absl::StrCat("edit of ", key.ToString(), ": ", text.target, text.metrics, text.spec,
+                    text.annotations));
   sim_.cluster.PutAutoscaler(text.Json());
 }
 
@@ -302,6 +342,7 @@ void RandomCourse::TroubleNetwork() {
              .refused = chance.Is(0.3) ? chance.Between(1, 10) / 10.0 : 0.0,
              .lost = chance.Is(0.5) ? 0.3 : 0.0,
              .repeated = chance.Is(0.3) ? 0.3 : 0.0};
+  if (wide_ && chance.Is(0.3)) network.throttled = chance.Between(1, 9) / 10.0;
   if (chance.Is(0.5)) replica->longest_queue = chance.UpTo(kLongestQueue);
   Note(absl::StrCat("trouble for replica ", replica->options().index, ": slow ", network.slow,
                     " up to ", absl::FormatDuration(network.slow_delay), ", refused ",

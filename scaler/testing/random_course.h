@@ -3,7 +3,9 @@
 // broken watches, slow, lost and repeated calls, clocks that jump; metrics that keep their last
 // count, triggers that leave and enter zero, and schedules that begin and end. For tests.
 //
-// The same seed gives the same course.
+// The same seed gives the same course. A wide one draws more: all that a behavior can say,
+// autoscalers that go from one target to another, and an API server that answers 429. It does not
+// end in peace, since its policies may need any time to grow.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +18,8 @@ namespace flyball::scaler {
 
 class RandomCourse {
  public:
+  static constexpr uint32_t kFirstWide = 1'000'000'000;  // courses from this seed on are wide
+
   explicit RandomCourse(uint32_t seed);
 
   // Runs all of it: trouble, then peace. Returns what was wrong and what was done before it; ""
@@ -37,6 +41,7 @@ class RandomCourse {
   SimulatedReplica* AnyReplica();  // one that lives; nullptr: none does
   std::string AnyMetrics(const AutoscalerKey& key);
   std::string AnyBehavior();
+  std::string AnyRules();
   std::string AnySchedule();
   AutoscalerText AnySpec(const AutoscalerKey& key);
   size_t Living() const;
@@ -65,6 +70,7 @@ class RandomCourse {
   std::string CheckPeace();
 
   Simulation sim_;
+  const bool wide_;
   const bool ends_in_peace_;  // and is checked then, which takes as long as all before
   std::vector<AutoscalerKey> keys_;
   int shards_ = 1;

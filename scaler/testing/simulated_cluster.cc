@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "kube/local/local_request.h"
 #include "nlohmann/json.hpp"
 #include "scaler/stores/autoscaler_store.h"
@@ -19,6 +20,7 @@ using nlohmann::json;
 constexpr char kPodStart[] = "2025-06-01T00:00:00Z";
 
 constexpr char kHpas[] = "horizontalpodautoscalers.autoscaling";
+constexpr char kOther[] = "-other";
 constexpr char kOwns[] = "autoscalers.flyball.dev";
 
 json DeploymentJson(const SimulatedCluster::Target& target, int replicas) {
@@ -32,8 +34,16 @@ json DeploymentJson(const SimulatedCluster::Target& target, int replicas) {
 
 }  // namespace
 
+SimulatedCluster::Target OtherOf(const SimulatedCluster::Target& target) {
+  return {target.first, absl::StrCat(target.second, kOther)};
+}
+
+SimulatedCluster::Target FirstOf(const SimulatedCluster::Target& target) {
+  return {target.first, std::string(absl::StripSuffix(target.second, kOther))};
+}
+
 SimulatedCluster::Target JobsOf(const SimulatedCluster::Target& target) {
-  return {target.first, absl::StrCat("jobs-", target.second)};
+  return {target.first, absl::StrCat("jobs-", FirstOf(target).second)};
 }
 
 std::string PathOf(const AutoscalerKey& key) {
@@ -175,9 +185,9 @@ void SimulatedCluster::RecreateAutoscaler(const AutoscalerKey& key) {
 
 Past<SimulatedCluster::Amount>& SimulatedCluster::AmountOf(const Target& target,
                                                            absl::string_view metric) {
-  Amounts& amounts = amounts_[target];
-  if (metric == "cpu") return amounts.cpu;
-  if (metric == "memory") return amounts.memory;
+  if (metric == "cpu") return amounts_[target].cpu;
+  if (metric == "memory") return amounts_[target].memory;
+  Amounts& amounts = amounts_[FirstOf(target)];  // of an autoscaler, whichever target it has
   return absl::StartsWith(metric, "a-") ? amounts.a : amounts.b;
 }
 

@@ -130,6 +130,9 @@ class SimulatedCluster {
   std::map<AutoscalerKey, int> returns_;
 };
 
+// A second target of the same autoscaler, and of either the first.
+SimulatedCluster::Target OtherOf(const SimulatedCluster::Target& target);
+SimulatedCluster::Target FirstOf(const SimulatedCluster::Target& target);
 // The pods that the trigger of that target's autoscaler counts: two for each replica.
 SimulatedCluster::Target JobsOf(const SimulatedCluster::Target& target);
 // "/apis/flyball.dev/v1alpha1/namespaces/n1/autoscalers/web"

@@ -24,6 +24,13 @@ kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version
           .singular = ""};
 }
 
+http::HttpAnswer TooManyRequests() {
+  return {.status = 429,
+          .headers = {{"Retry-After", "1"}},
+          .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many )"
+                  R"(requests","reason":"TooManyRequests","code":429})"};
+}
+
 std::string CollectionPathOf(const kube::ResourceInfo& resource) {
   return kube::ObjectPath(resource.name.group, resource.version, "", resource.name.resource, "");
 }
@@ -77,9 +84,23 @@ class SimulatedReplica::Transport : public http::HttpTransport {
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     SimulatedReplica& self = replica_;
     if (self.refuses && self.refuses(call)) return absl::UnavailableError("connection refused");
-    const absl::Duration sent = self.world_.time.now();
-    const absl::Time sent_wall = self.clock_.WallNow();
+    absl::Duration sent = self.world_.time.now();
+    absl::Time sent_wall = self.clock_.WallNow();
+    // The client sends again what was throttled, as one call.
+    const std::string request = absl::StrCat(call.method, " ", call.target);
+    if (const auto first = throttled_.find(request); first != throttled_.end()) {
+      const absl::Duration since = sent - first->second;
+      if (since < self.options_.scaler.request_timeout) {
+        sent -= since;
+        sent_wall -= since;
+      }
+    }
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
+      if (self.world_.chance.Is(self.network.throttled)) {
+        throttled_[request] = sent;
+        return TooManyRequests();
+      }
+      throttled_.erase(request);
       // Several may be on their way: the one that arrives now is judged.
       if (call.method == "PUT" && absl::EndsWith(call.target, "/scale")) {
         self.last_write_sent_ = sent;
@@ -99,6 +120,7 @@ class SimulatedReplica::Transport : public http::HttpTransport {
 
  private:
   SimulatedReplica& replica_;
+  std::map<std::string, absl::Duration> throttled_;  // when what was throttled was sent first
 };
 
 class SimulatedReplica::Leases : public LeaseStore {

@@ -36,9 +36,10 @@ class Judge;
 struct SimulatedNetwork {
   double slow = 0;  // ways, there or back, that take up to `slow_delay`
   absl::Duration slow_delay = absl::Seconds(3);
-  double refused = 0;   // calls that have no effect
-  double lost = 0;      // calls that have their effect but get no answer
-  double repeated = 0;  // calls that are sent again, since the first answer got lost
+  double refused = 0;    // calls that have no effect
+  double lost = 0;       // calls that have their effect but get no answer
+  double repeated = 0;   // calls that are sent again, since the first answer got lost
+  double throttled = 0;  // calls of the API server's that it answers with "too many requests"
 };
 
 // A source of chance: the same seed gives the same course.

@@ -42,7 +42,7 @@ std::string AutoscalerText::Json() const {
       own ? "Autoscaler" : "HorizontalPodAutoscaler", R"(","metadata":{"namespace":")", key.ns,
       R"(","name":")", key.name, R"(","annotations":{)", annotations,
       R"(}},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":")",
-      key.name, R"("},"metrics":[)", metrics, "]", spec, "}}");
+      target.empty() ? key.name : target, R"("},"metrics":[)", metrics, "]", spec, "}}");
 }
 
 ScalerOptions Simulation::ActOnAll() {

@@ -29,6 +29,7 @@ struct AutoscalerText {
   std::string metrics;      // joined by commas
   std::string spec;         // further fields of the spec, each with a comma before it
   std::string annotations;  // "\"k\":\"v\""
+  std::string target = {};  // the name of its Deployment; "": that of the key
 
   std::string Json() const;
 };
