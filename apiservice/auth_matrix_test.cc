@@ -299,7 +299,7 @@ TEST_F(AuthFixture, ATokenReviewThatThrowsIsARefusalAndAskedAgain) {
   };
   StartServer();
   auto client = NewClient();
-  client->set_read_timeout(10);
+  client->set_read_timeout(30);
   const httplib::Headers token = {{"Authorization", "Bearer good"}};
   EXPECT_NE(client->Get(E1 N "/q", token)->status, 200);
   const auto second = client->Get(E1 N "/q", token);

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -48,8 +49,9 @@ inline TestPair MakeTestPair(const TestCertificateSpec& spec, const TestPair* is
   static int serial = 1;
   X509_set_version(x, X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(x), ++serial);
-  X509_gmtime_adj(X509_getm_notBefore(x), spec.valid_from);
-  X509_gmtime_adj(X509_getm_notAfter(x), spec.valid_to);
+  time_t now = time(nullptr);  // once, so that it is valid for as long as the spec says
+  X509_time_adj(X509_getm_notBefore(x), spec.valid_from, &now);
+  X509_time_adj(X509_getm_notAfter(x), spec.valid_to, &now);
   X509_NAME* name = X509_get_subject_name(x);
   const auto add = [&](const char* field, const std::string& value) {
     X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8,

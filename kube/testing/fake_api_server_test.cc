@@ -209,7 +209,7 @@ class Watching {
   std::string Await(const std::string& want) {
     absl::MutexLock lock(&mutex_);
     const auto there = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return seen_ == want; };
-    mutex_.AwaitWithTimeout(absl::Condition(&there), absl::Seconds(10));
+    mutex_.AwaitWithTimeout(absl::Condition(&there), absl::Seconds(30));
     return seen_;
   }
 

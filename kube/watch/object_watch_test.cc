@@ -58,7 +58,7 @@ class Diary : public WatchHandler {
     const auto there = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS {
       return absl::StrJoin(lines_, " ") == want;
     };
-    mutex_.AwaitWithTimeout(absl::Condition(&there), absl::Seconds(10));
+    mutex_.AwaitWithTimeout(absl::Condition(&there), absl::Seconds(30));
     return absl::StrJoin(lines_, " ");
   }
   std::string Text() {
@@ -383,7 +383,7 @@ TEST_P(FlappingWatchTest, Row) {
   ObjectWatchOptions options;
   options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
   options.first_backoff = options.max_backoff = absl::Milliseconds(1);
-  options.long_stream = absl::Milliseconds(200);
+  options.long_stream = GetParam().then_silent ? absl::Milliseconds(200) : absl::Hours(1);
   Diary diary;
   ObjectWatch watch(options,
                     std::make_unique<FlappingServer>(GetParam().flaps, GetParam().then_silent),

@@ -173,7 +173,7 @@ TEST(OnSample, ASampleWakesOneOfAThousandAndAsksOneQuery) {
       live.Push("jobs", absl::StrCat("app-", i), series, series == 4 ? 12 : 2);
     }
     live.Debounce();
-    ASSERT_TRUE(world.diary.AwaitCount(name, before + 1, absl::Seconds(10)));
+    ASSERT_TRUE(world.diary.AwaitCount(name, before + 1, absl::Seconds(30)));
     EXPECT_EQ(world.diary.last(name).decision.desired, 3);
     ++rounds;
     EXPECT_EQ(world.diary.total(), decided + rounds);
@@ -183,7 +183,7 @@ TEST(OnSample, ASampleWakesOneOfAThousandAndAsksOneQuery) {
   live.Push("jobs", "nobody", 0, 1);
   for (int series = 0; series < kSeries; ++series) live.Push("jobs", "app-8", series, 4);
   live.Debounce();
-  ASSERT_TRUE(world.diary.AwaitCount("web-8", 2, absl::Seconds(10)));
+  ASSERT_TRUE(world.diary.AwaitCount("web-8", 2, absl::Seconds(30)));
   EXPECT_EQ(world.diary.last("web-8").decision.desired, 4);
   EXPECT_EQ(world.diary.total(), decided + rounds + 1);
   EXPECT_EQ(live.source.asked(), asked + rounds + 1);
@@ -200,7 +200,7 @@ TEST(OnSample, IsDecidedEachPeriodWithoutASample) {
   // Its slots are set at the end of the first decision.
   ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->stats().queue == 0; }));
   world.clock.Advance(absl::Seconds(15));
-  EXPECT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(10)));
+  EXPECT_TRUE(world.diary.AwaitCount("web", 2, absl::Seconds(30)));
   EXPECT_EQ(live.source.asked(), asked + 1);
 }
 
@@ -290,12 +290,12 @@ TEST(OnSample, DecidesAsFromNothingOnTheSameSamples) {
     for (const auto& [app, before] : touched) {
       const std::string sampled = absl::StrCat("sampled-", app),
                         fresh = absl::StrCat("fresh-", app);
-      ASSERT_TRUE(world.diary.AwaitCount(sampled, before + 1, absl::Seconds(10))) << round;
+      ASSERT_TRUE(world.diary.AwaitCount(sampled, before + 1, absl::Seconds(30))) << round;
       const int checked = world.diary.count(fresh);
       world.PutOwn(
           fresh, metrics(app),
           absl::StrCat(R"(,"mode":"Shadow","cadence":{"interval":"1h"})", Behavior(round)));
-      ASSERT_TRUE(world.diary.AwaitCount(fresh, checked + 1, absl::Seconds(10))) << round;
+      ASSERT_TRUE(world.diary.AwaitCount(fresh, checked + 1, absl::Seconds(30))) << round;
       const Decision expected = world.diary.last(fresh).decision;
       ASSERT_EQ(expected.outcome, Outcome::kDecided) << expected.error;
       EXPECT_TRUE(LoopWorld::Await([&] {

@@ -108,8 +108,8 @@ TEST_F(TriggerLanesTest, OneNamespacesServersDelayNoOther) {
     Read(ns, "http://127.0.0.1:1", &done);
     ASSERT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(30)));
   }
-  // A reading of the tenant's takes 3 s.
-  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(2));
+  // A reading of the tenant's takes 3 s: behind them these six would take 18.
+  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(15));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class FollowedStoreTest : public testing::Test {
         return absl::StrContains(Text(directory, running_only), last);
       };
       const absl::Notification never;
-      for (int i = 0; i < 10'000 && !(seen(*watching_) && seen(*following_)); ++i) {
+      for (int i = 0; i < 30'000 && !(seen(*watching_) && seen(*following_)); ++i) {
         never.WaitForNotificationWithTimeout(absl::Milliseconds(1));
       }
       EXPECT_EQ(Text(*following_, running_only), Text(*watching_, running_only));

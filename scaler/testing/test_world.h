@@ -474,6 +474,9 @@ class LoopWorld {
     const int before = diary.count(name);
     for (int i = 0; i < 400; ++i) {
       clock.Advance(absl::Seconds(1));
+      // Time stands while anybody is due or busy, else it would run away from a slow machine.
+      Await([&] { return diary.count(name) > before || scaler->stats().queue == 0; },
+            absl::Milliseconds(500));
       if (diary.AwaitCount(name, before + 1, absl::Milliseconds(15)))
         return diary.at(name, before + 1);
     }
@@ -497,7 +500,7 @@ class LoopWorld {
   }
   // Waits until the condition is true, for that much real time at most.
   static bool Await(const std::function<bool()>& condition,
-                    absl::Duration at_most = absl::Seconds(10)) {
+                    absl::Duration at_most = absl::Seconds(30)) {
     const absl::Notification never;
     const absl::Time until = absl::Now() + at_most;
     while (!condition()) {

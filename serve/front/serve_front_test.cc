@@ -200,7 +200,7 @@ class ServeFrontTest : public testing::Test {
   // While a second passes after the other.
   bool Becomes(const std::function<bool()>& condition) {
     return Await([&] {
-      clock_.Advance(absl::Milliseconds(200));
+      clock_.Advance(absl::Milliseconds(50));
       return condition();
     });
   }

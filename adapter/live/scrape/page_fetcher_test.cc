@@ -48,12 +48,12 @@ TEST_F(PageFetcherTest, AsksAsPrometheusDoes) {
     response.set_content("# EOF\n", "application/openmetrics-text; version=1.0.0");
   });
   const auto page = Fetch(
-      "  metrics_path: /m\n  params: {x: [y z]}\n  scrape_interval: 2s\n  scrape_timeout: 1500ms\n"
+      "  metrics_path: /m\n  params: {x: [y z]}\n  scrape_interval: 30s\n  scrape_timeout: 20500ms\n"
       "  basic_auth: {username: u, password: p}\n  http_headers: {X-Scope: {values: [a]}}\n");
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_EQ(page->format, PageFormat::kOpenMetrics);
   EXPECT_EQ(seen.get_param_value("x"), "y z");
-  EXPECT_EQ(seen.get_header_value("X-Prometheus-Scrape-Timeout-Seconds"), "1.5");
+  EXPECT_EQ(seen.get_header_value("X-Prometheus-Scrape-Timeout-Seconds"), "20.5");
   EXPECT_EQ(seen.get_header_value("Authorization"), "Basic dTpw");
   EXPECT_EQ(seen.get_header_value("X-Scope"), "a");
   EXPECT_EQ(seen.get_header_value("Accept-Encoding"), "gzip");
@@ -82,7 +82,7 @@ TEST_F(PageFetcherTest, RedirectsOfPodsThatAskedStayWithThem) {
   server_.Get("/page", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("a 1\n", "text/plain");
   });
-  Job job = AnnotatedPods(absl::Seconds(1));
+  Job job = AnnotatedPods(absl::Seconds(60));
   elsewhere_ = "/page";
   EXPECT_TRUE(Fetch(job).ok());
   elsewhere_ = absl::StrCat("http://localhost:", port_, "/page");
@@ -99,7 +99,7 @@ TEST_F(PageFetcherTest, AllPagesTogetherTakeNoMoreThanTheirBudget) {
   });
   const MakeFetcher fetch =
       FetchOverHttp(Clock::System(), {.asked_for_by_pods = 5 << 18, .others = 1 << 19});
-  const Job job = AnnotatedPods(absl::Seconds(1));
+  const Job job = AnnotatedPods(absl::Seconds(60));
   {
     const auto first = Fetch(job, fetch);
     ASSERT_TRUE(first.ok()) << first.status();

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 
 namespace flyball::scaler {
 namespace {
@@ -61,9 +61,9 @@ TEST(FindSampleTest, ManyLabelsAskedOfManyTakeNoTime) {
     wanted += "z=\"1\",";
     absl::StrAppend(&line, "a=\"", i, "\",");
   }
-  const MonotonicTime start = Clock::System().MonotonicNow();
+  const std::clock_t start = std::clock();  // the processor's time
   EXPECT_EQ(*Find(line + "z=\"1\"} 7\n", wanted + "}"), 7);
-  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(2));
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(SampleSelectorTest, OnlyEqualityIsTaken) {

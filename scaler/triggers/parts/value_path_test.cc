@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 
 namespace flyball::scaler {
 namespace {
@@ -106,9 +106,9 @@ TEST(ValuePathTest, ALongIndexOfALongListTakesNoTime) {
   ASSERT_TRUE(path.ok());
   std::string list = "[1";
   for (int i = 0; i < 40'000; ++i) list += ",1";
-  const MonotonicTime start = Clock::System().MonotonicNow();
+  const std::clock_t start = std::clock();  // the processor's time
   EXPECT_TRUE(absl::IsNotFound(path->ReadJson(list + "]").status()));
-  EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(2));
+  EXPECT_LT(std::clock() - start, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(ValuePathParseTest, WhatIsLeftOutIsRefused) {
