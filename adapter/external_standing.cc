@@ -7,17 +7,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "adapter/external_provider.h"
+#include "base/joined_key.h"
 
 namespace flyball::adapter {
 namespace {
 
 // How many queries are under way at once.
 constexpr size_t kParallel = 8;
-
-// A byte that is in no name and no value of a label.
-constexpr char kSeparator[] = "\xff";
 
 // Whether a value matches itself as a regular expression. A dot also matches other values, but
 // their samples are then taken by no request.
@@ -44,11 +41,12 @@ const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
 
 // The same text for requests that differ in the value of `label` only.
 std::string KeyWithout(const ExternalMetricRequest& request, const std::string& label) {
-  std::string key = absl::StrCat(request.metric, kSeparator, request.ns, kSeparator, label);
+  std::string key = JoinedKey(request.metric, request.ns, label);
   for (const kube::Requirement& other : request.selector.requirements()) {
     if (other.key == label) continue;
-    absl::StrAppend(&key, kSeparator, other.key, kSeparator, static_cast<int>(other.op), kSeparator,
-                    absl::StrJoin(other.values, kSeparator));
+    absl::StrAppend(&key, static_cast<int>(other.op), ":", other.values.size(), ":");
+    AppendKeyPart(other.key, &key);
+    for (const std::string& value : other.values) AppendKeyPart(value, &key);
   }
   return key;
 }

@@ -5,6 +5,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "base/joined_key.h"
 #include "base/status_macros.h"
 #include "kube/client/scale.h"
 #include "kube/objects/api_version.h"
@@ -136,9 +137,7 @@ HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& req
 
 HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request) {
   const MonotonicTime deadline = clock_.MonotonicNow() + std::min(request.timeout, kTimeout);
-  constexpr char kSeparator[] = "\xff";  // a byte that is in no name
-  const std::string question =
-      absl::StrCat(request.ns, kSeparator, request.metric, kSeparator, request.selector.ToString());
+  const std::string question = JoinedKey(request.ns, request.metric, request.selector.ToString());
   std::shared_ptr<Line> line;
   int64_t number = 0;  // of the look that has not begun yet
   {
@@ -153,7 +152,7 @@ HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request)
     absl::MutexLock lock(&mutex_);
     if (--line->askers == 0) lines_.erase(question);
   };
-  return looks_.Ask(absl::StrCat(question, kSeparator, number), deadline, [&]() -> AskersOr {
+  return looks_.Ask(JoinedKey(question, absl::StrCat(number)), deadline, [&]() -> AskersOr {
     {
       absl::MutexLock lock(&mutex_);
       if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) return TooSlow();

@@ -51,9 +51,8 @@ QueryBatcher::ObjectGroup::ObjectGroup(const ObjectQuestion& question, size_t ke
 QueryBatcher::ObjectGroup::~ObjectGroup() { batcher_.group_bytes_ -= counted_bytes_; }
 
 void QueryBatcher::ObjectGroup::CountBytes() {
-  constexpr size_t kNameBytes = 64;  // more than most
-  const size_t bytes = own_bytes_ + objects_.capacity() * (sizeof(std::string) + sizeof(Object)) +
-                       objects_.size() * kNameBytes;
+  const size_t bytes =
+      own_bytes_ + objects_.capacity() * (sizeof(std::string) + sizeof(Object)) + name_bytes_;
   batcher_.group_bytes_ += bytes - counted_bytes_;
   counted_bytes_ = bytes;
 }
@@ -113,7 +112,9 @@ std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
   answer.values.reserve(names.size());
   bool all_fresh = true;
   for (const std::string& name : names) {
-    Object& object = objects_[name];
+    const auto [known, fresh] = objects_.try_emplace(name);
+    if (fresh) name_bytes_ += name.size();
+    Object& object = known->second;
     object.asked = now;
     all_fresh = all_fresh && object.freshness.HoldsAt(now) && now - object.sent <= max_age;
     answer.freshness.Add(object.freshness);
@@ -207,7 +208,11 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   flight->done = true;
   flight->status = values.status();
   std::erase(under_way_, flight);
-  absl::erase_if(objects_, [&](const auto& entry) { return now - entry.second.asked > recent_; });
+  absl::erase_if(objects_, [&](const auto& entry) {
+    const bool forgotten = now - entry.second.asked > recent_;
+    if (forgotten) name_bytes_ -= entry.first.size();
+    return forgotten;
+  });
   CountBytes();
   if (!values.ok()) {
     if (!absl::IsDeadlineExceeded(values.status())) {

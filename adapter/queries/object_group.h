@@ -82,6 +82,7 @@ class QueryBatcher::ObjectGroup {
   absl::Mutex mutex_;
   size_t counted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<std::string, Object> objects_ ABSL_GUARDED_BY(mutex_);
+  size_t name_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of their names
   std::vector<std::shared_ptr<Flight>> under_way_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
   absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);

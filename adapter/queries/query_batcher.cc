@@ -1,35 +1,47 @@
 #include "adapter/queries/query_batcher.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "adapter/queries/object_group.h"
+#include "base/joined_key.h"
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
 namespace {
 
-// A byte that is in no label, name or resource.
-constexpr char kSeparator[] = "\xff";
+// More than any name in a cluster has.
+constexpr size_t kLongestMerged = 253;
+
+// Whether one query may ask for this object together with others. A name that no object has, which
+// Prometheus may refuse to read or take long for, is asked for alone: its failure is not theirs.
+bool MayBeMerged(absl::string_view name) {
+  return name.size() <= kLongestMerged && std::all_of(name.begin(), name.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ||
+                  c == '_' || c == ':';
+         });
+}
 
 // Identifies all of the question but the names. The group keeps the rule and the mapper alive, so
 // their addresses are unique while the key is in use.
 std::string GroupKey(const ObjectQuestion& question) {
   const rules::ObjectQueryArgs& args = question.args;
   std::string key =
-      absl::StrCat(absl::Hex(reinterpret_cast<uintptr_t>(question.rule.get())), kSeparator,
-                   absl::Hex(reinterpret_cast<uintptr_t>(question.mapper.get())), kSeparator,
-                   args.series, kSeparator, args.resource.resource, kSeparator, args.resource.group,
-                   kSeparator, args.ns ? absl::StrCat("ns", kSeparator, *args.ns) : "root");
+      absl::StrCat(absl::Hex(reinterpret_cast<uintptr_t>(question.rule.get())), ":",
+                   absl::Hex(reinterpret_cast<uintptr_t>(question.mapper.get())), ":",
+                   JoinedKey(args.series, args.resource.resource, args.resource.group),
+                   args.ns ? JoinedKey("ns", *args.ns) : "root");
   for (const kube::Requirement& requirement : args.selector) {
     // `==` and `=` make the same matcher.
     const kube::Operator op =
         requirement.op == kube::Operator::kDoubleEquals ? kube::Operator::kEquals : requirement.op;
-    absl::StrAppend(&key, kSeparator, requirement.key, kSeparator, static_cast<int>(op), kSeparator,
-                    requirement.values.size(), kSeparator,
-                    absl::StrJoin(requirement.values, kSeparator));
+    absl::StrAppend(&key, static_cast<int>(op), ":", requirement.values.size(), ":");
+    AppendKeyPart(requirement.key, &key);
+    for (const std::string& value : requirement.values) AppendKeyPart(value, &key);
   }
   return key;
 }
@@ -52,9 +64,11 @@ QueryBatcher::~QueryBatcher() = default;
 
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& question,
                                                         MonotonicTime deadline) {
-  if (options_.merge && question.rule->shape.separates_objects) {
+  const std::vector<std::string>& names = question.args.names;
+  if (options_.merge && question.rule->shape.separates_objects &&
+      std::all_of(names.begin(), names.end(), MayBeMerged)) {
     if (const std::shared_ptr<ObjectGroup> group = GroupOf(question)) {
-      return group->Ask(question.args.names, deadline, question.max_age);
+      return group->Ask(names, deadline, question.max_age);
     }
   }
   return QueryAlone(question, deadline);

@@ -92,6 +92,43 @@ TEST_F(QueryBatcherTest, AnObjectOfAListIsNotAskedForAgain) {
   EXPECT_THAT(source_.queries(), SizeIs(1));
 }
 
+// Prometheus may refuse such a name: its failure is not that of the objects beside it.
+TEST_F(QueryBatcherTest, ANameThatNoObjectHasIsAskedForAlone) {
+  auto batcher = Make();
+  for (const std::string& odd : {std::string("\xff"), std::string("a b"), std::string(254, 'a')}) {
+    ASSERT_TRUE(batcher->QueryObjects(Question({odd}), kLater).ok());
+    clock_.Advance(absl::Seconds(1));
+    ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+    EXPECT_EQ(source_.queries().back(), Query("=\"p1-\"")) << odd;
+    clock_.Advance(absl::Minutes(1));
+  }
+}
+
+// The parts of a question come from the path of a request, which may hold any byte.
+TEST_F(QueryBatcherTest, OtherQuestionsAreOtherGroups) {
+  auto batcher = Make();
+  ObjectQuestion one = Question({Pod(1)}), other = Question({Pod(1)});
+  one.args.ns = "web";
+  one.args.selector = {{"job", kube::Operator::kEquals, {"x"}}};
+  for (const std::string& ns : {std::string("web\xffjob\xff"
+                                            "2\xff"
+                                            "1\xffx"),
+                                std::string("web\xffjob\xff"
+                                            "1\xff"
+                                            "1\xffx"),
+                                std::string("web\xffjob\xff"
+                                            "0\xff"
+                                            "1\xffx")}) {
+    other.args.ns = ns;
+    ASSERT_TRUE(batcher->QueryObjects(other, kLater).ok());
+    ASSERT_TRUE(batcher->QueryObjects(one, kLater).ok());
+    EXPECT_THAT(source_.queries().back(), testing::HasSubstr("ns=\"web\""))
+        << source_.queries().size();
+    clock_.Advance(absl::Minutes(1));
+    batcher->Sweep();
+  }
+}
+
 TEST_F(QueryBatcherTest, ManyPollersCostOneQueryASecond) {
   auto batcher = Make();
   for (int second = 0; second < 5; ++second) {
