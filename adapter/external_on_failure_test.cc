@@ -408,26 +408,5 @@ TEST_F(ExternalOnFailureTest, NothingShrinksByAKeptAnswer) {
   }
 }
 
-TEST(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
-  KeptAnswers kept(absl::ZeroDuration());
-  const auto request = [](size_t i) {
-    return ExternalMetricRequest{.ns = "n", .metric = absl::StrCat("m", i), .selector = {}};
-  };
-  ExternalMetricList list;
-  list.items.push_back({.labels = {}, .timestamp = {}, .value_milli = 1});
-  for (size_t i = 0; i <= KeptAnswers::kMaxQuestions; ++i) {
-    kept.Keep(request(i), "", list, absl::Hours(1), absl::Milliseconds(i));
-  }
-  const absl::Duration now = absl::Minutes(1);
-  EXPECT_EQ(kept.Find(request(0), "", absl::Hours(1), now, true).list, nullptr);
-  EXPECT_NE(kept.Find(request(KeptAnswers::kMaxQuestions), "", absl::Hours(1), now, true).list,
-            nullptr);
-  list.items.resize(KeptAnswers::kMaxItems + 1);
-  kept.Keep({.ns = "n", .metric = "long", .selector = {}}, "", list, absl::Hours(1), now);
-  EXPECT_EQ(
-      kept.Find({.ns = "n", .metric = "long", .selector = {}}, "", absl::Hours(1), now, true).list,
-      nullptr);
-}
-
 }  // namespace
 }  // namespace flyball::adapter

@@ -1,16 +1,15 @@
 #include "adapter/kept_answers.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "base/joined_key.h"
 
 namespace flyball::adapter {
 namespace {
 
 std::string KeyOf(const ExternalMetricRequest& request, absl::string_view meaning) {
-  constexpr char kSeparator[] = "\xff";  // a byte that is in no name
-  return absl::StrCat(request.metric, kSeparator, request.ns, kSeparator,
-                      request.selector.ToString(), kSeparator, meaning);
+  return JoinedKey(request.metric, request.ns, request.selector.ToString(), meaning);
 }
 
 // Totals are only compared, so a double is precise enough for the sum of any amounts.
@@ -20,6 +19,18 @@ double TotalOf(const ExternalMetricList& list) {
     total += static_cast<double>(item.value_milli);
   }
   return total;
+}
+
+size_t BytesOf(const ExternalMetricList& list) {
+  constexpr size_t kForEachLabel = 2 * sizeof(std::string);
+  size_t bytes = sizeof(list);
+  for (const ExternalMetricValue& item : list.items) {
+    bytes += sizeof(item);
+    if (!item.labels.has_value()) continue;
+    for (const auto& [key, value] : *item.labels)
+      bytes += kForEachLabel + key.size() + value.size();
+  }
+  return bytes;
 }
 
 // How long ago a bucket that is partly in the window began at most.
@@ -37,8 +48,18 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   history.last_good = history.last_asked = std::max(history.last_good, now);
   history.silent_since.reset();
   if (list.items.empty() || list.items.size() > kMaxItems) return;
-  std::deque<Bucket>& buckets = history.buckets;
-  while (!buckets.empty() && now - buckets.front().begin > Reach(window)) buckets.pop_front();
+  KeepList(list, total, window, now, history.buckets);
+  while (bytes_ > kMaxBytes && histories_.size() > 1) MakeRoom();
+}
+
+void KeptAnswers::KeepList(const ExternalMetricList& list, double total, absl::Duration window,
+                           MonotonicTime now, std::deque<Bucket>& buckets) {
+  while (!buckets.empty() && now - buckets.front().begin > Reach(window)) {
+    bytes_ -= buckets.front().bytes;
+    buckets.pop_front();
+  }
+  const size_t bytes = BytesOf(list);
+  if (bytes > kMaxAnswerBytes) return;
   if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
     buckets.push_back({.begin = now, .total_milli = total, .list = nullptr});
   }
@@ -46,6 +67,7 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   if (last.list != nullptr && total < last.total_milli) return;
   last.total_milli = total;
   last.list = std::make_shared<const ExternalMetricList>(list);
+  bytes_ += bytes - std::exchange(last.bytes, bytes);
 }
 
 KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::string_view meaning,
@@ -87,7 +109,9 @@ void KeptAnswers::MakeRoom() {
   const MonotonicTime oldest = *middle;
   size_t left = histories_.size() / 2;
   absl::erase_if(histories_, [&](const auto& one) {
-    return one.second.last_good <= oldest && left > 0 && left-- > 0;
+    const bool dropped = one.second.last_good <= oldest && left > 0 && left-- > 0;
+    for (const Bucket& bucket : one.second.buckets) bytes_ -= dropped ? bucket.bytes : 0;
+    return dropped;
   });
 }
 

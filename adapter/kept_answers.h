@@ -12,8 +12,8 @@
 // Thread-safe; holds its lock for map operations only.
 //
 // Limits: kMaxQuestions questions, of which those that were not asked for longest make room;
-// kMaxItems series in an answer (of a longer one only the time is kept); kBuckets answers for each
-// question.
+// kMaxItems series and kMaxAnswerBytes in an answer (of a larger one only the time is kept);
+// kBuckets answers for each question; kMaxBytes for all answers.
 #pragma once
 
 #include <deque>
@@ -36,6 +36,8 @@ class KeptAnswers {
  public:
   static constexpr size_t kMaxQuestions = 4096;
   static constexpr size_t kMaxItems = 1000;
+  static constexpr size_t kMaxAnswerBytes = 256 << 10;
+  static constexpr size_t kMaxBytes = 12 << 20;
   static constexpr int kBuckets = 10;
   static constexpr absl::Duration kLongestPause = absl::Minutes(5);  // between two syncs of an HPA
 
@@ -65,6 +67,7 @@ class KeptAnswers {
     MonotonicTime begin;
     double total_milli = 0;
     std::shared_ptr<const ExternalMetricList> list;
+    size_t bytes = 0;  // that the list takes
   };
   struct History {
     MonotonicTime last_good;  // of a question that only failed: its first failure
@@ -73,11 +76,15 @@ class KeptAnswers {
     std::deque<Bucket> buckets;                 // oldest first
   };
 
+  void KeepList(const ExternalMetricList& list, double total, absl::Duration window,
+                MonotonicTime now, std::deque<Bucket>& buckets)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const MonotonicTime started_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, History> histories_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that all lists take
 };
 
 }  // namespace flyball::adapter

@@ -1,0 +1,93 @@
+#include "adapter/kept_answers.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace flyball::adapter {
+namespace {
+
+constexpr absl::Duration kWindow = absl::Minutes(5);
+
+ExternalMetricRequest Question(int number) {
+  ExternalMetricRequest request;
+  request.ns = "shop";
+  request.metric = absl::StrCat("m", number);
+  return request;
+}
+
+// One series, whose label takes so many bytes.
+ExternalMetricList ListOf(size_t bytes) {
+  ExternalMetricList list;
+  list.items.push_back({.labels = LabelSet{{"l", std::string(bytes, 'x')}},
+                        .timestamp = absl::UnixEpoch(),
+                        .value_milli = 1000});
+  return list;
+}
+
+class KeptAnswersTest : public testing::Test {
+ protected:
+  bool Keeps(int number, absl::Duration now) {
+    return kept_.Find(Question(number), "q", kWindow, now, true).list != nullptr;
+  }
+  KeptAnswers kept_{absl::ZeroDuration()};
+};
+
+TEST_F(KeptAnswersTest, AllTogetherTakeNoMoreThanTheirBytes) {
+  constexpr size_t kEach = KeptAnswers::kMaxAnswerBytes / 2;
+  constexpr int kFit = KeptAnswers::kMaxBytes / kEach;
+  absl::Duration now = absl::Seconds(1);
+  for (int i = 0; i < 3 * kFit; ++i) {
+    now += absl::Milliseconds(1);
+    kept_.Keep(Question(i), "q", ListOf(kEach), kWindow, now);
+  }
+  int kept = 0;
+  for (int i = 0; i < 3 * kFit; ++i) kept += Keeps(i, now) ? 1 : 0;
+  EXPECT_LE(kept, kFit);
+  EXPECT_GE(kept, kFit / 3);
+  EXPECT_TRUE(Keeps(3 * kFit - 1, now)) << "the last one goes last";
+}
+
+TEST_F(KeptAnswersTest, WhatHasGoneMakesRoom) {
+  constexpr size_t kEach = KeptAnswers::kMaxAnswerBytes / 2;
+  absl::Duration now = absl::Seconds(1);
+  kept_.Keep(Question(0), "q", ListOf(10), kWindow, now);
+  // Far more than all may take, but never at once: a bucket holds one answer and leaves in time.
+  for (int i = 0; i < 1000; ++i) {
+    now += kWindow / 20;
+    kept_.Keep(Question(0), "q", ListOf(10), kWindow, now);
+    kept_.Keep(Question(1), "q", ListOf(kEach), kWindow, now);
+  }
+  EXPECT_TRUE(Keeps(0, now));
+  EXPECT_TRUE(Keeps(1, now));
+}
+
+TEST_F(KeptAnswersTest, OfALargeAnswerOnlyTheTimeIsKept) {
+  const MonotonicTime now = absl::Seconds(7);
+  kept_.Keep(Question(1), "q", ListOf(KeptAnswers::kMaxAnswerBytes), kWindow, now);
+  EXPECT_FALSE(Keeps(1, now));
+  EXPECT_EQ(kept_.Find(Question(1), "q", kWindow, now + absl::Seconds(1), true).silent_since, now);
+}
+
+TEST_F(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
+  const auto request = [](size_t i) {
+    return ExternalMetricRequest{.ns = "n", .metric = absl::StrCat("m", i), .selector = {}};
+  };
+  ExternalMetricList list;
+  list.items.push_back({.labels = {}, .timestamp = {}, .value_milli = 1});
+  for (size_t i = 0; i <= KeptAnswers::kMaxQuestions; ++i) {
+    kept_.Keep(request(i), "", list, absl::Hours(1), absl::Milliseconds(i));
+  }
+  const absl::Duration now = absl::Minutes(1);
+  EXPECT_EQ(kept_.Find(request(0), "", absl::Hours(1), now, true).list, nullptr);
+  EXPECT_NE(kept_.Find(request(KeptAnswers::kMaxQuestions), "", absl::Hours(1), now, true).list,
+            nullptr);
+  list.items.resize(KeptAnswers::kMaxItems + 1);
+  kept_.Keep({.ns = "n", .metric = "long", .selector = {}}, "", list, absl::Hours(1), now);
+  EXPECT_EQ(
+      kept_.Find({.ns = "n", .metric = "long", .selector = {}}, "", absl::Hours(1), now, true).list,
+      nullptr);
+}
+
+}  // namespace
+}  // namespace flyball::adapter
