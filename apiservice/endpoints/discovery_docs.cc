@@ -14,7 +14,8 @@ namespace {
 
 Document MakeDocument(std::string json) {
   std::string hash = Sha256Hex(json);
-  return {std::make_shared<const std::string>(std::move(json)), std::move(hash)};
+  return {std::make_shared<const std::string>(std::move(json)), std::move(hash),
+          std::make_shared<DocumentForms>()};
 }
 
 std::vector<wire::ApiResource> CustomResources(

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "adapter/provider.h"
+#include "apiservice/endpoints/document_forms.h"
 #include "apiservice/wire/discovery.h"
 #include "base/snapshot.h"
 
@@ -21,6 +22,7 @@ namespace flyball::apiservice {
 struct Document {
   std::shared_ptr<const std::string> json;
   std::string hash;
+  std::shared_ptr<DocumentForms> forms;  // all others than compact JSON
 };
 
 // These depend only on which groups are on.

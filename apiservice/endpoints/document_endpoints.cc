@@ -1,5 +1,6 @@
 #include "apiservice/endpoints/document_endpoints.h"
 
+#include <functional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -44,11 +45,16 @@ http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string&
   return response;
 }
 
-http::HttpResponse JsonOrProtobuf(const std::string& json, const std::string& protobuf,
-                                  const Style& style) {
-  std::string body = style.media.encoding == Encoding::kProtobuf ? protobuf : Restyle(json, style);
-  return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
-            style);
+http::HttpResponse InStyle(const Document& document, const std::function<std::string()>& protobuf,
+                           const Style& style) {
+  if (style.media.encoding == Encoding::kJson && !style.pretty) {
+    return Ok(ContentTypeOf(style.media), document.json, style);
+  }
+  const auto make = [&] {
+    return style.media.encoding == Encoding::kProtobuf ? protobuf()
+                                                       : Restyle(*document.json, style);
+  };
+  return Ok(ContentTypeOf(style.media), document.forms->Get(style, make), style);
 }
 
 // JSON is the only form of these documents.
@@ -75,16 +81,13 @@ http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request
                                                 const adapter::Providers& providers) {
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
   if (style.media.conversion == Conversion::kNone) {
-    return JsonOrProtobuf(*set->group_list.json, wire::ApiGroupListProtobuf(set->groups), style);
+    return InStyle(
+        set->group_list, [&] { return wire::ApiGroupListProtobuf(set->groups); }, style);
   }
   const Document& document = style.media.conversion == Conversion::kDiscoveryV2
                                  ? set->aggregated_v2
                                  : set->aggregated_v2beta1;
-  http::HttpResponse response =
-      Ok(ContentTypeOf(style.media),
-         style.pretty ? std::make_shared<const std::string>(wire::IndentJson(*document.json))
-                      : document.json,
-         style);
+  http::HttpResponse response = InStyle(document, nullptr, style);  // JSON is all that is offered
   response.headers.emplace_back("Cache-Control", "public");
   return WithEtag(request, document.hash, std::move(response));
 }
@@ -93,7 +96,11 @@ http::HttpResponse DocumentEndpoints::Group(const RoutedRequest& routed, const S
                                             const adapter::Providers& providers) {
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
   const wire::DiscoveryGroup& group = *set->FindGroup(routed.group);
-  return JsonOrProtobuf(wire::ApiGroupJson(group), wire::ApiGroupProtobuf(group), style);
+  std::string body = style.media.encoding == Encoding::kProtobuf
+                         ? wire::ApiGroupProtobuf(group)
+                         : Restyle(wire::ApiGroupJson(group), style);
+  return Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)),
+            style);
 }
 
 http::HttpResponse DocumentEndpoints::ResourceList(const RoutedRequest& routed, const Style& style,
@@ -101,15 +108,14 @@ http::HttpResponse DocumentEndpoints::ResourceList(const RoutedRequest& routed, 
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
   const std::string name = absl::StrCat(routed.group, "/", routed.version);
   const Document& document = set->lists.at(name);
-  if (style.media.encoding == Encoding::kJson && !style.pretty) {
-    return Ok(ContentTypeOf(style.media), document.json, style);
-  }
-  std::string protobuf;
-  for (const wire::DiscoveryVersion& version : set->FindGroup(routed.group)->versions) {
-    if (style.media.encoding != Encoding::kProtobuf || version.version != routed.version) continue;
-    protobuf = wire::ApiResourceListProtobuf(name, version.resources);
-  }
-  return JsonOrProtobuf(*document.json, protobuf, style);
+  const auto protobuf = [&] {
+    for (const wire::DiscoveryVersion& version : set->FindGroup(routed.group)->versions) {
+      if (version.version != routed.version) continue;
+      return wire::ApiResourceListProtobuf(name, version.resources);
+    }
+    return std::string();
+  };
+  return InStyle(document, protobuf, style);
 }
 
 http::HttpResponse DocumentEndpoints::Index(int status, const adapter::Providers& providers) {

@@ -1,0 +1,32 @@
+// The forms of one document that were asked for, such as YAML or indented JSON.
+//
+// Thread-safe. Each form is made once, however many ask for it at once: YAML of thousands of
+// metrics takes tens of megabytes while it is made.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "apiservice/requests/render.h"
+
+namespace flyball::apiservice {
+
+class DocumentForms {
+ public:
+  using Body = std::shared_ptr<const std::string>;
+
+  // The form that `style` asks for, made by `make` unless it is there already. Others who ask for
+  // any form wait meanwhile.
+  Body Get(const Style& style, const std::function<std::string()>& make);
+
+ private:
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::pair<Encoding, bool>, Body> made_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace flyball::apiservice
