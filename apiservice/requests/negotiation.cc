@@ -12,6 +12,8 @@ namespace flyball::apiservice {
 namespace {
 
 constexpr size_t kMaxClauses = 64;  // of one Accept header; further ones are not looked at
+constexpr size_t kMaxAcceptBytes = 8
+                                   << 10;  // what follows is not read: it is not known yet who asks
 
 struct Clause {
   absl::string_view type, subtype;
@@ -139,7 +141,7 @@ bool IsTable(Conversion conversion) {
 std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
   if (absl::StripAsciiWhitespace(accept).empty()) return MediaType();
   std::vector<Clause> clauses;
-  for (const absl::string_view text : absl::StrSplit(accept, ',')) {
+  for (const absl::string_view text : absl::StrSplit(accept.substr(0, kMaxAcceptBytes), ',')) {
     if (clauses.size() == kMaxClauses) break;
     if (std::optional<Clause> clause = ParseClause(text)) clauses.push_back(*clause);
   }

@@ -37,6 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
             "application/vnd.kubernetes.protobuf"},
         Row{"Yaml", "application/yaml", kPlain, "application/yaml"},
         Row{"Text", "text/plain", kPlain, "406"},
+        Row{"Late", std::string(8'000, ',') + "application/yaml", kPlain, "application/yaml"},
+        Row{"TooLate", std::string(9'000, ',') + "application/yaml", kPlain, "406"},
         Row{"CborAlone", "application/cbor", kPlain, "406"},
         Row{"CborThenJson", "application/cbor, application/json", kPlain, "application/json"},
         Row{"Charset", "application/json;charset=utf-8", kPlain, "application/json"},

@@ -113,7 +113,7 @@ TEST_F(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_use_certificate(context.get(), pair.certificate.get());
   SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
-  constexpr size_t kCertificates = 100;
+  constexpr size_t kCertificates = 40;
   for (size_t i = 1; i < kCertificates; ++i) {
     ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), pair.certificate.get()), 1);
   }

@@ -71,7 +71,8 @@ int SelectHttp11(SSL*, const unsigned char** out, unsigned char* length, const u
 // No chain is verified during the handshake: ca_bundle.h does that for each request.
 int AcceptAnyPeer(X509_STORE_CTX*, void*) { return 1; }
 
-constexpr int kMaxPeerCertificateBytes = 64 << 10;  // of all that one sends
+// Of all that one sends. Each is decoded before anything is known of the peer.
+constexpr int kMaxPeerCertificateBytes = 16 << 10;
 
 absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::string& cert_file,
                                       const std::string& key_file) {
