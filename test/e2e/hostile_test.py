@@ -159,22 +159,17 @@ class Strangers(Case):
             self.attack("churn", seconds=5)
 
 
-@differs("it is not asked to")
-class Gigabytes(Case):
-    """1,000 pods, and one who may read their metrics."""
-
-    PODS = 1000
+class Alone(Case):
+    """A server of files alone, and jane, who may read everything."""
 
     @classmethod
-    def setUpClass(cls):
-        names = [f"pod-{i:04}" for i in range(cls.PODS)]
-        store = SeriesStore([({"__name__": "m", "ns": "default", "po": name, "k": "v"}, 1) for name in names])
-        cls.prometheus = ScriptedPrometheus(store.discovery(), lambda query: store(query.partition("{")[0]))
+    def serve(cls, series: list, rules: list, objects: str, discovery: dict | None = None):
+        store = SeriesStore(series)
+        cls.prometheus = ScriptedPrometheus(discovery or store.discovery(), lambda query: store(query.partition("{")[0]))
         cls.addClassCleanup(cls.prometheus.stop)
         folder, here = processes.fresh_folder("objects"), processes.fresh_folder("serve")
-        (folder / "pods.yaml").write_text("\n---\n".join(yaml.safe_dump(
-            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}}) for name in names))
-        (here / "config.yaml").write_text(yaml.safe_dump({"rules": fixture.CONFIG["rules"][:1]}))
+        (folder / "objects.yaml").write_text(objects)
+        (here / "config.yaml").write_text(yaml.safe_dump({"rules": rules}))
         (here / "tokens.csv").write_text("s3cret,jane,1\n")
         cls.port = ports.free()
         cls.process = processes.Process("flyball", [
@@ -184,6 +179,20 @@ class Gigabytes(Case):
         cls.addClassCleanup(cls.process.kill)
         cls.watch(cls.process)
         cls.jane = Client(f"https://127.0.0.1:{cls.port}", Identity(token="s3cret"))
+
+
+@differs("it is not asked to")
+class Gigabytes(Alone):
+    """1,000 pods, and one who may read their metrics."""
+
+    PODS = 1000
+
+    @classmethod
+    def setUpClass(cls):
+        names = [f"pod-{i:04}" for i in range(cls.PODS)]
+        cls.serve([({"__name__": "m", "ns": "default", "po": name, "k": "v"}, 1) for name in names], fixture.CONFIG["rules"][:1],
+                  "\n---\n".join(yaml.safe_dump(
+                      {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}}) for name in names))
         wait.until(lambda: cls.process.must_live() and len(cls.items("")) == cls.PODS, "all pods have the metric")
 
     @classmethod
@@ -225,3 +234,28 @@ class Gigabytes(Case):
         with hostile.watched(self, self.process, self.port, "600 different questions about 1,000 pods"):
             for number in range(600):
                 self.assertEqual(len(self.items(f"?metricLabelSelector=k+in+(v,w{number})")), self.PODS)
+
+
+@differs("it is not asked to")
+class ManyMetrics(Alone):
+    """4,500 metrics of pods and of namespaces."""
+
+    METRICS = 4500
+    DOCUMENT = "/apis/custom.metrics.k8s.io/v1beta2"
+
+    @classmethod
+    def setUpClass(cls):
+        rule = {"seriesQuery": '{__name__=~"^m.*"}', "resources": {"overrides": {"ns": {"resource": "namespace"}, "po": {"resource": "pod"}}},
+                "metricsQuery": "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)"}
+        series = [({"__name__": f"m{i:04}", "ns": "default", "po": "p"}, 1) for i in range(cls.METRICS)]
+        cls.serve(series, [rule], "", {rule["seriesQuery"]: [labels for labels, _ in series]})
+        wait.until(lambda: cls.process.must_live() and len(cls.jane.get(cls.DOCUMENT).json().get("resources", [])) == 2 * cls.METRICS,
+                   "all are offered")
+
+    def test_many_who_ask_for_a_long_document_as_yaml(self):
+        headers = [["Authorization", "Bearer s3cret"], ["Accept", "application/yaml"]]
+        with hostile.watched(self, self.process, self.port, "32 documents of 9,000 metrics as YAML that nobody reads"):
+            attacker = hostile.Attacker(self.port, "unread", count=32, path=self.DOCUMENT, headers=headers)
+            answer = self.jane.get(self.DOCUMENT, [("Accept", "application/yaml")])
+            attacker.end()
+        self.assertEqual(len(yaml.load(answer.text(), yaml.CSafeLoader)["resources"]), 2 * self.METRICS)
