@@ -15,6 +15,7 @@ namespace {
 // The program's due thread naps that long at least.
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
 constexpr absl::Duration kPoll = absl::Milliseconds(10);
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version,
                               absl::string_view plural) {
@@ -26,7 +27,7 @@ kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version
 
 http::HttpAnswer TooManyRequests() {
   return {.status = 429,
-          .headers = {{"Retry-After", "1"}},
+          .headers = {{"Retry-After", absl::StrCat(absl::ToInt64Seconds(kRetryAfter))}},
           .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many )"
                   R"(requests","reason":"TooManyRequests","code":429})"};
 }
@@ -88,16 +89,17 @@ class SimulatedReplica::Transport : public http::HttpTransport {
     absl::Time sent_wall = self.clock_.WallNow();
     // The client sends again what was throttled, as one call.
     const std::string request = absl::StrCat(call.method, " ", call.target);
-    if (const auto first = throttled_.find(request); first != throttled_.end()) {
-      const absl::Duration since = sent - first->second;
-      if (since < self.options_.scaler.request_timeout) {
+    if (const auto before = throttled_.find(request); before != throttled_.end()) {
+      const absl::Duration since = sent - before->second.sent;
+      if (sent - before->second.answered >= kRetryAfter &&
+          since < self.options_.scaler.request_timeout) {
         sent -= since;
         sent_wall -= since;
       }
     }
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
       if (self.world_.chance.Is(self.network.throttled)) {
-        throttled_[request] = sent;
+        throttled_[request] = {.sent = sent, .answered = self.world_.time.now()};
         return TooManyRequests();
       }
       throttled_.erase(request);
@@ -120,7 +122,11 @@ class SimulatedReplica::Transport : public http::HttpTransport {
 
  private:
   SimulatedReplica& replica_;
-  std::map<std::string, absl::Duration> throttled_;  // when what was throttled was sent first
+  struct Throttled {
+    absl::Duration sent;      // for the first time
+    absl::Duration answered;  // for the last time
+  };
+  std::map<std::string, Throttled> throttled_;
 };
 
 class SimulatedReplica::Leases : public LeaseStore {
