@@ -1,5 +1,6 @@
 // What strangers may cost: reviews that wait, selectors that are too much, answers that are too
 // long.
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -27,6 +28,13 @@ class StrangersTest : public ApiServerFixture {
   json Review(size_t number) {
     absl::MutexLock lock(&kube_->mutex());
     return json::parse(kube_->access_reviews.at(number), nullptr, false)["spec"];
+  }
+
+  // For a callback of kube_: others may ask meanwhile.
+  void AwaitRelease() {
+    kube_->mutex().Unlock();
+    release_.WaitForNotification();
+    kube_->mutex().Lock();
   }
 
   absl::Notification asked_, release_;
@@ -71,6 +79,54 @@ TEST_F(StrangersTest, WhoWaitsForAnAccessReviewKeepsNobodyElseWaiting) {
   for (const char* probe : {"/healthz", "/livez", "/readyz"}) EXPECT_EQ(Get(probe)->status, 200);
   release_.Notify();
   first.join();
+}
+
+TEST_F(StrangersTest, WhoIsNotAuthenticatedTakesHalfOfTheAccessReviews) {
+  options_.limits.max_reviews = 2;
+  kube_->on_access_review = [&](const std::string&) {
+    if (asked_.HasBeenNotified()) return FakeKubeApi::Allow();
+    asked_.Notify();
+    AwaitRelease();
+    return FakeKubeApi::Deny();
+  };
+  StartServer();
+  std::thread first([&] { EXPECT_EQ(Get("/livez/ping")->status, 403); });
+  asked_.WaitForNotification();
+  EXPECT_EQ(Get(E1 N "/q")->status, 429);
+  EXPECT_EQ(GetWithToken("good", E1 N "/q")->status, 200);
+  release_.Notify();
+  first.join();
+}
+
+// Their heads stay in memory meanwhile.
+TEST_F(StrangersTest, LargeRequestsThatWaitForReviewsLeaveRoomForOthers) {
+  options_.listen.max_connection_bytes = 4 << 20;
+  std::atomic<int> waiting{0};
+  kube_->on_token_review = [&](const std::string&) {
+    ++waiting;
+    AwaitRelease();
+    return FakeKubeApi::Json(201, R"({"status":{"authenticated":false}})");
+  };
+  StartServer();
+  const auto idle = NewClient();
+  EXPECT_EQ(idle->Get("/healthz")->status, 200);
+  constexpr int kCrowd = 12;
+  std::atomic<int> refused{0};
+  std::vector<std::thread> crowd;
+  for (int i = 0; i < kCrowd; ++i) {
+    crowd.emplace_back([&, i] {
+      const auto answer = NewClient()->Get("/livez", {{"Authorization", absl::StrCat("Bearer ", i)},
+                                                      {"X", std::string(200'000, 'x')}});
+      // One that is refused while it sends may find its connection closed.
+      if (!answer || answer->status == 429) ++refused;
+    });
+  }
+  while (waiting + refused < kCrowd) std::this_thread::yield();
+  EXPECT_GE(waiting, 3);
+  EXPECT_LE(waiting, 5);  // each weighs over 400 kB, and 2 MiB are for them
+  for (const char* probe : {"/healthz", "/livez", "/readyz"}) EXPECT_EQ(Get(probe)->status, 200);
+  release_.Notify();
+  for (std::thread& one : crowd) one.join();
 }
 
 TEST_F(StrangersTest, EqualQuestionsShareAReview) {

@@ -2,9 +2,10 @@
 //
 // Thread-safe; no threads of its own: the first caller with a key makes the call, and the others
 // wait for its answer, whatever it is, each until its own deadline. The answer is not kept for
-// later callers. Limit: `max_askers` at once, over all keys.
+// later callers. Limit: `max_askers` at once, over all keys; for some callers less (`most`).
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -37,14 +38,16 @@ class SingleFlight {
 
   // What `ask` answers, or an equal question that is being asked. Without a deadline an asker
   // waits for as long as that takes.
+  // `most`: this one may not ask while so many do, which leaves places for callers without it.
   //   kResourceExhausted  too many ask already
   //   kDeadlineExceeded   another asker's call is not back in time
-  Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask) {
+  Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask,
+             int most = std::numeric_limits<int>::max()) {
     std::shared_ptr<Flight> flight;
     bool ours = false;
     {
       absl::MutexLock lock(&mutex_);
-      if (askers_ >= max_askers_) {
+      if (askers_ >= std::min(most, max_askers_)) {
         return absl::ResourceExhaustedError(absl::StrCat("too many requests wait for a ", what_));
       }
       ++askers_;

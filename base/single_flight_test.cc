@@ -62,6 +62,18 @@ TEST(SingleFlightTest, AboveTheLimitNobodyWaits) {
   EXPECT_TRUE(flights.Ask("other", kNever, [] { return Flights::Answer(2); }).ok());
 }
 
+TEST(SingleFlightTest, SomeLeaveRoomForOthers) {
+  Flights flights(Clock::System(), "answer", 2);
+  const auto at_once = [] { return Flights::Answer(2); };
+  const auto both = flights.Ask("q", kNever, [&]() -> Flights::Answer {
+    const auto refused = flights.Ask("other", kNever, at_once, 1);
+    EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+    return flights.Ask("other", kNever, at_once);
+  });
+  EXPECT_EQ(both.value(), 2);
+  EXPECT_EQ(flights.Ask("q", kNever, at_once, 1).value(), 2);
+}
+
 TEST(SingleFlightTest, WhatALibraryThrowsEndsTheFlight) {
   Flights flights(Clock::System(), "answer", 2);
   EXPECT_THROW((void)flights.Ask(

@@ -146,6 +146,7 @@ Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Cloc
     : options_(std::move(options)),
       reviews_(reviews),
       clock_(clock),
+      most_with_strangers_(max_waiting - max_waiting / 2),
       cache_(kMaxDecisions, kMaxDecisionBytes),
       flights_(*clock, "review", max_waiting) {}
 
@@ -170,13 +171,15 @@ absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& 
     return *std::move(known);
   }
   const bool remember = AttributeBytes(attributes) < kMaxCachedQuestionBytes;
-  return flights_.Ask(key, absl::InfiniteDuration(), [&]() -> absl::StatusOr<Decision> {
+  const auto ask = [&]() -> absl::StatusOr<Decision> {
     // Another request's review may have been answered since.
     if (std::optional<Decision> known = cache_.Get(key, clock_->MonotonicNow())) {
       return *std::move(known);
     }
     return Post(spec, remember, key);
-  });
+  };
+  if (user.InGroup(kAuthenticatedGroup)) return flights_.Ask(key, absl::InfiniteDuration(), ask);
+  return flights_.Ask(key, absl::InfiniteDuration(), ask, most_with_strangers_);
 }
 
 absl::StatusOr<Decision> Authorizer::Post(const std::string& spec, bool remember,

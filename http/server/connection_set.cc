@@ -12,20 +12,30 @@ namespace {
 // all.
 constexpr size_t kBatch = 64;
 
-// How long a handshake, or a request that comes in pieces, may pause.
+// How long a handshake, or a request that comes in pieces, may pause, and for how long a small
+// connection is spared.
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
 // Ending a connection that takes less than this frees too little.
 constexpr size_t kWorthIt = 4 << 10;
 
+// In the order in which they are ended.
+enum class Kind { kStopped, kOther, kSmallAndNew };
+
 struct Quiet {
-  bool later;
+  Kind kind;
   int64_t since_ns;
   ServerConnection* connection;
   bool operator<(const Quiet& other) const {
-    return std::tie(later, since_ns) < std::tie(other.later, other.since_ns);
+    return std::tie(kind, since_ns) < std::tie(other.kind, other.since_ns);
   }
 };
+
+// What counts of one that is being answered.
+size_t LargeBytes(const ServerConnection& connection) {
+  const size_t weight = connection.weight;
+  return weight > ConnectionSet::kLight ? weight : 0;
+}
 
 }  // namespace
 
@@ -37,7 +47,7 @@ ConnectionSet::~ConnectionSet() {
 bool ConnectionSet::Add(ServerConnection* connection) {
   absl::MutexLock lock(&mutex_);
   const size_t staying = all_.size() - going_;
-  if (staying >= limits_.max_connections) MakeRoom(limits_.max_connections / kBatch + 1, 0);
+  if (staying >= limits_.max_connections) MakeRoom(limits_.max_connections / kBatch + 1, 0, false);
   if (all_.size() - going_ >= limits_.max_connections) return false;
   all_.insert(connection);
   return true;
@@ -51,10 +61,23 @@ ConnectionSet::Room ConnectionSet::Weigh(ServerConnection* connection) {
   if (all <= limits_.max_bytes || now < before) return Room::kThere;
   absl::MutexLock lock(&mutex_);
   const size_t wanted = limits_.max_bytes + going_bytes_;
-  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch);
+  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch, now > kLight);
   if (bytes_ <= limits_.max_bytes) return Room::kThere;
   if (bytes_ <= limits_.max_bytes + going_bytes_) return Room::kSoon;
   return now <= kLight ? Room::kThere : Room::kNone;
+}
+
+bool ConnectionSet::BeginAnswer(const ServerConnection& connection) {
+  const size_t bytes = LargeBytes(connection);
+  const size_t others = large_answering_.fetch_add(bytes);
+  // One alone is answered however large it is.
+  if (bytes == 0 || others == 0 || others + bytes <= limits_.max_bytes / 2) return true;
+  large_answering_ -= bytes;
+  return false;
+}
+
+void ConnectionSet::EndAnswer(const ServerConnection& connection) {
+  large_answering_ -= LargeBytes(connection);
 }
 
 void ConnectionSet::Close(ServerConnection* connection) {
@@ -87,7 +110,7 @@ bool ConnectionSet::End(ServerConnection* connection) {
   return true;
 }
 
-void ConnectionSet::MakeRoom(size_t connections, size_t bytes) {
+void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
   const int64_t graced_ns = absl::ToInt64Nanoseconds(clock_.MonotonicNow() - kGrace);
   std::vector<Quiet> quiet;
   for (ServerConnection* connection : all_) {
@@ -95,9 +118,12 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes) {
     // A small one may be waiting for a worker, in the queue behind many others.
     if (bytes > 0 && connection->weight < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
-    const bool stopped = !connection->idle && !connection->yielded &&
-                         (connection->weight > kLight || since_ns < graced_ns);
-    quiet.push_back({!stopped, since_ns, connection});
+    const bool small_and_new = connection->weight <= kLight && since_ns >= graced_ns;
+    if (small_and_new && for_large) continue;
+    const bool stopped = !small_and_new && !connection->yielded &&
+                         (!connection->idle || connection->weight > kLight);
+    const Kind kind = small_and_new ? Kind::kSmallAndNew : stopped ? Kind::kStopped : Kind::kOther;
+    quiet.push_back({kind, since_ns, connection});
   }
   std::sort(quiet.begin(), quiet.end());
   for (const Quiet& one : quiet) {
@@ -124,7 +150,7 @@ void ConnectionSet::EndOverdue(MonotonicTime now, bool draining) {
 
 void ConnectionSet::EndSomeQuiet() {
   absl::MutexLock lock(&mutex_);
-  MakeRoom(kBatch, 0);
+  MakeRoom(kBatch, 0, false);
 }
 
 void ConnectionSet::EndAll() {

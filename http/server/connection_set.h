@@ -8,8 +8,10 @@
 // A new connection is not refused because of old ones that do nothing: when there are too many
 // connections, or they take too much memory, those that were served longest ago are ended. The
 // first of these are connections that have begun a handshake, a request, or reading an answer, and
-// have not continued, if they are large or have been quiet for over a second. Connections that are
-// being served stay.
+// have not continued, if they are large or have been quiet for over a second. The last are small
+// ones that were served within the last second, and a large one never ends these: it is refused.
+// Connections that are being served stay. So that there is room beside them, large requests that
+// are being answered take no more than half of the memory.
 #pragma once
 
 #include <atomic>
@@ -57,6 +59,11 @@ class ConnectionSet {
   // Counts the memory that it takes now, and makes room for it. Called by its serving thread.
   Room Weigh(ServerConnection* connection);
 
+  // Before its request is answered, by its serving thread, which calls EndAnswer afterwards. False:
+  // it is large, and with those that are being answered it would take too much.
+  bool BeginAnswer(const ServerConnection& connection);
+  void EndAnswer(const ServerConnection& connection);
+
   // Destroys it.
   void Close(ServerConnection* connection);
 
@@ -74,7 +81,9 @@ class ConnectionSet {
 
  private:
   // Ends those that were served longest ago, until so many connections and so many bytes are going.
-  void MakeRoom(size_t connections, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `for_large`: a large one asks, for which not all may go.
+  void MakeRoom(size_t connections, size_t bytes, bool for_large)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Tells it to go, unless a worker has just begun to serve it.
   bool End(ServerConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsEmpty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return all_.empty(); }
@@ -83,6 +92,7 @@ class ConnectionSet {
   Clock& clock_;
   std::atomic<size_t>& bytes_;
   std::atomic<uint64_t>& ended_for_room_;
+  std::atomic<size_t> large_answering_{0};  // bytes
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<ServerConnection*> all_ ABSL_GUARDED_BY(mutex_);
   size_t going_ ABSL_GUARDED_BY(mutex_) = 0;        // of those, told to

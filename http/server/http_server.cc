@@ -381,14 +381,16 @@ class HttpServer::Impl {
   Io Answer(ServerConnection* connection) {
     const HttpRequest& request = connection->reader.request();
     HttpResponse response;
-    if (connection->refused) {
+    const bool bad = connection->reader.state() == RequestReader::State::kError;
+    if (connection->refused || (!bad && !connections_.BeginAnswer(*connection))) {
       ++counters_.refused_requests;
       response = NoRoom();
-    } else if (connection->reader.state() == RequestReader::State::kError) {
+    } else if (bad) {
       ++counters_.bad_requests;
       response = BadRequest(connection->reader.error_status());
     } else {
       response = Call(request);
+      connections_.EndAnswer(*connection);
     }
     connection->keep_alive = !response.close && !draining_ && connection->reader.KeepAlive();
     // The head and the beginning of the body: a record of TLS.
