@@ -6,11 +6,12 @@ namespace flyball::front {
 
 bool AdmissionWindow::Admit(uint64_t origin, MonotonicTime now) {
   while (!admitted_.empty() && admitted_.front().at + limits_.window <= now) admitted_.pop_front();
-  if (admitted_.size() >= limits_.most) return false;
+  const size_t left = limits_.most - admitted_.size();
+  if (left == 0) return false;
   const auto same =
       std::count_if(admitted_.begin(), admitted_.end(),
                     [origin](const Admitted& other) { return other.origin == origin; });
-  if (static_cast<size_t>(same) >= limits_.most_of_one) return false;
+  if (static_cast<size_t>(same) >= std::min(left, limits_.most_of_one)) return false;
   admitted_.push_back({.at = now, .origin = origin});
   return true;
 }

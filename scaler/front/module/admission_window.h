@@ -1,6 +1,7 @@
 // How many new connections the front's port takes within a short time: of all peers together, and
-// of one. Whoever has only just connected may be anybody, and costs memory until it has shown a
-// certificate or its time for that is over.
+// of one. The more are taken, the fewer one may have, so that a few peers that connect all the time
+// leave room for another: n of them get n/(n + 1) of all. Whoever has only just connected may be
+// anybody, and costs memory until it has shown a certificate or its time for that is over.
 //
 // Pure; not thread-safe.
 #pragma once
@@ -19,7 +20,7 @@ class AdmissionWindow {
   struct Limits {
     absl::Duration window = absl::Seconds(5);
     size_t most = 200;        // of all peers
-    size_t most_of_one = 64;  // of one origin
+    size_t most_of_one = 64;  // of one origin, and no more than are left
   };
 
   explicit AdmissionWindow(const Limits& limits) : limits_(limits) {}
