@@ -81,7 +81,7 @@ TEST_F(StrangersTest, WhoWaitsForAnAccessReviewKeepsNobodyElseWaiting) {
   first.join();
 }
 
-TEST_F(StrangersTest, WhoIsNotAuthenticatedTakesHalfOfTheAccessReviews) {
+TEST_F(StrangersTest, StrangersTakeHalfOfTheAccessReviews) {
   options_.limits.max_reviews = 2;
   kube_->on_access_review = [&](const std::string&) {
     if (asked_.HasBeenNotified()) return FakeKubeApi::Allow();

@@ -2,10 +2,10 @@
 //
 // Thread-safe; no threads of its own: the first caller with a key makes the call, and the others
 // wait for its answer, whatever it is, each until its own deadline. The answer is not kept for
-// later callers. Limit: `max_askers` at once, over all keys; for some callers less (`most`).
+// later callers. Limit: `max_askers` at once, over all keys. One who asks for somebody gets no more
+// places than are left for all, so that n who ask all the time get n/(n + 1) of them.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -38,19 +38,20 @@ class SingleFlight {
 
   // What `ask` answers, or an equal question that is being asked. Without a deadline an asker
   // waits for as long as that takes.
-  // `most`: this one may not ask while so many do, which leaves places for callers without it.
-  //   kResourceExhausted  too many ask already
+  // `who`: whom this is asked for; "": nobody whose places are counted.
+  //   kResourceExhausted  too many ask already, in all or for `who`
   //   kDeadlineExceeded   another asker's call is not back in time
   Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask,
-             int most = std::numeric_limits<int>::max()) {
+             absl::string_view who = "") {
     std::shared_ptr<Flight> flight;
     bool ours = false;
     {
       absl::MutexLock lock(&mutex_);
-      if (askers_ >= std::min(most, max_askers_)) {
+      if (!HasRoomFor(who)) {
         return absl::ResourceExhaustedError(absl::StrCat("too many requests wait for a ", what_));
       }
       ++askers_;
+      if (!who.empty()) ++places_[who];
       std::shared_ptr<Flight>& known = flights_[key];
       ours = known == nullptr;
       if (ours) known = std::make_shared<Flight>();
@@ -58,7 +59,7 @@ class SingleFlight {
     }
     [[maybe_unused]] const Meanwhile meanwhile{};
     // Also when a library threw.
-    const absl::Cleanup end = [&] { End(key, ours ? flight.get() : nullptr); };
+    const absl::Cleanup end = [&] { End(key, who, ours ? flight.get() : nullptr); };
     if (ours) {
       flight->answer = ask();
       return flight->answer;
@@ -83,10 +84,19 @@ class SingleFlight {
     bool landed = false;  // guarded by mutex_
   };
 
+  bool HasRoomFor(absl::string_view who) const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    const int left = max_askers_ - askers_;
+    const auto places = places_.find(who);
+    return left > 0 && (places == places_.end() || places->second < left);
+  }
+
   // `flight`: nullptr for a caller that waited for another one's flight.
-  void End(absl::string_view key, Flight* flight) {
+  void End(absl::string_view key, absl::string_view who, Flight* flight) {
     absl::MutexLock lock(&mutex_);
     --askers_;
+    if (const auto places = places_.find(who); places != places_.end() && --places->second == 0) {
+      places_.erase(places);
+    }
     if (flight == nullptr) return;
     flight->landed = true;
     flights_.erase(key);
@@ -97,6 +107,7 @@ class SingleFlight {
   const int max_askers_;
   mutable absl::Mutex mutex_;
   int askers_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<std::string, int> places_ ABSL_GUARDED_BY(mutex_);  // of those who have any
   absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -62,16 +62,19 @@ TEST(SingleFlightTest, AboveTheLimitNobodyWaits) {
   EXPECT_TRUE(flights.Ask("other", kNever, [] { return Flights::Answer(2); }).ok());
 }
 
-TEST(SingleFlightTest, SomeLeaveRoomForOthers) {
+TEST(SingleFlightTest, NobodyGetsMorePlacesThanAreLeft) {
   Flights flights(Clock::System(), "answer", 2);
   const auto at_once = [] { return Flights::Answer(2); };
-  const auto both = flights.Ask("q", kNever, [&]() -> Flights::Answer {
-    const auto refused = flights.Ask("other", kNever, at_once, 1);
-    EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
-    return flights.Ask("other", kNever, at_once);
-  });
-  EXPECT_EQ(both.value(), 2);
-  EXPECT_EQ(flights.Ask("q", kNever, at_once, 1).value(), 2);
+  const auto while_one_is_taken = [&]() -> Flights::Answer {
+    for (const char* question : {"q", "other"}) {
+      const auto refused = flights.Ask(question, kNever, at_once, "ann");
+      EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << question;
+    }
+    EXPECT_TRUE(flights.Ask("other", kNever, at_once).ok());
+    return flights.Ask("other", kNever, at_once, "bob");
+  };
+  EXPECT_EQ(flights.Ask("q", kNever, while_one_is_taken, "ann").value(), 2);
+  EXPECT_EQ(flights.Ask("q", kNever, at_once, "ann").value(), 2) << "places are given back";
 }
 
 TEST(SingleFlightTest, WhatALibraryThrowsEndsTheFlight) {

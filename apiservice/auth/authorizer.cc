@@ -146,7 +146,6 @@ Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Cloc
     : options_(std::move(options)),
       reviews_(reviews),
       clock_(clock),
-      most_with_strangers_(max_waiting - max_waiting / 2),
       cache_(kMaxDecisions, kMaxDecisionBytes),
       flights_(*clock, "review", max_waiting) {}
 
@@ -178,8 +177,7 @@ absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& 
     }
     return Post(spec, remember, key);
   };
-  if (user.InGroup(kAuthenticatedGroup)) return flights_.Ask(key, absl::InfiniteDuration(), ask);
-  return flights_.Ask(key, absl::InfiniteDuration(), ask, most_with_strangers_);
+  return flights_.Ask(key, absl::InfiniteDuration(), ask, user.name);
 }
 
 absl::StatusOr<Decision> Authorizer::Post(const std::string& spec, bool remember,

@@ -2,8 +2,8 @@
 //
 // Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and
 // 4 MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
-// and more are not kept; `max_waiting` requests wait for a review, those of users who are not
-// authenticated only while they leave half of these places free.
+// and more are not kept; `max_waiting` requests wait for a review, for one user no more than leave
+// as many places free. All who are not authenticated are one user.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,6 @@ class Authorizer {
   const AuthorizationOptions options_;
   ReviewClient* const reviews_;
   Clock* const clock_;
-  const int most_with_strangers_;  // that wait for a review
   ExpiringCache<Decision> cache_;
   SingleFlight<Decision, http::EventWorkers::Waiting> flights_;
   Counters counters_;
