@@ -41,6 +41,21 @@ void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
   for (Item& item : items) item.time = std::min(item.time, now);
 }
 
+// First the first one of each namespace, then the second ones, and so on.
+void TakeTurns(std::vector<KeptAutoscaler>& autoscalers) {
+  absl::flat_hash_map<std::string, size_t> seen;  // of each namespace
+  std::vector<std::pair<size_t, size_t>> turns;   // the turn of each, and where it is
+  turns.reserve(autoscalers.size());
+  for (size_t i = 0; i < autoscalers.size(); ++i) {
+    turns.emplace_back(seen[autoscalers[i].key.ns]++, i);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::vector<KeptAutoscaler> ordered;
+  ordered.reserve(autoscalers.size());
+  for (const auto& [turn, i] : turns) ordered.push_back(std::move(autoscalers[i]));
+  autoscalers = std::move(ordered);
+}
+
 // What was recommended last, as far as the maximum allows it. While it is above the count, which
 // policies or failed writes hold back, no count that is found would tell the next owner of it.
 int32_t RecommendedNow(const ScalerState& state, const Managed& managed) {
@@ -310,7 +325,8 @@ class StateStore::Impl {
     });
   }
 
-  // The content of a shard, the most recently decided autoscalers first. At a hand-over it is
+  // The content of a shard, the most recently decided autoscalers first, one of each namespace in
+  // turn: if there is no room for all, none takes the room of the others. At a hand-over it is
   // complete: of what was incomplete when it was read, and was not decided since, the count stands
   // for what nobody wrote down.
   KeptShard Collect(Shard& shard, bool hand_over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -341,6 +357,7 @@ class StateStore::Impl {
                                  newest_b = NewestRecommendation(b.state);
                 return newest_a != newest_b ? newest_a > newest_b : a.key < b.key;
               });
+    TakeTurns(out.autoscalers);
     return out;
   }
 

@@ -20,8 +20,8 @@ namespace {
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
 
-AutoscalerKey Key(std::string name) {
-  return {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = std::move(name)};
+AutoscalerKey Key(std::string name, std::string ns = "shop") {
+  return {.kind = AutoscalerKind::kHpa, .ns = std::move(ns), .name = std::move(name)};
 }
 
 absl::Time Ago(int seconds) { return kNow - absl::Seconds(seconds); }
@@ -361,9 +361,10 @@ class StateStoreTest : public testing::Test {
   }
 
   void Decide(StateStore& store, const std::string& name, int32_t current,
-              std::vector<Recommendation> recommendations, std::vector<ScaleEvent> additions = {}) {
+              std::vector<Recommendation> recommendations, std::vector<ScaleEvent> additions = {},
+              const std::string& ns = "shop") {
     auto managed = std::make_shared<Managed>();
-    managed->key = Key(name);
+    managed->key = Key(name, ns);
     managed->autoscaler.max_replicas = 10;
     Decision decision;
     decision.outcome = Outcome::kDecided;
@@ -707,6 +708,18 @@ TEST_F(StateStoreTest, KeepsTheYoungestWhenThereIsNoRoomForAll) {
   ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
   EXPECT_TRUE(next->Take(Key("web-0"), 5, kNow).has_value());
   EXPECT_FALSE(next->Take(Key(absl::StrCat("web-", 299 * 7919)), 5, kNow).has_value());
+}
+
+TEST_F(StateStoreTest, WhenThereIsNoRoomForAllOneNamespaceLeavesRoomForOthers) {
+  const auto store = Make(200);
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  for (int i = 0; i < 300; ++i) Decide(*store, absl::StrCat("web-", i * 7919), 5, {{i, Ago(i)}});
+  Decide(*store, "quiet", 5, {{7, Ago(301)}}, {}, "bank");
+  store->Save(0);
+  EXPECT_GT(store->stats().dropped, 100u);
+  const auto next = Make();
+  ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
+  EXPECT_TRUE(next->Take(Key("quiet", "bank"), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, WithoutTheFenceNothingIsWrittenAndNothingForgotten) {

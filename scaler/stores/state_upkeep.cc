@@ -1,8 +1,40 @@
 #include "scaler/stores/state_upkeep.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace flyball::scaler {
+
+namespace {
+
+// Of each two neighbours above the last one, and of each two below it, one is left. All of them are
+// further from it than those after them.
+void Halve(std::vector<Recommendation>& items) {
+  const Recommendation last = items.back();
+  items.pop_back();
+  std::optional<Recommendation> above, below;  // that have no partner yet
+  size_t count = 0;
+  for (const Recommendation& item : items) {
+    std::optional<Recommendation>& older = item.replicas > last.replicas ? above : below;
+    if (!older.has_value()) {
+      older = item;
+      continue;
+    }
+    const int32_t replicas = std::max(older->replicas, item.replicas);
+    items[count++] = {.replicas = item.replicas > last.replicas ? replicas : item.replicas,
+                      .time = item.time};
+    older.reset();
+  }
+  items.resize(count);
+  for (const auto& alone : {above, below}) {
+    if (alone.has_value()) items.push_back(*alone);
+  }
+  std::sort(items.begin(), items.end(),
+            [](const Recommendation& a, const Recommendation& b) { return a.time < b.time; });
+  items.push_back(last);
+}
+
+}  // namespace
 
 void CompactRecommendations(const std::vector<Recommendation>& all,
                             std::vector<Recommendation>& out) {
@@ -20,6 +52,7 @@ void CompactRecommendations(const std::vector<Recommendation>& all,
   }
   out.resize(count);
   std::reverse(out.begin(), out.end());
+  while (out.size() > kMostRecommendations) Halve(out);
 }
 
 void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time now,

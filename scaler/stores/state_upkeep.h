@@ -4,6 +4,7 @@
 // computes from the state. Once they are made longer, more is remembered here than by the original.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -11,11 +12,17 @@
 
 namespace flyball::scaler {
 
+// How many recommendations are remembered: more than there are syncs of a controller in the longest
+// window, however they rise or fall.
+inline constexpr size_t kMostRecommendations = 512;
+
 // The longest window that a behavior may ask for.
 inline constexpr absl::Duration kLongestWindow = absl::Hours(1);
 
 // Leaves out the recommendations that no window can ever notice: those that a later one equals or
-// exceeds and a later one equals or undercuts. Sorted by time.
+// exceeds and a later one equals or undercuts. Sorted by time. Of more than kMostRecommendations
+// pairs become one: of those above the last one it has the larger count and the later time, so that
+// it holds a removal back for longer; of those below it is the later one.
 void CompactRecommendations(const std::vector<Recommendation>& all,
                             std::vector<Recommendation>& out);
 

@@ -42,6 +42,33 @@ TEST(KeepRecommendations, PutsBackWhatALongerWindowWouldNotice) {
             (std::vector<Recommendation>{{2, kNow}}));
 }
 
+// What falls or rises for an hour of short cadences would take all the room of a record.
+TEST(KeepRecommendations, OfManyThatFallSomeHoldBackForLonger) {
+  for (const int step : {-1, 1}) {
+    std::vector<Recommendation> all;
+    constexpr int kAll = 17'000;
+    for (int i = kAll; i > 0; --i) {
+      all.push_back({100'000 - step * i, kNow - i * absl::Milliseconds(200)});
+    }
+    const std::vector<Recommendation> kept = Kept(all, {{100'000, kNow}});
+    all.push_back({100'000, kNow});
+    EXPECT_LE(kept.size(), kMostRecommendations);
+    EXPECT_GT(kept.size(), kMostRecommendations / 4);
+    EXPECT_EQ(kept.back(), (Recommendation{100'000, kNow}));
+    const auto highest = [](const std::vector<Recommendation>& of, absl::Duration window) {
+      int32_t most = 0;
+      for (const Recommendation& one : of) {
+        if (one.time >= kNow - window) most = std::max(most, one.replicas);
+      }
+      return most;
+    };
+    for (absl::Duration window; window <= absl::Hours(1); window += absl::Seconds(7)) {
+      EXPECT_GE(highest(kept, window), highest(all, window)) << window;
+      EXPECT_LE(highest(kept, window), highest(all, window + absl::Seconds(30))) << window;
+    }
+  }
+}
+
 TEST(KeepRecommendations, NeverLeavesNothing) {
   EXPECT_EQ(Kept({}, {{9, kNow - absl::Hours(2)}}),
             (std::vector<Recommendation>{{9, kNow - absl::Hours(2)}}));
