@@ -45,6 +45,7 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   absl::MutexLock lock(&mutex_);
   if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom();
   History& history = histories_[key];
+  history.ns = request.ns;
   history.last_good = history.last_asked = std::max(history.last_good, now);
   history.silent_since.reset();
   if (list.items.empty() || list.items.size() > kMaxItems) return;
@@ -79,6 +80,7 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   // A failure of a new question must not push out what is kept for others.
   if (!known && histories_.size() >= kMaxQuestions) return {.silent_since = now};
   History& history = histories_[key];
+  history.ns = request.ns;
   if (!known) history.last_good = now;
   const bool good_lately = now - history.last_good <= window;
   if (!history.silent_since.has_value() ||
@@ -99,19 +101,38 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   return kept;
 }
 
-// Drops the older half, so that it is done only once for many new questions.
+// Drops the older half of those of the namespace that takes most, so that it is done only once for
+// many new questions, and none takes the room of the others.
 void KeptAnswers::MakeRoom() {
+  constexpr size_t kForEachQuestion = kMaxBytes / kMaxQuestions;
+  absl::flat_hash_map<absl::string_view, size_t> taken;
+  const auto bytes_of = [](const History& history) {
+    size_t bytes = 0;
+    for (const Bucket& bucket : history.buckets) bytes += bucket.bytes;
+    return bytes;
+  };
+  for (const auto& [key, history] : histories_) {
+    taken[history.ns] += kForEachQuestion + bytes_of(history);
+  }
+  const std::string most(
+      std::max_element(taken.begin(), taken.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;
+      })->first);
   std::vector<MonotonicTime> times;
-  times.reserve(histories_.size());
-  for (const auto& [key, history] : histories_) times.push_back(history.last_good);
+  for (const auto& [key, history] : histories_) {
+    if (history.ns == most) times.push_back(history.last_good);
+  }
   const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   const MonotonicTime oldest = *middle;
-  size_t left = histories_.size() / 2;
+  size_t left = (times.size() + 1) / 2;
   absl::erase_if(histories_, [&](const auto& one) {
-    const bool dropped = one.second.last_good <= oldest && left > 0 && left-- > 0;
-    for (const Bucket& bucket : one.second.buckets) bytes_ -= dropped ? bucket.bytes : 0;
-    return dropped;
+    const History& history = one.second;
+    const bool dropped = history.ns == most && history.last_good <= oldest && left > 0;
+    if (!dropped) return false;
+    --left;
+    bytes_ -= bytes_of(history);
+    return true;
   });
 }
 

@@ -11,7 +11,8 @@
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions, of which those that were not asked for longest make room;
+// Limits: kMaxQuestions questions, of which those of the namespace that takes most make room, the
+// ones that were not answered for longest first;
 // kMaxItems series and kMaxAnswerBytes in an answer (of a larger one only the time is kept);
 // kBuckets answers for each question; kMaxBytes for all answers.
 #pragma once
@@ -70,6 +71,7 @@ class KeptAnswers {
     size_t bytes = 0;  // that the list takes
   };
   struct History {
+    std::string ns;
     MonotonicTime last_good;  // of a question that only failed: its first failure
     MonotonicTime last_asked;
     std::optional<MonotonicTime> silent_since;  // set by the failures since then

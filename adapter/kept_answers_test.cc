@@ -48,6 +48,18 @@ TEST_F(KeptAnswersTest, AllTogetherTakeNoMoreThanTheirBytes) {
   EXPECT_TRUE(Keeps(3 * kFit - 1, now)) << "the last one goes last";
 }
 
+TEST_F(KeptAnswersTest, ANamespaceWithManyQuestionsLeavesThoseOfOthers) {
+  absl::Duration now = absl::Seconds(1);
+  ExternalMetricRequest quiet = Question(0);
+  quiet.ns = "bank";
+  kept_.Keep(quiet, "q", ListOf(10), kWindow, now);
+  for (size_t i = 0; i < 2 * KeptAnswers::kMaxQuestions; ++i) {
+    now += absl::Milliseconds(1);
+    kept_.Keep(Question(static_cast<int>(i)), "q", ListOf(10), kWindow, now);
+  }
+  EXPECT_NE(kept_.Find(quiet, "q", kWindow, now, true).list, nullptr);
+}
+
 TEST_F(KeptAnswersTest, WhatHasGoneMakesRoom) {
   constexpr size_t kEach = KeptAnswers::kMaxAnswerBytes / 2;
   absl::Duration now = absl::Seconds(1);
