@@ -14,11 +14,17 @@ constexpr MetadataKey kKeys[] = {
     {"activationValue", KeyKind::kNumber, "0", "the trigger is active above this number"},
 };
 
+// Each of its terms is compared with the labels of all pods of the namespace.
+constexpr size_t kLongestSelector = 4096;
+
 std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   Metadata& metadata = plan.metadata;
   const std::string& ns = plan.context.ns;
+  const std::string text = metadata.Text("podSelector");
   const absl::StatusOr<kube::Selector> selector =
-      kube::Selector::Parse(metadata.Text("podSelector"));
+      text.size() <= kLongestSelector ? kube::Selector::Parse(text)
+                                      : absl::InvalidArgumentError(absl::StrCat(
+                                            "it is longer than ", kLongestSelector, " bytes"));
   if (!selector.ok()) metadata.Wrong("podSelector", selector.status().message());
   OneMetric one{.metric = plan.Metric(absl::StrCat("workload-", ns), "value"), .value = {}};
   const bool by_node = metadata.Bool("groupByNode");

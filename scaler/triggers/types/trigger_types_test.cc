@@ -233,6 +233,12 @@ TEST(KubernetesWorkloadTriggerTest, BadSelector) {
   const auto got =
       Make("kubernetes-workload", {{"podSelector", "app in worker"}, {"value", "2"}}, Pods(1));
   EXPECT_THAT(std::string(got.status().message()), HasSubstr("triggers[0].metadata.podSelector: "));
+  const std::string terms = "app!=" + std::string(60, 'a') + ",";
+  std::string long_one;
+  while (long_one.size() < 4096) long_one += terms;
+  const auto refused =
+      Make("kubernetes-workload", {{"podSelector", long_one + "app=a"}, {"value", "2"}}, Pods(1));
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("longer than 4096 bytes"));
 }
 
 }  // namespace
