@@ -1,5 +1,6 @@
 #include "adapter/live/discovery/kubernetes_discovery.h"
 
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -52,6 +53,9 @@ KubernetesDiscovery::KubernetesDiscovery(scrape::TargetBoard& board, size_t job,
     : board_(board),
       job_(job),
       config_(board.jobs()[job]->kubernetes_discoveries[index]),
+      max_targets_of_pod_(board.jobs()[job]->asked_for_by_pods
+                              ? scrape::kMaxTargetsOfPod
+                              : std::numeric_limits<size_t>::max()),
       name_(absl::StrCat("kubernetes/", index)) {}
 
 KubernetesDiscovery::~KubernetesDiscovery() = default;
@@ -251,7 +255,9 @@ scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
   }
   switch (config_.role) {
     case Role::kPod:
-      if (const PodFacts* pod = find(pods_, name)) return TargetsOf(*pod, known);
+      if (const PodFacts* pod = find(pods_, name)) {
+        return TargetsOf(*pod, known, max_targets_of_pod_);
+      }
       break;
     case Role::kNode:
       if (const NodeFacts* node = find(nodes_, name)) return TargetsOf(*node);

@@ -68,6 +68,7 @@ class KubernetesDiscovery {
   scrape::TargetBoard& board_;
   const size_t job_;
   const scrape::KubernetesDiscovery config_;
+  const size_t max_targets_of_pod_;
   const std::string name_;
 
   absl::Mutex mutex_;

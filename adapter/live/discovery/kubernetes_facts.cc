@@ -24,6 +24,9 @@ using promql::LabelSet;
 
 constexpr char kMeta[] = "__meta_kubernetes_";
 
+// No node can pull a longer one, and each port of the container has a copy.
+constexpr size_t kMaxImageBytes = 2048;
+
 // Label names hold letters, digits and underscores.
 std::string Clean(absl::string_view name) {
   std::string clean(name);
@@ -104,6 +107,7 @@ void AddContainers(const Json& pod, bool init, PodFacts& facts) {
     PodContainer& container = facts.containers.emplace_back();
     container.name = TextOf(spec, "name");
     container.image = TextOf(spec, "image");
+    if (container.image.size() > kMaxImageBytes) container.image.clear();
     container.id = ContainerId(statuses, container.name);
     container.init = init;
     for (const Json& port : ItemsOf(spec, "ports")) {

@@ -3,7 +3,9 @@
 // Pure. Source: Prometheus 3.15.0 discovery/kubernetes (pod.go, node.go, endpoints.go).
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -83,8 +85,10 @@ struct KnownObjects {
   std::function<const ServiceFacts*(const ObjectName&)> service;
 };
 
-// The source is "pod/ns/name"; without targets where there is nothing to be scraped.
-scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known);
+// The source is "pod/ns/name"; without targets where there is nothing to be scraped. Of a pod only
+// the first `max_targets` are made, and the others counted.
+scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known,
+                              size_t max_targets = std::numeric_limits<size_t>::max());
 scrape::TargetGroup TargetsOf(const NodeFacts& node);
 scrape::TargetGroup TargetsOf(const EndpointsFacts& endpoints, const KnownObjects& known);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball::discovery {
 namespace {
 
@@ -66,6 +68,16 @@ TEST(PodTargetsTest, OneForEachPortAndOneForAContainerWithoutPorts) {
   EXPECT_EQ(LabelValue(group.targets[3], "__meta_kubernetes_pod_container_init"), "true");
 }
 
+TEST(PodTargetsTest, OnlySoManyAreMadeAndTheOthersCounted) {
+  const auto pod = ReadPod(kPod);
+  ASSERT_TRUE(pod.ok());
+  const auto group = TargetsOf(*pod, {}, 2);
+  ASSERT_EQ(group.targets.size(), 2u);
+  EXPECT_EQ(LabelValue(group.targets[1], "__address__"), "10.0.0.1:9102");
+  EXPECT_EQ(group.left_out, 2u);
+  EXPECT_EQ(TargetsOf(*pod, {}).left_out, 0u);
+}
+
 TEST(PodTargetsTest, ANodeThatIsNotKnownLeavesItsPodsOut) {
   const auto pod = ReadPod(kPod);
   const auto node = ReadNode(kNode);
@@ -110,6 +122,16 @@ TEST(EndpointsTargetsTest, AddressesWithTheirPodsAndThePortsThatNoEndpointHas) {
   EXPECT_EQ(LabelValue(ready, "__meta_kubernetes_pod_name"), "web-1");
   EXPECT_EQ(LabelValue(group.targets[1], "__meta_kubernetes_endpoint_ready"), "false");
   EXPECT_EQ(LabelValue(group.targets[2], "__address__"), "10.0.0.1:9102");
+}
+
+TEST(ReadPodTest, AnImageThatIsTooLongIsLeftOut) {
+  const auto of_image = [](size_t bytes) {
+    return ReadPod(absl::StrCat(
+        R"({"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": ")",
+        std::string(bytes, 'i'), R"("}]}})"));
+  };
+  EXPECT_EQ(of_image(2048)->containers.at(0).image.size(), 2048u);
+  EXPECT_EQ(of_image(2049)->containers.at(0).image, "");
 }
 
 TEST(ReadPodTest, WhatIsNoObjectIsRefused) {

@@ -81,7 +81,7 @@ std::string SourceOf(Role role, const ObjectName& object) {
   return absl::StrCat(role == Role::kPod ? "pod/" : "endpoints/", object.ns, "/", object.name);
 }
 
-TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known) {
+TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known, size_t max_targets) {
   TargetGroup group;
   group.source = SourceOf(Role::kPod, pod.object);
   if (pod.ip.empty()) return group;
@@ -94,6 +94,10 @@ TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known) {
   group.labels = common.Take();
   for (const PodContainer& container : pod.containers) {
     const auto add = [&](const ContainerPort* port) {
+      if (group.targets.size() >= max_targets) {
+        ++group.left_out;
+        return;
+      }
       LabelMap labels;
       labels.Set("__address__", port == nullptr ? pod.ip : HostPort(pod.ip, port->number));
       SetContainer(container, port, labels);

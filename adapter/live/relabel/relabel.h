@@ -51,6 +51,8 @@ class Rule {
   // False: whatever has these labels is dropped.
   bool Apply(LabelEditor& labels) const;
 
+  const std::vector<std::string>& source_labels() const { return text_.source_labels; }
+
  private:
   Rule(RuleText text, Action action, go::Regexp regex)
       : text_(std::move(text)), action_(action), regex_(std::move(regex)) {}

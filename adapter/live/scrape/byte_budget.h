@@ -1,7 +1,8 @@
 // A limit on the memory that many holders take together.
 //
 // A budget is thread-safe; a share is used by one thread at a time. Bytes are only counted: a
-// holder asks the budget before it allocates.
+// holder asks the budget before it allocates. A budget may be the part of a whole that a namespace
+// has, so that it does not take the room of the others.
 #pragma once
 
 #include <algorithm>
@@ -14,22 +15,36 @@ namespace flyball::scrape {
 
 class ByteBudget {
  public:
+  // A part may have at most this many times what is left of the whole. So one alone takes four
+  // fifths of it.
+  static constexpr size_t kShareOfRoom = 4;
+
   explicit ByteBudget(size_t limit) : limit_(limit) {}
+  // A part of that one.
+  explicit ByteBudget(std::shared_ptr<ByteBudget> whole)
+      : limit_(whole->limit()), whole_(std::move(whole)) {}
 
   // False: there is no room for so many, and none was taken.
   bool Take(size_t bytes) {
+    if (whole_ != nullptr && !whole_->Take(bytes)) return false;
     // While this exceeds the limit for a moment another call may fail, but none succeeds wrongly.
-    if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
+    const size_t taken = taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (whole_ == nullptr ? taken <= limit_ : taken <= kShareOfRoom * whole_->left()) return true;
     Give(bytes);
     return false;
   }
-  void Give(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
+  void Give(size_t bytes) {
+    taken_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (whole_ != nullptr) whole_->Give(bytes);
+  }
 
   size_t taken() const { return taken_.load(std::memory_order_relaxed); }
   size_t limit() const { return limit_; }
+  size_t left() const { return limit_ - std::min(limit_, taken()); }
 
  private:
   const size_t limit_;
+  const std::shared_ptr<ByteBudget> whole_;  // null: this is the whole
   std::atomic<size_t> taken_ = 0;
 };
 

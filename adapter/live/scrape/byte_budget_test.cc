@@ -2,8 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include "adapter/live/scrape/namespace_budgets.h"
+
 namespace flyball::scrape {
 namespace {
+
+TEST(NamespaceBudgetsTest, OneNamespaceLeavesRoomForOthers) {
+  NamespaceBudgets budgets(1000);
+  const auto first = budgets.Of("a");
+  EXPECT_EQ(budgets.Of("a"), first);
+  EXPECT_TRUE(first->Take(800));
+  EXPECT_FALSE(budgets.Of("a")->Take(1));
+  {
+    const auto second = budgets.Of("b");
+    EXPECT_TRUE(second->Take(160));
+    EXPECT_FALSE(second->Take(1));
+    second->Give(160);
+  }
+  EXPECT_TRUE(budgets.Of("c")->Take(160)) << "what was given back is there for all";
+}
 
 TEST(ByteShareTest, TakesWhatIsNotFreeAndGivesItBack) {
   const auto budget = std::make_shared<ByteBudget>(10'000);

@@ -6,6 +6,7 @@
 // is ignored silently. Intervals may be as short as kMinInterval.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,6 +21,10 @@
 namespace flyball::scrape {
 
 inline constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
+
+// Of targets that pods have asked for: how many one pod has, and the bytes of each label's value.
+inline constexpr size_t kMaxTargetsOfPod = 32;
+inline constexpr size_t kMaxTargetLabelBytes = 2048;
 
 struct TlsConfig {
   std::string ca, ca_file;      // PEM
@@ -43,6 +48,7 @@ struct TargetGroup {
   std::string source;                     // identifies it within its job; "" in a file
   std::vector<promql::LabelSet> targets;  // each with __address__
   promql::LabelSet labels;
+  size_t left_out = 0;  // further targets, since one object may not have so many
 };
 
 struct FileDiscovery {
@@ -83,7 +89,8 @@ struct Job {
   std::vector<KubernetesDiscovery> kubernetes_discoveries;
   std::vector<relabel::Rule> relabel_rules, metric_relabel_rules;
   // The targets were chosen by the owners of pods, not by the operator. So redirects to other hosts
-  // are not followed, and the memory of all such targets has a limit of its own.
+  // are not followed, a pod has at most kMaxTargetsOfPod targets, and the memory of all these
+  // targets has a limit of its own, of which no namespace gets all.
   bool asked_for_by_pods = false;
 };
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/protobuf_exposition.h"
 #include "adapter/live/formats/text.h"
+#include "adapter/live/scrape/namespace_budgets.h"
 #include "base/status_macros.h"
 #include "http/client/transport.h"
 
@@ -80,7 +81,7 @@ class HttpFetcher : public PageFetcher {
     absl::StatusOr<http::HttpAnswer> answer = transport_->Do(call_);
     ByteShare memory = std::move(memory_);
     if (!has_room_) {
-      return absl::UnavailableError(absl::StrCat("the pages that are being read take ",
+      return absl::UnavailableError(absl::StrCat("the pages that are being read take too much of ",
                                                  budget_->limit(), " bytes already"));
     }
     RETURN_IF_ERROR(answer.status());
@@ -103,14 +104,14 @@ class HttpFetcher : public PageFetcher {
 }  // namespace
 
 MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory) {
-  const auto asked_for_by_pods = std::make_shared<ByteBudget>(memory.asked_for_by_pods);
+  const auto of_pods = std::make_shared<NamespaceBudgets>(memory.asked_for_by_pods);
   const auto others = std::make_shared<ByteBudget>(memory.others);
-  return [&clock, asked_for_by_pods, others](
-             const Job& job,
-             const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
+  return [&clock, of_pods, others](
+             const Job& job, const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
     ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(OptionsOf(job, target), clock));
-    return std::make_unique<HttpFetcher>(std::move(transport), CallOf(job, target),
-                                         job.asked_for_by_pods ? asked_for_by_pods : others);
+    return std::make_unique<HttpFetcher>(
+        std::move(transport), CallOf(job, target),
+        job.asked_for_by_pods ? of_pods->Of(NamespaceOf(job, target)) : others);
   };
 }
 

@@ -28,8 +28,9 @@ class PageFetcherTest : public testing::Test {
   // Whatever the job says of what is relabelled.
   absl::StatusOr<Page> Fetch(Job job, const MakeFetcher& make = FetchOverHttp(Clock::System())) {
     job.relabel_rules.clear();
+    const promql::LabelSet of_pod = {{"namespace", ns_}};
     const auto target = MakeTarget(
-        job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}}, {}));
+        job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}}, of_pod));
     auto fetcher = make(job, *target);
     if (!fetcher.ok()) return fetcher.status();
     return (*fetcher)->Fetch();
@@ -37,6 +38,7 @@ class PageFetcherTest : public testing::Test {
 
   httplib::Server server_;
   const int port_;
+  std::string ns_ = "shop";
   std::string elsewhere_;
   std::thread thread_;
 };
@@ -48,7 +50,8 @@ TEST_F(PageFetcherTest, AsksAsPrometheusDoes) {
     response.set_content("# EOF\n", "application/openmetrics-text; version=1.0.0");
   });
   const auto page = Fetch(
-      "  metrics_path: /m\n  params: {x: [y z]}\n  scrape_interval: 30s\n  scrape_timeout: 20500ms\n"
+      "  metrics_path: /m\n  params: {x: [y z]}\n  scrape_interval: 30s\n  scrape_timeout: "
+      "20500ms\n"
       "  basic_auth: {username: u, password: p}\n  http_headers: {X-Scope: {values: [a]}}\n");
   ASSERT_TRUE(page.ok()) << page.status();
   EXPECT_EQ(page->format, PageFormat::kOpenMetrics);
@@ -105,7 +108,7 @@ TEST_F(PageFetcherTest, AllPagesTogetherTakeNoMoreThanTheirBudget) {
     ASSERT_TRUE(first.ok()) << first.status();
     EXPECT_EQ(first->body.size(), 1u << 20);
     EXPECT_EQ(Fetch(job, fetch).status().message(),
-              "the pages that are being read take 1310720 bytes already");
+              "the pages that are being read take too much of 1310720 bytes already");
     Job small = job;
     small.metrics_path = "/small";
     EXPECT_TRUE(Fetch(small, fetch).ok());
@@ -113,6 +116,19 @@ TEST_F(PageFetcherTest, AllPagesTogetherTakeNoMoreThanTheirBudget) {
   EXPECT_TRUE(Fetch(job, fetch).ok()) << "once the first one is gone";
   Job other;
   EXPECT_EQ(Fetch(other, fetch).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(PageFetcherTest, ThePagesOfOneNamespaceLeaveRoomForThoseOfOthers) {
+  server_.Get("/metrics", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(std::string(1 << 20, '#'), "text/plain");
+  });
+  const MakeFetcher fetch = FetchOverHttp(Clock::System(), {.asked_for_by_pods = 7 << 18});
+  const Job job = AnnotatedPods(absl::Seconds(60));
+  const auto first = Fetch(job, fetch);
+  EXPECT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(Fetch(job, fetch).status().code(), absl::StatusCode::kUnavailable);
+  ns_ = "other";
+  EXPECT_TRUE(Fetch(job, fetch).ok());
 }
 
 TEST(FormatOfTest, ByMediaType) {

@@ -6,24 +6,17 @@
 
 namespace flyball::scrape {
 
-namespace {
-
-TargetBudgets Budgets(size_t series, size_t samples) {
-  return {.series = std::make_shared<ByteBudget>(series),
-          .samples = std::make_shared<ByteBudget>(samples)};
-}
-
-}  // namespace
-
 // A target and when it is due. The scraper is used by the thread that runs it; the rest is under
 // the scheduler's lock.
 struct Scheduler::Scheduled {
   Scheduled(std::shared_ptr<const Job> of, const Target& target, const MakeFetcher& make_fetcher,
-            SampleStore& store, TargetBudgets budgets, Clock& clock)
+            SampleStore& store, std::string of_ns, TargetBudgets budgets, Clock& clock)
       : job(of),
+        ns(std::move(of_ns)),
         scraper(std::move(of), target, make_fetcher, store, std::move(budgets), clock) {}
 
   const std::shared_ptr<const Job> job;
+  const std::string ns;  // of the pod that asked for it; "": the operator did
   TargetScraper scraper;
   MonotonicTime due;
   absl::Time tick;    // the wall time of `due`
@@ -47,10 +40,14 @@ Scheduler::Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher,
       store_(store),
       make_fetcher_(std::move(make_fetcher)),
       options_(options),
-      asked_for_by_pods_(Budgets(options.max_bytes, options.max_bytes / 8)),
-      others_(Budgets(options.max_bytes, options.max_bytes / 2)),
+      series_of_pods_(options.max_bytes),
+      samples_of_pods_(options.max_bytes / 8),
+      others_({.series = std::make_shared<ByteBudget>(options.max_bytes),
+               .samples = std::make_shared<ByteBudget>(options.max_bytes / 2)}),
       quick_(options.quick_threads),
       slow_(options.slow_threads),
+      quick_lanes_(quick_, options.quick_threads),
+      slow_lanes_(slow_, options.slow_threads),
       thread_(clock, [this] { return BeginDue(); }) {
   thread_.Start();
 }
@@ -63,6 +60,11 @@ Scheduler::~Scheduler() {
   }
   quick_.Stop();
   slow_.Stop();
+}
+
+TargetBudgets Scheduler::BudgetsFor(const Job& job, const std::string& ns) {
+  if (!job.asked_for_by_pods) return others_;
+  return {.series = series_of_pods_.Of(ns), .samples = samples_of_pods_.Of(ns)};
 }
 
 void Scheduler::Enqueue(const ScheduledPtr& scheduled) {
@@ -121,7 +123,9 @@ RepeatingThread::Next Scheduler::BeginDue() {
       due_.emplace(scheduled->due, scheduled);
       continue;
     }
-    (scheduled->slow ? slow_ : quick_).Submit([this, scheduled] { Run(scheduled); });
+    (scheduled->slow ? slow_lanes_ : quick_lanes_).Submit(scheduled->ns, [this, scheduled] {
+      Run(scheduled);
+    });
   }
   return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }
@@ -175,9 +179,9 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
         found->second->life != Scheduled::Life::kEnding) {
       scheduled = found->second;
     } else {
-      scheduled = std::make_shared<Scheduled>(
-          job, target, make_fetcher_, store_,
-          job->asked_for_by_pods ? asked_for_by_pods_ : others_, clock_);
+      const std::string ns = NamespaceOf(*job, target);
+      scheduled = std::make_shared<Scheduled>(job, target, make_fetcher_, store_, ns,
+                                              BudgetsFor(*job, ns), clock_);
       added.push_back(scheduled);
     }
     scheduled->life = Scheduled::Life::kActive;

@@ -2,8 +2,9 @@
 //
 // Thread-safe. Threads: one that begins the scrapes that are due, and two pools that fetch. A
 // target that took long, or did not answer, is fetched by the second pool until it is quick again,
-// so that hanging targets delay only each other. A target has one scrape at a time; of the ticks
-// that it misses meanwhile, only the last one is made up for.
+// so that hanging targets delay only each other. In each pool the annotated pods of one namespace
+// leave threads for those of others. A target has one scrape at a time; of the ticks that it misses
+// meanwhile, only the last one is made up for.
 //
 // A new target is scraped within a second (later if very many are new), then at the ticks at which
 // Prometheus would scrape it: its hash determines where in the interval these are, so that targets
@@ -21,6 +22,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "adapter/live/scrape/namespace_budgets.h"
+#include "adapter/live/scrape/namespace_lanes.h"
 #include "adapter/live/scrape/target_scraper.h"
 #include "base/clock.h"
 #include "base/repeating_thread.h"
@@ -37,7 +40,7 @@ struct SchedulerOptions {
   uint64_t seed = 0;  // of this server: others scrape the same targets at other times
   // The limit on the bytes of all series' names and labels, once for the jobs that pods have asked
   // for and once for all others. For samples of pages that are being read the limit is an eighth of
-  // it for the former and half of it for the latter.
+  // it for the former and half of it for the latter. Of the former no namespace gets all.
   size_t max_bytes = size_t{1} << 30;
 };
 
@@ -80,6 +83,7 @@ class Scheduler {
   using ScheduledPtr = std::shared_ptr<Scheduled>;
   using Key = std::pair<std::string, uint64_t>;  // job, hash of the target
 
+  TargetBudgets BudgetsFor(const Job& job, const std::string& ns);
   RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
@@ -92,13 +96,15 @@ class Scheduler {
   SampleStore& store_;
   const MakeFetcher make_fetcher_;
   const SchedulerOptions options_;
-  const TargetBudgets asked_for_by_pods_, others_;
+  NamespaceBudgets series_of_pods_, samples_of_pods_;
+  const TargetBudgets others_;
   mutable absl::Mutex mutex_;
   std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
   Totals totals_ ABSL_GUARDED_BY(mutex_);
   // All but those that are being scraped.
   std::multimap<MonotonicTime, ScheduledPtr> due_ ABSL_GUARDED_BY(mutex_);
   WorkerPool quick_, slow_;
+  NamespaceLanes quick_lanes_, slow_lanes_;
   RepeatingThread thread_;  // last: it uses the others
 };
 

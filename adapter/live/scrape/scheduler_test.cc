@@ -12,14 +12,28 @@
 namespace flyball::scrape {
 namespace {
 
-constexpr char kPage[] = "a 1\n";
+// A page of so many series, each with a value of that length.
+std::string PageOf(int series, size_t length) {
+  std::string page;
+  for (int i = 0; i < series; ++i) {
+    absl::StrAppend(&page, "a{b=\"", i, std::string(length, 'x'), "\"} 1\n");
+  }
+  return page;
+}
+
+// The page of the target at that host.
+std::string PageAt(absl::string_view origin) {
+  if (origin == "http://large:1") return PageOf(5000, 1000);
+  if (origin == "http://rest:1") return PageOf(1950, 1000);
+  return origin == "http://small:1" ? PageOf(2000, 1) : "a 1\n";
+}
 
 // Answers at once, or never until it is shut down.
 class FakeFetcher : public PageFetcher {
  public:
-  explicit FakeFetcher(bool hangs) : hangs_(hangs) {}
+  FakeFetcher(std::string page, bool hangs) : page_(std::move(page)), hangs_(hangs) {}
   absl::StatusOr<Page> Fetch() override {
-    if (!hangs_) return Page{kPage, PageFormat::kText};
+    if (!hangs_) return Page{page_, PageFormat::kText};
     shut_down_.WaitForNotification();
     return absl::CancelledError("shut down");
   }
@@ -28,12 +42,14 @@ class FakeFetcher : public PageFetcher {
   }
 
  private:
+  const std::string page_;
   const bool hangs_;
   absl::Notification shut_down_;
 };
 
 absl::StatusOr<std::unique_ptr<PageFetcher>> MakeFake(const Job&, const Target& target) {
-  return std::make_unique<FakeFetcher>(target.origin == "http://hangs:1");
+  return std::make_unique<FakeFetcher>(PageAt(target.origin),
+                                       absl::StartsWith(target.origin, "http://hangs"));
 }
 
 Job JobOf(const std::string& more) {
@@ -49,6 +65,21 @@ class SchedulerTest : public testing::Test {
     scheduler_.emplace(clock_, store_, MakeFake, options);
     scheduler_->Replace(job_, MakeTargets(*job_, job_->static_groups));
   }
+  // As if pods of that namespace had asked for these, beside those that there are.
+  void AddPods(const std::string& ns, const std::vector<std::string>& addresses) {
+    TargetGroup& group = groups_.emplace_back();
+    group.labels = {{"namespace", ns}};
+    for (const std::string& address : addresses) {
+      group.targets.push_back({{"__address__", address}});
+    }
+    scheduler_->Replace(job_, MakeTargets(*job_, groups_));
+  }
+  void StartForPods(SchedulerOptions options) {
+    Job job = JobOf("  scrape_interval: 1s\n");
+    job.asked_for_by_pods = true;
+    job_ = std::make_shared<const Job>(job);
+    scheduler_.emplace(clock_, store_, MakeFake, options);
+  }
   // Until so many samples of the series are there, and that they are.
   void AdvanceUntil(const std::string& series, size_t count, absl::Duration by) {
     clock_.Advance(by);
@@ -59,6 +90,7 @@ class SchedulerTest : public testing::Test {
   SimulatedClock clock_{start_};
   RecordedStore store_;
   std::shared_ptr<const Job> job_;
+  std::vector<TargetGroup> groups_;
   std::optional<Scheduler> scheduler_;
 };
 
@@ -82,6 +114,32 @@ TEST_F(SchedulerTest, OneThatHangsDelaysNoOther) {
         {.quick_threads = 2});
   for (size_t i = 1; i <= 5; ++i) AdvanceUntil(kUp, i, absl::Seconds(1));
   EXPECT_EQ(store_.Of("up{instance=hangs:1,job=web}"), "");
+}
+
+TEST_F(SchedulerTest, ANamespaceWhosePodsHangDelaysNoOther) {
+  StartForPods({.quick_threads = 4});
+  AddPods("a", {"hangs:1", "hangs:2", "hangs:3", "hangs:4", "hangs:5", "hangs:6"});
+  clock_.Advance(absl::Seconds(1));
+  AddPods("b", {"h:1"});
+  for (size_t i = 1; i <= 5; ++i) {
+    AdvanceUntil("up{instance=h:1,job=web,namespace=b}", i, absl::Seconds(1));
+  }
+}
+
+TEST_F(SchedulerTest, ANamespaceWithManyNamesLeavesRoomForThoseOfOthers) {
+  store_.LimitSeries(100'000);
+  StartForPods({.max_bytes = 8 << 20});
+  AddPods("a", {"large:1"});
+  AdvanceUntil("up{instance=large:1,job=web,namespace=a}", 1, absl::Seconds(1));
+  AddPods("a", {"rest:1"});
+  const std::string rest = "up{instance=rest:1,job=web,namespace=a}";
+  AdvanceUntil(rest, 1, absl::Seconds(1));
+  AddPods("b", {"small:1"});
+  const std::string small = "up{instance=small:1,job=web,namespace=b}";
+  AdvanceUntil(small, 1, absl::Seconds(1));
+  EXPECT_TRUE(absl::EndsWith(store_.Of(small), ":1"));
+  EXPECT_TRUE(absl::StartsWith(store_.Of("a{b=1999x,instance=small:1,job=web,namespace=b}"), "17"));
+  EXPECT_TRUE(absl::EndsWith(store_.Of(rest), ":0"));
 }
 
 TEST_F(SchedulerTest, ATargetThatIsGoneGetsItsMarkersLater) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "spdlog/spdlog.h"
 
 namespace flyball::scrape {
 namespace {
@@ -16,7 +17,8 @@ std::vector<std::shared_ptr<const Job>> Shared(const std::vector<Job>& jobs) {
 }  // namespace
 
 TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs)
-    : scheduler_(scheduler),
+    : clock_(clock),
+      scheduler_(scheduler),
       jobs_(Shared(jobs)),
       groups_(jobs.size()),
       changed_(jobs.size(), false),
@@ -33,9 +35,16 @@ void TargetBoard::Put(size_t job, const std::string& discovery,
     targets.refused.shrink_to_fit();
     if (targets.active.empty()) {
       groups_[job].erase({discovery, group.source});
-    } else {
-      groups_[job][{discovery, group.source}] = std::move(targets);
+      continue;
     }
+    Targets& known = groups_[job][{discovery, group.source}];
+    const bool is_new = targets.left_out > 0 && known.left_out == 0;
+    if (is_new && clock_.MonotonicNow() >= next_warning_) {
+      next_warning_ = clock_.MonotonicNow() + kWarnEvery;
+      spdlog::warn("{} of {}: only the first {} targets are scraped, {} are left out", group.source,
+                   jobs_[job]->name, kMaxTargetsOfPod, targets.left_out);
+    }
+    known = std::move(targets);
   }
   changed_[job] = true;
 }

@@ -21,6 +21,8 @@ namespace flyball::scrape {
 class TargetBoard {
  public:
   static constexpr absl::Duration kGather = absl::Milliseconds(250);
+  // Between two lines of the log about pods with too many targets.
+  static constexpr absl::Duration kWarnEvery = absl::Seconds(10);
 
   // Begins with the static groups of the jobs. Clock and scheduler outlive it.
   TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs);
@@ -40,12 +42,14 @@ class TargetBoard {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Duration Flush();
 
+  Clock& clock_;
   Scheduler& scheduler_;
   const std::vector<std::shared_ptr<const Job>> jobs_;
   absl::Mutex mutex_;
   std::vector<Groups> groups_ ABSL_GUARDED_BY(mutex_);  // by job
   std::vector<bool> changed_ ABSL_GUARDED_BY(mutex_);   // by job
-  RepeatingThread thread_;                              // last: it uses the others
+  MonotonicTime next_warning_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  RepeatingThread thread_;  // last: it uses the others
 };
 
 }  // namespace flyball::scrape

@@ -37,20 +37,22 @@ class TargetSamples::Sink : public formats::ScrapeSink {
   void OnSample(const formats::ScrapedSample& sample) override {
     ++result.scraped;
     if (over_limit_) result.kept += target_.IsKept(sample);
+    if (names_do_not_fit_) target_.StillHas(sample);
     if (over_limit_ || !result.status.ok()) return;
     if (!memory_.Grow(kSampleBytes)) {
       result.status = absl::ResourceExhaustedError("no memory for the samples of the page");
       return;
     }
     const size_t at = result.scraped - 1;
-    SeriesByText::value_type* const found = target_.Find(at, sample, result.status);
-    if (!result.status.ok()) return;
-    if (at == target_.order_.size()) target_.order_.push_back(found);
-    target_.order_[at] = found;
-    if (found == nullptr) {
-      result.no_room += Keep();
+    auto known = target_.Find(at, sample);
+    if (!known.ok()) {
+      result.status = known.status();
+      names_do_not_fit_ = absl::IsUnavailable(known.status());
       return;
     }
+    SeriesByText::value_type* const found = *known;
+    if (at == target_.order_.size()) target_.order_.push_back(found);
+    target_.order_[at] = found;
     ScrapedSeries& series = found->second;
     const bool own_time = target_.job_->honor_timestamps && sample.time_ms.has_value();
     const bool again = series.page == target_.page_;
@@ -67,6 +69,7 @@ class TargetSamples::Sink : public formats::ScrapeSink {
 
   const std::vector<PendingSample>& pending() const { return pending_; }
   size_t seen() const { return seen_; }  // series
+  bool names_do_not_fit() const { return names_do_not_fit_; }
 
   ScrapeResult result;
 
@@ -86,6 +89,7 @@ class TargetSamples::Sink : public formats::ScrapeSink {
   std::vector<PendingSample> pending_;
   size_t seen_ = 0;
   bool over_limit_ = false;
+  bool names_do_not_fit_ = false;
 };
 
 TargetSamples::TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet target,
@@ -98,30 +102,29 @@ TargetSamples::TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet ta
 
 TargetSamples::~TargetSamples() = default;
 
-TargetSamples::SeriesByText::value_type* TargetSamples::Find(size_t at,
-                                                             const formats::ScrapedSample& sample,
-                                                             absl::Status& status) {
+absl::StatusOr<TargetSamples::SeriesByText::value_type*> TargetSamples::Find(
+    size_t at, const formats::ScrapedSample& sample) {
   // The order of a page is mostly that of the last one.
-  if (at < order_.size() && order_[at] != nullptr && order_[at]->first == sample.series) {
-    return order_[at];
-  }
+  if (at < order_.size() && order_[at]->first == sample.series) return order_[at];
   const auto known = series_.find(sample.series);
   if (known != series_.end()) return &*known;
   if (sample.series.size() > kMaxSeriesText) {
-    status = absl::ResourceExhaustedError(
+    return absl::ResourceExhaustedError(
         absl::StrCat("the name and labels of a series take more than ", kMaxSeriesText, " bytes"));
-    return nullptr;
   }
-  const auto labels = labels_.Of(sample.series, sample.type);
-  if (!labels.ok()) {
-    status = labels.status();
-    return nullptr;
+  ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.Of(sample.series, sample.type));
+  if (!memory_.Grow(kSeriesBytes + sample.series.size())) {
+    return absl::UnavailableError("no memory for the names of the page's series");
   }
-  if (!memory_.Grow(kSeriesBytes + sample.series.size())) return nullptr;
   SeriesByText::value_type& made = *series_.try_emplace(sample.series).first;
   made.second.type = sample.type;
-  made.second.dropped = labels->empty();
+  made.second.dropped = labels.empty();
   return &made;
+}
+
+void TargetSamples::StillHas(const formats::ScrapedSample& sample) {
+  const auto known = series_.find(sample.series);
+  if (known != series_.end()) known->second.page = page_;
 }
 
 bool TargetSamples::IsKept(const formats::ScrapedSample& sample) {
@@ -175,6 +178,8 @@ ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t 
         absl::StrCat("sample_limit is ", limit, ", the page has ", result.kept, " samples"));
   }
   if (!result.status.ok()) {
+    // Otherwise a target whose series get other names would keep the room that the new ones need.
+    if (sink.names_do_not_fit()) Sweep(stamp_ms, now_ms);
     TakeFailure(stamp_ms, now_ms);
     return result;
   }

@@ -5,8 +5,8 @@
 // samples go into the store once all of it has been read. A series is recognised by the bytes that
 // name it on the page, so that a page like the last one needs no parsing of labels. Memory: those
 // bytes and about 200 more for each series, and 64 for each sample while a page is read; all of it
-// is taken from budgets that targets share. If there is no room, new series are not taken, as with
-// a full store, and a page with too many samples is refused.
+// is taken from budgets that targets share. A page for which there is no room is refused: a part of
+// its series would look like all of them.
 // Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
 #pragma once
 
@@ -18,6 +18,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/live/formats/samples.h"
@@ -83,10 +84,11 @@ class TargetSamples {
   };
   class Sink;
 
-  // The series of the sample, the page's `at`th, made if need be; nullptr: there is no room for it,
-  // or the page is refused for it, see `status`.
-  SeriesByText::value_type* Find(size_t at, const formats::ScrapedSample& sample,
-                                 absl::Status& status);
+  // The series of the sample, the page's `at`th, made if need be. Each error is for the whole page;
+  // kUnavailable: there is no room for another name.
+  absl::StatusOr<SeriesByText::value_type*> Find(size_t at, const formats::ScrapedSample& sample);
+  // Notes that the page has that series, if it is known.
+  void StillHas(const formats::ScrapedSample& sample);
   // Whether the rules do not drop the series of the sample.
   bool IsKept(const formats::ScrapedSample& sample);
   void Forget(SeriesByText::iterator series);
@@ -103,7 +105,7 @@ class TargetSamples {
   SampleLabels labels_;
   uint64_t page_ = 0;
   SeriesByText series_;
-  std::vector<SeriesByText::value_type*> order_;  // of the last page's samples; null: no room
+  std::vector<SeriesByText::value_type*> order_;  // of the last page's samples
   const TargetBudgets budgets_;
   ByteShare memory_;  // of the series
   std::vector<std::unique_ptr<OpenSeries>> reports_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_replace.h"
 #include "adapter/live/formats/text.h"
 #include "adapter/live/scrape/testing/recorded_store.h"
 
@@ -166,7 +167,7 @@ TEST_F(TargetSamplesTest, OfWhatIsBeyondTheSampleLimitTheRulesAreAskedStill) {
   EXPECT_EQ(Take("a 1\nb 1\ngo_x 1\nc 1\n", 1000).kept, 3u);
 }
 
-TEST_F(TargetSamplesTest, ABudgetThatIsUsedUpCostsOnlyTheNewSeries) {
+TEST_F(TargetSamplesTest, APageWhoseNamesDoNotFitFailsAsAWhole) {
   const auto budget = std::make_shared<ByteBudget>(512 << 10);
   const auto of_samples = std::make_shared<ByteBudget>(512 << 10);
   {
@@ -178,17 +179,41 @@ TEST_F(TargetSamplesTest, ABudgetThatIsUsedUpCostsOnlyTheNewSeries) {
           [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
           at_ms);
     };
-    EXPECT_EQ(take(PageOf(500), 1000).no_room, 0u);
+    EXPECT_TRUE(take(PageOf(500), 1000).status.ok());
     const ScrapeResult more = take(PageOf(3000), 2000);
-    EXPECT_TRUE(more.status.ok()) << more.status;
-    EXPECT_EQ(more.kept, 3000u);
-    EXPECT_GT(more.no_room, 0u);
-    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:1");
-    EXPECT_EQ(take(PageOf(500), 3000).no_room, 0u);
-    EXPECT_TRUE(absl::IsResourceExhausted(take(PageOf(20'000), 4000).status));
+    EXPECT_EQ(more.status.message(), "no memory for the names of the page's series");
+    EXPECT_EQ(more.scraped, 3000u);
+    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale");
+    EXPECT_EQ(store_.Names().size(), 500u);
+    EXPECT_TRUE(take(PageOf(500), 3000).status.ok());
+    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale 3000:1");
+    std::string long_page;
+    for (int i = 0; i < 20'000; ++i) absl::StrAppend(&long_page, "a 1\n");
+    EXPECT_TRUE(absl::IsResourceExhausted(take(long_page, 4000).status));
     EXPECT_EQ(of_samples->taken(), 0u);
   }
   EXPECT_EQ(budget->taken(), 0u);
+}
+
+TEST_F(TargetSamplesTest, NamesThatAreGoneMakeRoomForNewOnes) {
+  const auto budget = std::make_shared<ByteBudget>(256 << 10);
+  TargetSamples samples(std::make_shared<const Job>(JobOf("")), {{"job", "web"}}, store_,
+                        {.series = budget, .samples = nullptr});
+  store_.LimitSeries(100'000);
+  const auto take = [&](const std::string& page, int64_t at_ms) {
+    return samples.TakePage(
+        [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
+        at_ms);
+  };
+  const std::string before = PageOf(1000);
+  const std::string after = absl::StrReplaceAll(before, {{"a{", "c{"}});
+  EXPECT_TRUE(take(before, 1000).status.ok());
+  EXPECT_FALSE(take(after, 2000).status.ok());
+  EXPECT_TRUE(take(after, 3000).status.ok());
+  // Those that the page still has are not forgotten, also where they come after the new ones.
+  const std::string more = absl::StrReplaceAll(before, {{"a{", "d{"}});
+  EXPECT_FALSE(take(more + after, 4000).status.ok());
+  EXPECT_EQ(take(after, 5000).added, 0u);
 }
 
 TEST_F(TargetSamplesTest, ASeriesThatTakesAMegabyteFailsTheScrape) {

@@ -95,7 +95,36 @@ absl::Status CheckAddress(const LabelSet& labels) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLengths(const LabelSet& labels) {
+  for (const auto& [name, value] : labels) {
+    if (value.size() <= kMaxTargetLabelBytes) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the value of ", go::Quote(name.substr(0, 100)),
+                                                   " takes more than ", kMaxTargetLabelBytes,
+                                                   " bytes"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+LabelSet LabelsForRules(const Job& job, const LabelSet& labels) {
+  absl::flat_hash_set<absl::string_view> read;
+  for (const relabel::Rule& rule : job.relabel_rules) {
+    read.insert(rule.source_labels().begin(), rule.source_labels().end());
+  }
+  LabelSet kept;
+  for (const auto& label : labels) {
+    if (!absl::StartsWith(label.first, "__meta_") || read.contains(label.first)) {
+      kept.push_back(label);
+    }
+  }
+  return kept;
+}
+
+std::string NamespaceOf(const Job& job, const Target& target) {
+  if (!job.asked_for_by_pods) return "";
+  return std::string(LabelValue(target.sample_labels, "namespace"));
+}
 
 LabelSet DiscoveredLabels(const Job& job, const LabelSet& target, const LabelSet& group) {
   std::map<std::string, std::string> labels(target.begin(), target.end());
@@ -122,6 +151,7 @@ absl::StatusOr<Target> MakeTarget(const Job& job, LabelSet discovered) {
   for (auto& label : editor.Build()) {
     if (!absl::StartsWith(label.first, "__meta_")) target.labels.push_back(std::move(label));
   }
+  if (job.asked_for_by_pods) RETURN_IF_ERROR(CheckLengths(target.labels));
   RETURN_IF_ERROR(CheckAddress(target.labels));
   ASSIGN_OR_RETURN(target.interval, DurationOf(target.labels, "__scrape_interval__"));
   ASSIGN_OR_RETURN(target.timeout, DurationOf(target.labels, "__scrape_timeout__"));
@@ -149,13 +179,14 @@ Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups) {
   Targets targets;
   absl::flat_hash_set<uint64_t> hashes;
   for (const TargetGroup& group : groups) {
+    targets.left_out += group.left_out;
+    const LabelSet of_group =
+        job.asked_for_by_pods ? LabelsForRules(job, group.labels) : group.labels;
     for (const LabelSet& labels : group.targets) {
-      LabelSet discovered = DiscoveredLabels(job, labels, group.labels);
-      auto target = MakeTarget(job, discovered);
+      auto target = MakeTarget(job, DiscoveredLabels(job, labels, of_group));
       if (!target.ok()) {
         const bool dropped = absl::IsNotFound(target.status());
-        targets.refused.push_back(
-            {std::move(discovered), dropped ? "" : std::string(target.status().message())});
+        targets.refused.push_back({dropped ? "" : std::string(target.status().message())});
       } else if (hashes.insert(target->hash).second) {
         targets.active.push_back(*std::move(target));
       }

@@ -3,6 +3,7 @@
 // Pure. Source: Prometheus 3.15.0 scrape/target.go.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,19 +26,26 @@ struct Target {
 };
 
 struct RefusedTarget {
-  promql::LabelSet discovered;  // before relabelling
-  std::string reason;           // "": the rules have dropped it
+  std::string reason;  // "": the rules have dropped it
 };
 
 struct Targets {
   std::vector<Target> active;  // each once, in the order of the groups
   std::vector<RefusedTarget> refused;
+  size_t left_out = 0;      // targets that were not even made: one pod may not have so many
   bool over_limit = false;  // there are more than target_limit: each scrape is to fail
 };
 
 // The labels that relabelling begins with. The target's own win over those of its group.
 promql::LabelSet DiscoveredLabels(const Job& job, const promql::LabelSet& target,
                                   const promql::LabelSet& group);
+
+// Those of a group's labels that relabelling may need. Annotations are long, and each target of a
+// pod would copy them, so this is used where pods have asked for it. The job has no labelmap rules.
+promql::LabelSet LabelsForRules(const Job& job, const promql::LabelSet& labels);
+
+// The namespace of the pod that has asked for the target; "": the operator has.
+std::string NamespaceOf(const Job& job, const Target& target);
 
 // kNotFound: the rules have dropped it. kInvalidArgument: it can't be scraped, and why.
 absl::StatusOr<Target> MakeTarget(const Job& job, promql::LabelSet discovered);

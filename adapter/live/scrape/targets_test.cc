@@ -100,5 +100,31 @@ TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
                                                        {"pod", "web-1"}}));
 }
 
+TEST(TargetsTest, OfAnnotatedPodsOnlyTheLabelsThatRulesReadAreCopied) {
+  const Job job = AnnotatedPods(absl::Seconds(1));
+  const LabelSet needed = {{"__meta_kubernetes_namespace", "shop"},
+                           {"__meta_kubernetes_pod_annotation_prometheus_io_path", "/m"}};
+  LabelSet labels = needed;
+  labels.emplace_back("__meta_kubernetes_pod_annotation_z", std::string(200'000, 'z'));
+  EXPECT_EQ(LabelsForRules(job, labels), needed);
+}
+
+TEST(TargetsTest, AnnotatedPodsWithALongPathAreRefused) {
+  TargetGroup group;
+  group.targets = {{{"__address__", "10.0.0.1:80"}}};
+  const auto of_path = [&](size_t bytes) {
+    group.labels = {
+        {"__meta_kubernetes_pod_annotation_prometheus_io_path", "/" + std::string(bytes - 1, 'p')},
+        {"__meta_kubernetes_pod_annotation_prometheus_io_scrape", "true"}};
+    return MakeTargets(AnnotatedPods(absl::Seconds(1)), {&group, 1});
+  };
+  EXPECT_EQ(of_path(2048).active.size(), 1u);
+  const Targets refused = of_path(2049);
+  EXPECT_TRUE(refused.active.empty());
+  ASSERT_EQ(refused.refused.size(), 1u);
+  EXPECT_EQ(refused.refused[0].reason,
+            "the value of \"__metrics_path__\" takes more than 2048 bytes");
+}
+
 }  // namespace
 }  // namespace flyball::scrape
