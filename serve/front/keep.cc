@@ -12,6 +12,8 @@
 #include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/own_spec.h"
+#include "scaler/stores/autoscaler_store.h"
+#include "scaler/triggers/types/trigger_types.h"
 #include "serve/front/serve_front.h"
 
 namespace flyball::serve {
@@ -26,6 +28,9 @@ constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // After this time services that cannot be carried do not delay the others any more. It counts from
 // when all services are listed, which is late in a standby replica or without an API server.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
+// The same for one whose target is not there, or may not be read, for that long. It is no shorter
+// since an API server that has just started may not know all kinds and rights yet.
+constexpr absl::Duration kLongestAstray = absl::Seconds(5);
 
 // `ns` "": of all namespaces, which only some may list.
 std::string ListPath(const std::string& ns) {
@@ -44,6 +49,22 @@ bool HasHttpTrigger(const Node& object) {
          std::any_of(triggers->items.begin(), triggers->items.end(), [](const Node& trigger) {
            return trigger.FindText("type") == scaler::kHttpTrigger;
          });
+}
+
+// Whether the loop will ask that it be carried, which it does not if anything is wrong with it.
+bool WillBeCarried(absl::string_view json_text) {
+  const scaler::ManagedPtr managed = scaler::ReadManaged(scaler::AutoscalerKind::kOwn, json_text);
+  if (managed == nullptr || !managed->refused.empty()) return false;
+  scaler::TriggerContext context;
+  context.ns = managed->key.ns;
+  context.autoscaler = managed->key.name;
+  context.target = managed->autoscaler.scale_target;
+  context.min_replicas = managed->autoscaler.min_or_default();
+  context.max_replicas = managed->autoscaler.max_replicas;
+  const std::vector<scaler::TriggerSpec>& triggers = managed->own.triggers;
+  return std::any_of(triggers.begin(), triggers.end(), [&](const scaler::TriggerSpec& trigger) {
+    return trigger.type == scaler::kHttpTrigger && scaler::MakeTrigger(trigger, context).ok();
+  });
 }
 
 // That its status names; nullopt: none that can be.
@@ -105,8 +126,8 @@ absl::Duration ServeFront::Keep() {
     WriteSlices(name);
   }
   BeginServingIfComplete();
-  const bool settled = stock.unsettled.empty() && serving_ &&
-                       (settings_.envoy_selector.empty() || envoys_followed_);
+  const bool settled =
+      stock.unsettled.empty() && serving_ && (settings_.envoy_selector.empty() || envoys_followed_);
   // All else that makes a service unsettled wakes the keeper.
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
 }
@@ -126,6 +147,8 @@ void ServeFront::BeginAnewIfReleased() {
       record.changed = true;
       record.port = 0;
       record.wish = 0;
+      record.has_no_port = false;
+      record.astray = absl::InfiniteDuration();
       record.led = false;
       if (record.claim != 0) {
         ++it;
@@ -180,7 +203,8 @@ absl::Status ServeFront::ListServicesIn(const std::string& ns) {
   return reader.ReadPage(text, [this](absl::string_view object) { ListService(object); }).status();
 }
 
-// One that cannot be read is no Autoscaler, and is not waited for.
+// One that cannot be read is no Autoscaler, and is not waited for. One that nobody can carry keeps
+// its port, but is not waited for either.
 void ServeFront::ListService(absl::string_view json_text) {
   const absl::StatusOr<Node> object = scaler::ParseOneObject(json_text);
   if (!object.ok() || !HasHttpTrigger(*object)) return;
@@ -188,7 +212,7 @@ void ServeFront::ListService(absl::string_view json_text) {
   if (metadata == nullptr || metadata->FindText("name").empty()) return;
   const std::string name =
       absl::StrCat(metadata->FindText("namespace"), "/", metadata->FindText("name"));
-  expected_.insert(name);
+  if (WillBeCarried(json_text)) expected_.insert(name);
   if (const auto port = PortOf(*object)) ports_.Keep(name, *port);
 }
 
@@ -203,7 +227,14 @@ absl::Status ServeFront::TakePort(const std::string& name) {
     ns = found->second.service.ns;
     autoscaler = found->second.service.autoscaler;
   }
-  ASSIGN_OR_RETURN(const uint16_t port, ports_.Take(name, deps_.clock.MonotonicNow()));
+  const absl::StatusOr<uint16_t> taken = ports_.Take(name, deps_.clock.MonotonicNow());
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found != records_.end()) found->second.has_no_port = !taken.ok();
+  }
+  RETURN_IF_ERROR(taken.status());
+  const uint16_t port = *taken;
   const std::string path = kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns,
                                             scaler::kOwnPlural, autoscaler, "status");
   const absl::StatusOr<std::string> stored =
@@ -303,16 +334,19 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
 
 void ServeFront::BeginServingIfComplete() {
   if (serving_) return;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
   bool complete = true;
   {
     absl::MutexLock lock(&mutex_);
     for (const std::string& name : expected_) {
-      const auto found = records_.find(name);
-      complete = complete && found != records_.end() && found->second.added;
+      complete = complete && records_.contains(name);
     }
-    for (const auto& [name, record] : records_) complete = complete && record.added;
+    for (const auto& [name, record] : records_) {
+      const bool is_hopeless = record.has_no_port || record.astray + kLongestAstray <= now;
+      complete = complete && (record.added || is_hopeless);
+    }
   }
-  if (!complete && deps_.clock.MonotonicNow() < listed_at_ + kLongestStart) return;
+  if (!complete && now < listed_at_ + kLongestStart) return;
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   session()->front.BeginServing(Now());

@@ -13,6 +13,14 @@ namespace {
 
 // How often it is checked whether somebody has changed a Service or its slices.
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
+// After the API server has refused, for instance since there is no such Service. All services share
+// the keeper's thread, so those that nobody can write must not take its time in each pass.
+constexpr absl::Duration kAfterRefusal = absl::Seconds(5);
+
+bool WasRefused(const absl::Status& status) {
+  return absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
+         absl::IsPermissionDenied(status);
+}
 
 }  // namespace
 
@@ -88,7 +96,11 @@ void ServeFront::WriteSlices(const std::string& name) {
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
     // A conflict, or an API server that is away, is tried again at once.
-    if (!status.ok() && !absl::IsFailedPrecondition(status)) record.slices_due = now;
+    if (WasRefused(status)) {
+      record.slices_due = now + kAfterRefusal;
+    } else if (!status.ok() && !absl::IsFailedPrecondition(status)) {
+      record.slices_due = now;
+    }
     if (status.ok()) record.led = true;
     if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
       return;

@@ -11,25 +11,36 @@ bool PortBook::Keep(const std::string& service, uint16_t port) {
   if (had != of_.end()) return had->second == port;
   const auto lot = lots_.find(port);
   if (lot != lots_.end() && !lot->second.service.empty()) return false;
+  Give(service, port);
+  return true;
+}
+
+void PortBook::Give(const std::string& service, uint16_t port) {
   lots_[port] = {.service = service};
   of_[service] = port;
-  return true;
+  ++held_by_namespace_[std::string(front::NamespaceOf(service))];
 }
 
 absl::StatusOr<uint16_t> PortBook::Take(const std::string& service, MonotonicTime now) {
   const auto had = of_.find(service);
   if (had != of_.end()) return had->second;
   if (const auto again = AgainFor(service, now)) {
-    lots_[*again] = {.service = service};
-    of_[service] = *again;
+    Give(service, *again);
     return *again;
   }
+  const absl::string_view ns = front::NamespaceOf(service);
+  const auto held = held_by_namespace_.find(ns);
+  const size_t left = size_t{last_} - first_ + 1 - of_.size();
+  if (left > 0 && held != held_by_namespace_.end() && held->second >= left) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("namespace ", ns, " has ", held->second, " of the ports from ", first_, " to ",
+                     last_, ", and gets no more than are left for all: ", left));
+  }
   for (uint32_t port = first_; port <= last_; ++port) {
-    Lot& lot = lots_[static_cast<uint16_t>(port)];
+    const Lot& lot = lots_[static_cast<uint16_t>(port)];
     const bool fresh = lot.freed == absl::ZeroDuration();
     if (!lot.service.empty() || (!fresh && lot.freed + kQuarantine > now)) continue;
-    lot = {.service = service};
-    of_[service] = static_cast<uint16_t>(port);
+    Give(service, static_cast<uint16_t>(port));
     return static_cast<uint16_t>(port);
   }
   return absl::ResourceExhaustedError(
@@ -43,6 +54,8 @@ void PortBook::Free(const std::string& service, MonotonicTime now) {
                 [now](const auto& each) { return each.second.back().when + kQuarantine <= now; });
   lots_[had->second] = {.service = "", .freed = now};
   freed_by_namespace_[std::string(front::NamespaceOf(service))].push_back({had->second, now});
+  const auto held = held_by_namespace_.find(front::NamespaceOf(service));
+  if (--held->second == 0) held_by_namespace_.erase(held);
   of_.erase(had);
 }
 

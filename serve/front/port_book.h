@@ -3,7 +3,9 @@
 // Pure. Not thread-safe. A port is kept as long as its service exists, since clients' connections
 // and EndpointSlices lead to it, and is given to no other service for an hour after that. But a
 // namespace that has freed many within the hour gets the one that it freed first again: who may
-// create and delete services could otherwise use up the ports of all.
+// create and delete services could otherwise use up the ports of all. For the same reason a
+// namespace gets no more ports than are left for all then: alone it gets half of them, and n that
+// take all they can get n / (n + 1) of them.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,7 @@ class PortBook {
   // it, or it is outside the range.
   bool Keep(const std::string& service, uint16_t port);
   // The service's port, or the lowest that is free.
-  //   kResourceExhausted  all are taken
+  //   kResourceExhausted  all are taken, or as many as are left are the namespace's
   absl::StatusOr<uint16_t> Take(const std::string& service, MonotonicTime now);
   void Free(const std::string& service, MonotonicTime now);
 
@@ -43,12 +45,14 @@ class PortBook {
     MonotonicTime when;
   };
 
+  void Give(const std::string& service, uint16_t port);
   // The port that the namespace freed first, if it has freed many.
   std::optional<uint16_t> AgainFor(const std::string& service, MonotonicTime now);
 
   uint16_t first_, last_;
   std::map<uint16_t, Lot> lots_;
   std::map<std::string, uint16_t> of_;
+  std::map<std::string, size_t, std::less<>> held_by_namespace_;  // how many; none has 0
   std::map<std::string, std::deque<Freed>, std::less<>> freed_by_namespace_;  // the oldest first
 };
 

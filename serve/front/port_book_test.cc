@@ -11,12 +11,12 @@ constexpr MonotonicTime kNow = absl::Hours(5);
 
 TEST(PortBookTest, GivesTheLowestThatIsFree) {
   PortBook book(20000, 20002);
-  EXPECT_TRUE(book.Keep("shop/b", 20001));
-  EXPECT_EQ(*book.Take("shop/a", kNow), 20000);
-  EXPECT_EQ(*book.Take("shop/b", kNow), 20001);
-  EXPECT_EQ(*book.Take("shop/c", kNow), 20002);
-  EXPECT_EQ(*book.Take("shop/a", kNow), 20000);
-  EXPECT_EQ(book.Take("shop/d", kNow).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(book.Keep("b/web", 20001));
+  EXPECT_EQ(*book.Take("a/web", kNow), 20000);
+  EXPECT_EQ(*book.Take("b/web", kNow), 20001);
+  EXPECT_EQ(*book.Take("c/web", kNow), 20002);
+  EXPECT_EQ(*book.Take("a/web", kNow), 20000);
+  EXPECT_EQ(book.Take("d/web", kNow).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(PortBookTest, NobodyHasTheSame) {
@@ -33,8 +33,8 @@ TEST(PortBookTest, AFreedOneIsNobodysForAnHour) {
   EXPECT_EQ(*book.Take("shop/a", kNow), 20000);
   book.Free("shop/a", kNow);
   EXPECT_EQ(*book.Take("shop/b", kNow), 20001);
-  EXPECT_FALSE(book.Take("shop/c", kNow + absl::Minutes(59)).ok());
-  EXPECT_EQ(*book.Take("shop/c", kNow + absl::Hours(1)), 20000);
+  EXPECT_FALSE(book.Take("c/web", kNow + absl::Minutes(59)).ok());
+  EXPECT_EQ(*book.Take("c/web", kNow + absl::Hours(1)), 20000);
 }
 
 TEST(PortBookTest, WhoMakesAndDeletesServicesUsesUpNobodysPorts) {
@@ -47,6 +47,37 @@ TEST(PortBookTest, WhoMakesAndDeletesServicesUsesUpNobodysPorts) {
   const auto port = book.Take("shop/a", kNow);
   ASSERT_TRUE(port.ok()) << port.status();
   EXPECT_GE(*port, 20100);  // none that was freed a moment ago
+}
+
+TEST(PortBookTest, ANamespaceGetsNoMoreThanAreLeftForAll) {
+  PortBook book(20000, 20099);
+  const auto takes = [&book](const std::string& ns) {
+    int taken = 0;
+    while (book.Take(ns + "/" + std::to_string(taken), kNow).ok()) ++taken;
+    return taken;
+  };
+  EXPECT_EQ(takes("bad"), 50);
+  EXPECT_EQ(takes("worse"), 25);
+  const absl::Status status = book.Take("bad/x", kNow).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "namespace bad has 50 of the ports from 20000 to 20099, and gets no more than are left "
+            "for all: 25");
+  EXPECT_TRUE(book.Take("shop/a", kNow).ok());
+  EXPECT_TRUE(book.Take("bad/0", kNow).ok()) << "what it has it keeps";
+  for (int i = 0; i < 30; ++i) book.Free("bad/" + std::to_string(i), kNow - absl::Hours(2));
+  EXPECT_TRUE(book.Take("bad/x", kNow).ok()) << "what it has freed does not count";
+}
+
+// A restart takes none away.
+TEST(PortBookTest, WhatANamespaceHadItKeepsBeyondItsShare) {
+  PortBook book(20000, 20009);
+  for (uint16_t i = 0; i < 8; ++i) {
+    EXPECT_TRUE(book.Keep("shop/" + std::to_string(i), static_cast<uint16_t>(20000 + i)));
+  }
+  EXPECT_EQ(*book.Take("shop/7", kNow), 20007);
+  EXPECT_FALSE(book.Take("shop/8", kNow).ok());
+  EXPECT_EQ(*book.Take("other/web", kNow), 20008);
 }
 
 }  // namespace

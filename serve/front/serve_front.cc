@@ -46,6 +46,11 @@ bool IsGone(const scaler::ScaleAnswer& scale) {
          absl::StrContains(scale.error, "could not find the requested resource");
 }
 
+// Whether it is due to what the Autoscaler names, and not to an API server that is away or busy.
+bool IsAstray(const scaler::ScaleAnswer& scale) {
+  return IsGone(scale) || absl::StrContains(scale.error, "forbidden");
+}
+
 }  // namespace
 
 class ServeFront::Claim : public scaler::RequestFront::Carried {
@@ -243,6 +248,9 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
       news |= !carried.replicas.has_value() || carried.selector != record.scale->selector;
       carried.replicas = record.scale->spec_replicas;
       carried.selector = record.scale->selector;
+      carried.astray = absl::InfiniteDuration();
+    } else if (record.scale != nullptr && IsAstray(*record.scale)) {
+      carried.astray = std::min(carried.astray, deps_.clock.MonotonicNow());
     }
   }
   if (news) keeper_.Wake();

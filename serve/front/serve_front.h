@@ -2,9 +2,9 @@
 // the pods, the loop that writes scales, and the API server.
 //
 // A service is carried from the moment that its scale was read, its pods are listed and its port is
-// known. The Envoys are sent nothing before that is true of all services in the API server, so that
-// a restart never removes what they have. A service's port is in status.http.port of its
-// Autoscaler.
+// known. The Envoys are sent nothing before that is true of all services in the API server that can
+// be carried, so that a restart never removes what they have. A service's port is in
+// status.http.port of its Autoscaler.
 //
 // Threads: thread-safe, except for Start and Stop. Three of its own: the keeper keeps services in
 // step with the cluster and may wait for the API server, one calls the front when something is due,
@@ -118,6 +118,9 @@ class ServeFront : public scaler::RequestFront,
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
+    bool has_no_port = false;  // since there is none for it
+    // Since when its scale cannot be read, for a reason that is its own: there is no such target.
+    MonotonicTime astray = absl::InfiniteDuration();
     std::string problem;
     absl::Time created = absl::InfiniteFuture();  // its Autoscaler
     front::HostGrant hosts;                       // of those that it asks for, what it has

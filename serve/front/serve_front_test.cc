@@ -77,7 +77,7 @@ bool Await(const std::function<bool()>& condition) {
 
 class ServeFrontTest : public testing::Test {
  protected:
-  ServeFrontTest() {
+  explicit ServeFrontTest(uint16_t last_port = 39999) : last_port_(last_port) {
     kube::ResourceInfo info;
     info.name = {std::string(scaler::kOwnGroup), std::string(scaler::kOwnPlural)};
     info.version = std::string(scaler::kOwnVersion);
@@ -85,10 +85,17 @@ class ServeFrontTest : public testing::Test {
     api_.AddKind(info);
   }
 
+  static std::string Spec(const std::string& target_port) {
+    return absl::StrCat(
+        R"({"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},)",
+        R"("maxReplicas":10,"triggers":[{"type":"cron","metadata":{"timezone":"UTC",)",
+        R"("start":"0 8 * * *","end":"0 18 * * *","desiredReplicas":"2"}},)",
+        R"({"type":"http","metadata":{"service":"web","targetPort":")", target_port, R"("}}]})");
+  }
   void PutAutoscaler(const std::string& name, const std::string& status = "{}") {
     api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":)",
-                          R"({"namespace":"shop","name":")", name, R"("},"spec":{"triggers":)",
-                          R"([{"type":"cron"},{"type":"http"}]},"status":)", status, "}"));
+                          R"({"namespace":"shop","name":")", name, R"("},"spec":)", Spec("8080"),
+                          R"(,"status":)", status, "}"));
     // The Service that it names; one that is not there is a change of its own, and is told first.
     PutService(name, R"({"ports":[{"port":80}]})");
   }
@@ -228,6 +235,12 @@ class ServeFrontTest : public testing::Test {
     }
     return hosts;
   }
+  bool Carries(const std::string& name) {
+    for (const CarriedState& state : front_.States()) {
+      if (state.service == name && state.front.has_value()) return true;
+    }
+    return false;
+  }
   // The port of the service's listener as Envoys were told; 0: none.
   int PortOf(const std::string& name) {
     absl::MutexLock lock(&log_.mutex);
@@ -242,21 +255,29 @@ class ServeFrontTest : public testing::Test {
     return api_.Get(absl::StrCat("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/", name));
   }
 
+  const uint16_t last_port_;
   kube::FakeApiServer api_;
   SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};
   TestDataPath::Log log_;
   std::atomic<int> changes_ = 0;
   absl::Status listens_;
-  ServeFront front_{{.connect = api_.Connector(),
-                     .clock = clock_,
-                     .listen = [this](front::DataPathEvents& events)
-                         -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
-                       if (!listens_.ok()) return listens_;
-                       events_ = &events;
-                       return std::make_unique<TestDataPath>(log_);
-                     }},
-                    FrontSettings{.envoy_namespace = "flyball", .envoy_selector = "app=envoy"}};
+  ServeFront front_{
+      {.connect = api_.Connector(),
+       .clock = clock_,
+       .listen = [this](front::DataPathEvents& events)
+           -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
+         if (!listens_.ok()) return listens_;
+         events_ = &events;
+         return std::make_unique<TestDataPath>(log_);
+       }},
+      FrontSettings{
+          .last_port = last_port_, .envoy_namespace = "flyball", .envoy_selector = "app=envoy"}};
   front::DataPathEvents* events_ = nullptr;
+};
+
+class ServeFrontWithTwoPortsTest : public ServeFrontTest {
+ protected:
+  ServeFrontWithTwoPortsTest() : ServeFrontTest(20001) {}
 };
 
 TEST_F(ServeFrontTest, WithoutAServiceNobodyIsListenedFor) {
@@ -335,6 +356,91 @@ TEST_F(ServeFrontTest, WhoStoodByForLongWaitsForAllTheSame) {
   // But not for ever for one that nobody can carry.
   for (int i = 0; i < 60; ++i) clock_.Advance(absl::Seconds(1));
   EXPECT_TRUE(Becomes([&] { return serving(); }));
+}
+
+TEST_F(ServeFrontTest, NobodyWaitsForOneThatIsWrong) {
+  const auto put = [&](const std::string& name, const std::string& spec) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler",)",
+                          R"("metadata":{"namespace":"shop","name":")", name, R"("},"spec":)", spec,
+                          R"(,"status":{"http":{"port":20000}}})"));
+  };
+  put("no-port", Spec(""));
+  put("no-target", R"({"maxReplicas":1,"triggers":[{"type":"http","metadata":{"service":"a",)"
+                   R"("targetPort":"80"}}]})");
+  PutAutoscaler("web");
+  Start();
+  const MonotonicTime start = clock_.MonotonicNow();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_LT(clock_.MonotonicNow() - start, absl::Seconds(50));
+  EXPECT_EQ(PortOf("shop/web"), 20001) << "one that is wrong keeps its port";
+}
+
+TEST_F(ServeFrontTest, NobodyWaitsLongForOneWhoseTargetIsAstray) {
+  for (const char* name : {"web", "gone", "hidden"}) PutAutoscaler(name);
+  Start();
+  const auto web = Carry("web"), gone = Carry("gone"), hidden = Carry("hidden");
+  DecideInVain("gone", R"(deployments.apps "gone" not found)");
+  DecideInVain("hidden", R"(rollouts.example.com "hidden" is forbidden: User cannot get it)");
+  Decide("web", 0);
+  ASSERT_TRUE(Await([&] { return Carries("shop/web"); }));
+  EXPECT_FALSE(serving()) << "a target that is there a moment later is waited for";
+  for (int i = 0; i < 6; ++i) clock_.Advance(absl::Seconds(1));
+  const MonotonicTime then = clock_.MonotonicNow();
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_LT(clock_.MonotonicNow() - then, absl::Seconds(40));
+}
+
+// Of such an error its Autoscaler is not the cause: the Envoys may carry requests to it.
+TEST_F(ServeFrontTest, OneThatIsNotReadSinceTheApiServerIsAwayIsWaitedFor) {
+  for (const char* name : {"web", "other"}) PutAutoscaler(name);
+  Start();
+  const auto web = Carry("web"), other = Carry("other");
+  DecideInVain("other", "connection refused");
+  Decide("web", 0);
+  ASSERT_TRUE(Await([&] { return Carries("shop/web"); }));
+  int steps = 0;
+  ASSERT_TRUE(Becomes([&] { return serving() || ++steps == 400; }));
+  EXPECT_FALSE(serving()) << "after 20 s";
+  Decide("other", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_NE(PortOf("shop/other"), 0);
+}
+
+TEST_F(ServeFrontWithTwoPortsTest, NobodyWaitsForOneThatGetsNoPort) {
+  PutAutoscaler("web", R"({"http":{"port":20000}})");
+  PutAutoscaler("late");
+  Start();
+  const MonotonicTime start = clock_.MonotonicNow();
+  const auto web = Carry("web"), late = Carry("late");
+  Decide("web", 0);
+  Decide("late", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_LT(clock_.MonotonicNow() - start, absl::Seconds(50));
+  EXPECT_EQ(PortOf("shop/web"), 20000);
+  EXPECT_EQ(late->Demand().front->message,
+            "namespace shop has 1 of the ports from 20000 to 20001, and gets no more than are left "
+            "for all: 1");
+}
+
+TEST_F(ServeFrontTest, AServiceThatIsNotThereIsNotAskedForAllTheTime) {
+  std::atomic<int> asked = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    asked += absl::StrContains(call.target, "/namespaces/shop/services/web");
+  });
+  PutAutoscaler("web");
+  api_.Delete("/api/v1/namespaces/shop/services/web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return asked >= 1; }));
+  const MonotonicTime first = clock_.MonotonicNow();
+  ASSERT_TRUE(Becomes([&] { return asked >= 5; }));
+  EXPECT_GE(clock_.MonotonicNow() - first, absl::Seconds(15));
+  PutService("web", R"({"ports":[{"port":80}]})");
+  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }));
+  api_.OnRequest(nullptr);
 }
 
 TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {

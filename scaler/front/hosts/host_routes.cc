@@ -1,6 +1,7 @@
 #include "scaler/front/hosts/host_routes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -83,32 +84,35 @@ absl::StatusOr<HeaderNeed> ReadHeader(absl::string_view text) {
   return need;
 }
 
+// Both lists are a stranger's and may have many thousand items, so nothing of the size of their
+// product is made, nor is time spent on it: what stands there twice is taken once, and more than
+// the limit is never kept.
 absl::StatusOr<std::vector<HostPlace>> ReadPlaces(absl::string_view hosts,
                                                   absl::string_view path_prefixes) {
-  std::vector<std::string> prefixes;
+  std::set<std::string> prefixes;
   for (const absl::string_view text : ListOf(path_prefixes)) {
     ASSIGN_OR_RETURN(std::string path, ReadPath("pathPrefixes", text));
-    prefixes.push_back(std::move(path));
+    // One beyond the limit is enough for any host to be refused.
+    if (prefixes.size() <= kMostPlaces) prefixes.insert(std::move(path));
   }
-  if (prefixes.empty()) prefixes.push_back("/");
-  std::vector<HostPlace> places;
+  if (prefixes.empty()) prefixes.insert("/");
+  std::set<HostPlace> places;
+  std::set<std::string> with_prefixes;  // the hosts that have them
   for (const absl::string_view text : ListOf(hosts)) {
     const size_t slash = text.find('/');
     ASSIGN_OR_RETURN(const std::string host, ReadHost(text.substr(0, slash)));
     if (slash != text.npos) {
       ASSIGN_OR_RETURN(std::string path, ReadPath("hosts", text.substr(slash)));
-      places.push_back({host, std::move(path)});
-      continue;
+      places.insert({host, std::move(path)});
+    } else if (with_prefixes.insert(host).second) {
+      for (const std::string& path : prefixes) places.insert({host, path});
     }
-    for (const std::string& path : prefixes) places.push_back({host, path});
+    if (places.size() > kMostPlaces) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("hosts: with their paths they must be at most ", kMostPlaces));
+    }
   }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  if (places.size() > kMostPlaces) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("hosts: with their paths they must be at most ", kMostPlaces));
-  }
-  return places;
+  return std::vector<HostPlace>(places.begin(), places.end());
 }
 
 }  // namespace

@@ -55,6 +55,29 @@ TEST(HostRoutesTest, WhatIsWrongIsToldByItsKey) {
   EXPECT_THAT(Refused(many), HasSubstr("hosts: with their paths they must be at most 100"));
 }
 
+// With a place for each pair these would be billions of places, and end the process.
+TEST(HostRoutesTest, LongListsMakeNothingOfTheSizeOfTheirProduct) {
+  constexpr int kItems = 60'000;
+  std::string same_hosts, same_paths, hosts, paths;
+  for (int i = 0; i < kItems; ++i) {
+    absl::StrAppend(&same_hosts, "a,");
+    absl::StrAppend(&same_paths, "/b,");
+    absl::StrAppend(&hosts, "h", i, ",");
+    absl::StrAppend(&paths, "/p", i, ",");
+  }
+  EXPECT_THAT(Read(same_hosts, same_paths).places, ElementsAre(HostPlace{"a", "/b"}));
+  const auto too_many = HasSubstr("hosts: with their paths they must be at most 100");
+  EXPECT_THAT(Refused(hosts, paths), too_many);
+  EXPECT_THAT(Refused(hosts, same_paths), too_many);
+  EXPECT_THAT(Refused(same_hosts, paths), too_many);
+  EXPECT_THAT(Read("a/x", paths).places, ElementsAre(HostPlace{"a", "/x"}));
+  // At the limit, and with all of the same hosts.
+  std::string hundred;
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&hundred, "/p", i, ",");
+  EXPECT_EQ(Read(same_hosts, hundred).places.size(), 100u);
+  EXPECT_THAT(Refused(same_hosts + "a/x", hundred), too_many);
+}
+
 TEST(HostRoutesTest, TheWildcardsAboveAHost) {
   const auto above = [](absl::string_view host) {
     std::vector<std::string> found;
