@@ -1,5 +1,7 @@
 #include "kube/client/exec_plugin.h"
 
+#include <cstdlib>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -75,6 +77,8 @@ TEST(RunExecPlugin, GetsArgumentsAndVariablesAndNoInput) {
 TEST(RunExecPlugin, FailuresNameTheCommand) {
   EXPECT_THAT(std::string(RunExecPlugin(Shell("exit 3"), Clock::System()).status().message()),
               HasSubstr("exec plugin sh: it ended with status 3"));
+  // An emulator of another processor does not tell that the program is missing.
+  if (std::getenv("FLYBALL_EMULATED") != nullptr) return;
   ExecPlugin gone = Shell("");
   gone.command = "flyball-has-no-such-command";
   const auto status = RunExecPlugin(gone, Clock::System()).status();
