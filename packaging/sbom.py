@@ -9,6 +9,7 @@ import hashlib
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import urllib.parse
 import uuid
@@ -43,7 +44,11 @@ def by_package(files: list) -> dict:
 
 
 def component(package: str, files: list) -> dict:
-    fields = output(*QUERY, "--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
+    show = ("--show", "--showformat=${Package}\t${Version}\t${Architecture}\t${source:Package}\t${Homepage}", package)
+    try:
+        fields = output(*QUERY, *show)
+    except subprocess.CalledProcessError:  # sources that are the same for each architecture are those of this machine
+        fields = output("dpkg-query", *show)
     name, version, architecture, source, homepage = fields.split("\t")
     # The form of a purl: libstdc++6 is libstdc%2B%2B6, and an epoch's colon stays.
     purl = f"pkg:deb/debian/{urllib.parse.quote(name, safe='')}@{urllib.parse.quote(version, safe=':')}?arch={architecture}"

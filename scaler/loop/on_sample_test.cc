@@ -217,7 +217,7 @@ TEST(OnSample, TheSameValueAgainDecidesNothing) {
     live.Push("jobs", "web", 0, 20);
     ASSERT_TRUE(LoopWorld::Await([&] {
       live.Debounce();
-      return live.source.asked() == asked + 1;
+      return live.source.asked() > asked;
     }));
   }
   live.Push("jobs", "web", 0, 40);
