@@ -11,10 +11,10 @@
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions, of which those of the namespace that takes most make room, the
-// ones that were not answered for longest first;
-// kMaxItems series and kMaxAnswerBytes in an answer (of a larger one only the time is kept);
-// kBuckets answers for each question; kMaxBytes for all answers.
+// Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these the namespace that
+// takes most makes room, by those that were not answered for longest. kMaxItems series and
+// kMaxAnswerBytes in an answer (of a larger one only the time is kept); kBuckets answers for each
+// question.
 #pragma once
 
 #include <deque>

@@ -4,7 +4,6 @@
 #include <optional>
 
 namespace flyball::scaler {
-
 namespace {
 
 // Of each two neighbours above the last one, and of each two below it, one is left. All of them are
@@ -15,14 +14,13 @@ void Halve(std::vector<Recommendation>& items) {
   std::optional<Recommendation> above, below;  // that have no partner yet
   size_t count = 0;
   for (const Recommendation& item : items) {
-    std::optional<Recommendation>& older = item.replicas > last.replicas ? above : below;
+    const bool is_above = item.replicas > last.replicas;
+    std::optional<Recommendation>& older = is_above ? above : below;
     if (!older.has_value()) {
       older = item;
       continue;
     }
-    const int32_t replicas = std::max(older->replicas, item.replicas);
-    items[count++] = {.replicas = item.replicas > last.replicas ? replicas : item.replicas,
-                      .time = item.time};
+    items[count++] = {.replicas = is_above ? older->replicas : item.replicas, .time = item.time};
     older.reset();
   }
   items.resize(count);

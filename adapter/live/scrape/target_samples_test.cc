@@ -22,8 +22,10 @@ Job JobOf(const std::string& more) {
 
 class TargetSamplesTest : public testing::Test {
  protected:
-  void Start(const std::string& job, promql::LabelSet labels = {{"job", "web"}}) {
-    samples_.emplace(std::make_shared<const Job>(JobOf(job)), std::move(labels), store_);
+  void Start(const std::string& job, promql::LabelSet labels = {{"job", "web"}},
+             TargetBudgets budgets = {}) {
+    samples_.emplace(std::make_shared<const Job>(JobOf(job)), std::move(labels), store_,
+                     std::move(budgets));
   }
   ScrapeResult Take(const std::string& page, int64_t at_ms) {
     return samples_->TakePage(
@@ -170,50 +172,37 @@ TEST_F(TargetSamplesTest, OfWhatIsBeyondTheSampleLimitTheRulesAreAskedStill) {
 TEST_F(TargetSamplesTest, APageWhoseNamesDoNotFitFailsAsAWhole) {
   const auto budget = std::make_shared<ByteBudget>(512 << 10);
   const auto of_samples = std::make_shared<ByteBudget>(512 << 10);
-  {
-    TargetSamples samples(std::make_shared<const Job>(JobOf("")), {{"job", "web"}}, store_,
-                          {.series = budget, .samples = of_samples});
-    store_.LimitSeries(100'000);
-    const auto take = [&](const std::string& page, int64_t at_ms) {
-      return samples.TakePage(
-          [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
-          at_ms);
-    };
-    EXPECT_TRUE(take(PageOf(500), 1000).status.ok());
-    const ScrapeResult more = take(PageOf(3000), 2000);
-    EXPECT_EQ(more.status.message(), "no memory for the names of the page's series");
-    EXPECT_EQ(more.scraped, 3000u);
-    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale");
-    EXPECT_EQ(store_.Names().size(), 500u);
-    EXPECT_TRUE(take(PageOf(500), 3000).status.ok());
-    EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale 3000:1");
-    std::string long_page;
-    for (int i = 0; i < 20'000; ++i) absl::StrAppend(&long_page, "a 1\n");
-    EXPECT_TRUE(absl::IsResourceExhausted(take(long_page, 4000).status));
-    EXPECT_EQ(of_samples->taken(), 0u);
-  }
+  Start("", {{"job", "web"}}, {.series = budget, .samples = of_samples});
+  store_.LimitSeries(100'000);
+  EXPECT_TRUE(Take(PageOf(500), 1000).status.ok());
+  const ScrapeResult more = Take(PageOf(3000), 2000);
+  EXPECT_EQ(more.status.message(), "no memory for the names of the page's series");
+  EXPECT_EQ(more.scraped, 3000u);
+  EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale");
+  EXPECT_EQ(store_.Names().size(), 500u);
+  EXPECT_TRUE(Take(PageOf(500), 3000).status.ok());
+  EXPECT_EQ(store_.Of("a{b=499,job=web}"), "1000:1 2000:stale 3000:1");
+  std::string long_page;
+  for (int i = 0; i < 20'000; ++i) absl::StrAppend(&long_page, "a 1\n");
+  EXPECT_TRUE(absl::IsResourceExhausted(Take(long_page, 4000).status));
+  EXPECT_EQ(of_samples->taken(), 0u);
+  samples_.reset();
   EXPECT_EQ(budget->taken(), 0u);
 }
 
 TEST_F(TargetSamplesTest, NamesThatAreGoneMakeRoomForNewOnes) {
   const auto budget = std::make_shared<ByteBudget>(256 << 10);
-  TargetSamples samples(std::make_shared<const Job>(JobOf("")), {{"job", "web"}}, store_,
-                        {.series = budget, .samples = nullptr});
+  Start("", {{"job", "web"}}, {.series = budget, .samples = nullptr});
   store_.LimitSeries(100'000);
-  const auto take = [&](const std::string& page, int64_t at_ms) {
-    return samples.TakePage(
-        [&page](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); }, at_ms,
-        at_ms);
-  };
   const std::string before = PageOf(1000);
   const std::string after = absl::StrReplaceAll(before, {{"a{", "c{"}});
-  EXPECT_TRUE(take(before, 1000).status.ok());
-  EXPECT_FALSE(take(after, 2000).status.ok());
-  EXPECT_TRUE(take(after, 3000).status.ok());
+  EXPECT_TRUE(Take(before, 1000).status.ok());
+  EXPECT_FALSE(Take(after, 2000).status.ok());
+  EXPECT_TRUE(Take(after, 3000).status.ok());
   // Those that the page still has are not forgotten, also where they come after the new ones.
   const std::string more = absl::StrReplaceAll(before, {{"a{", "d{"}});
-  EXPECT_FALSE(take(more + after, 4000).status.ok());
-  EXPECT_EQ(take(after, 5000).added, 0u);
+  EXPECT_FALSE(Take(more + after, 4000).status.ok());
+  EXPECT_EQ(Take(after, 5000).added, 0u);
 }
 
 TEST_F(TargetSamplesTest, ASeriesThatTakesAMegabyteFailsTheScrape) {
