@@ -230,7 +230,7 @@ class Triggers(Case):
         source.set(active=True, value=15)
         self.reaches("both", 2)
         self.metrics.set(NS, "both", queue=45)
-        self.reaches("both", 5)
+        self.reaches("both", 5, 30)  # no more than four are added within the first 15 s
         source.set(active=False, value=0)
         self.stays("both", 5, COOLDOWN + 1)
         self.metrics.set(NS, "both", queue=0)
