@@ -60,6 +60,26 @@ TEST_F(StrangersTest, WhoWaitsForATokenReviewKeepsNobodyElseWaiting) {
   first.join();
 }
 
+TEST_F(StrangersTest, OneAddressTakesHalfOfTheTokenReviews) {
+  options_.limits.max_reviews = 2;
+  kube_->on_token_review = [this, answer = kube_->on_token_review](const std::string& body) {
+    if (!asked_.HasBeenNotified()) {
+      asked_.Notify();
+      AwaitRelease();
+    }
+    return answer(body);
+  };
+  StartServer();
+  std::thread first([&] { EXPECT_EQ(GetWithToken("unknown", "/livez")->status, 401); });
+  asked_.WaitForNotification();
+  EXPECT_EQ(GetWithToken("another", "/livez")->status, 429);
+  const auto elsewhere = NewClient();
+  elsewhere->set_interface("127.0.0.2");
+  EXPECT_EQ(elsewhere->Get("/livez", {{"Authorization", "Bearer good"}})->status, 200);
+  release_.Notify();
+  first.join();
+}
+
 TEST_F(StrangersTest, WhoWaitsForAnAccessReviewKeepsNobodyElseWaiting) {
   options_.limits.max_reviews = 1;
   kube_->on_access_review = [&](const std::string&) {

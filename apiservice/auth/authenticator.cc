@@ -114,7 +114,7 @@ absl::StatusOr<UserPtr> Authenticator::FromToken(const http::HttpRequest& reques
   const absl::string_view token =
       authorization.empty() ? request.Header(kTokenHeader) : BearerToken(authorization);
   if (token.empty()) return nullptr;
-  return tokens_->Authenticate(token);
+  return tokens_->Authenticate(token, request.origin);
 }
 
 absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& request) {

@@ -146,7 +146,7 @@ TokenAuthenticator::Result TokenAuthenticator::Review(absl::string_view token,
   return unknown;
 }
 
-absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token) {
+absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token, uint64_t origin) {
   if (token.size() > kMaxTokenBytes) {
     return absl::UnauthenticatedError("the token is longer than any that there are");
   }
@@ -158,7 +158,7 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
   if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {
     return *std::move(cached);
   }
-  return flights_.Ask(hash, absl::InfiniteDuration(), [&]() -> Result {
+  const auto ask = [&]() -> Result {
     // Others wait for this answer: there has to be one, also if no memory or no thread is left.
     try {
       // Another request's review may have been answered since.
@@ -169,7 +169,8 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
     } catch (const std::exception& thrown) {
       return absl::UnauthenticatedError(absl::StrCat("TokenReview: ", thrown.what()));
     }
-  });
+  };
+  return flights_.Ask(hash, absl::InfiniteDuration(), ask, absl::StrCat(origin));
 }
 
 }  // namespace flyball::apiservice

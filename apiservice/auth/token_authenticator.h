@@ -3,9 +3,10 @@
 // Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
 // review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens and
 // 8 MiB of users are kept; a token of more than 16 KiB is refused; `max_waiting` requests wait for
-// a review.
+// a review, from one origin no more than leave as many places free: anybody can make up tokens.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -36,9 +37,9 @@ class TokenAuthenticator {
   // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
   absl::Status SetStaticTokens(absl::string_view csv);
 
-  // kUnauthenticated: the token is not valid, or could not be reviewed. kResourceExhausted: too
-  // many requests wait for a review.
-  absl::StatusOr<UserPtr> Authenticate(absl::string_view token);
+  // `origin`: where the request comes from (HttpRequest). kUnauthenticated: the token is not valid,
+  // or could not be reviewed. kResourceExhausted: too many requests wait for a review.
+  absl::StatusOr<UserPtr> Authenticate(absl::string_view token, uint64_t origin);
 
  private:
   using Result = absl::StatusOr<UserPtr>;

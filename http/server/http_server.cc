@@ -189,7 +189,7 @@ class HttpServer::Impl {
         return false;
       }
       auto connection = std::make_unique<ServerConnection>(fd, tls_->bundle(), options_.request);
-      connection->origin = origin;
+      connection->origin = connection->reader.request().origin = origin;
       if (!connections_.Add(connection.get())) {
         ++counters_.refused;
         continue;

@@ -1,6 +1,7 @@
 // One HTTP request and one answer, as values.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@ struct HttpRequest {
   Headers headers;                  // in their order, values as sent (nothing is decoded)
   std::shared_ptr<PeerChain> peer;  // the client's certificates, unverified; nullptr: none
   std::string body;                 // as sent; empty unless RequestLimits::keep_bodies
+  uint64_t origin = 0;              // where it comes from (listener.h)
 
   absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
 };
