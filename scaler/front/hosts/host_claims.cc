@@ -1,10 +1,12 @@
 #include "scaler/front/hosts/host_claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/front/hosts/service_name.h"
 
@@ -36,11 +38,13 @@ class Granting {
     if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
   }
 
-  // Second step, after all claims: counts the hosts below each wildcard.
-  void CountHostsBelow() {
+  // Second step, after all claims: sorts the hosts by their ends, so that those below a wildcard
+  // stand together. A host may have more than a hundred labels, so nothing is noted for each.
+  void SortHosts() {
     for (const auto& [host, first] : first_of_host_) {
-      ForEachWildcardAbove(host, [&](const std::string& wildcard) { ++below_[wildcard]; });
+      backwards_.emplace_back(host.rbegin(), host.rend());
     }
+    std::sort(backwards_.begin(), backwards_.end());
   }
 
   // Third step, for each claim in the same order: refuses wildcards that would be repeated too
@@ -49,13 +53,14 @@ class Granting {
     HostRoutes& routes = grants_[claim.service].routes;
     std::erase_if(routes.places, [&](const HostPlace& place) {
       if (!IsWildcard(place.host)) return false;
-      const size_t bytes = RouteBytes(place, claim.routes.headers) * below_[place.host];
+      const size_t below = HostsBelow(place.host);
+      const size_t bytes = RouteBytes(place, claim.routes.headers) * below;
       size_t& sum = repeated_bytes_[NamespaceOf(claim.service)];
       if (sum + bytes > limits_.repeated_bytes) {
-        Refuse(claim, place,
-               absl::StrCat("would be repeated for ", below_[place.host],
-                            " hosts, beyond the limit of ", limits_.repeated_bytes,
-                            " bytes that the wildcards of a namespace have"));
+        Refuse(
+            claim, place,
+            absl::StrCat("would be repeated for ", below, " hosts, beyond the limit of ",
+                         limits_.repeated_bytes, " bytes that the wildcards of a namespace have"));
         return true;
       }
       sum += bytes;
@@ -93,6 +98,16 @@ class Granting {
     return "";
   }
 
+  // `wildcard` is one of the hosts.
+  size_t HostsBelow(const std::string& wildcard) const {
+    const std::string end(wildcard.rbegin(), std::prev(wildcard.rend()));
+    const auto first = std::lower_bound(backwards_.begin(), backwards_.end(), end);
+    const auto last = std::partition_point(first, backwards_.end(), [&](const std::string& host) {
+      return absl::StartsWith(host, end);
+    });
+    return static_cast<size_t>(last - first) - 1;  // without itself
+  }
+
   void Refuse(const HostClaim& claim, const HostPlace& place, absl::string_view why) {
     if (++refused_[claim.service] > kMostNamed) return;
     std::string& text = grants_[claim.service].refused;
@@ -103,9 +118,9 @@ class Granting {
   std::map<std::string, HostGrant> grants_;
   std::map<std::pair<HostPlace, std::vector<HeaderNeed>>, const HostClaim*> owners_;
   std::map<std::string, const HostClaim*> first_of_host_;
+  std::vector<std::string> backwards_;                       // the hosts, "moc.elpmaxe.*", sorted
   absl::flat_hash_map<std::string, size_t> bytes_;           // by namespace
   absl::flat_hash_map<std::string, size_t> repeated_bytes_;  // by namespace
-  absl::flat_hash_map<std::string, size_t> below_;           // hosts below each wildcard
   absl::flat_hash_map<std::string, size_t> refused_;         // places of each service
 };
 
@@ -127,7 +142,7 @@ std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,
   });
   Granting granting(limits);
   for (const HostClaim& claim : claims) granting.Claim(claim);
-  granting.CountHostsBelow();
+  granting.SortHosts();
   for (const HostClaim& claim : claims) granting.LimitWildcards(claim);
   return granting.Take();
 }

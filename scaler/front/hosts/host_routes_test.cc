@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "absl/strings/str_cat.h"
 #include "scaler/front/hosts/host_claims.h"
 
@@ -159,6 +161,40 @@ TEST(HostClaimsTest, WhatWildcardsRepeatHasALimitOfTheirNamespace) {
   EXPECT_THAT(grants.at("a/all").refused,
               testing::StartsWith("*.example.com would be repeated for 20 hosts"));
   EXPECT_EQ(grants.at("b/web").refused, "");
+}
+
+TEST(HostClaimsTest, WildcardsAreBelowWildcards) {
+  const absl::Time then = absl::FromUnixSeconds(1000);
+  const std::vector<HostClaim> claims = {
+      {"a/all", then, Read("*,*.com,*.b.com")},
+      {"b/web", then, Read("com,b.com,a.b.com,*.a.b.com,c.ab.com,b.com.org")}};
+  const auto refused = [&](size_t below, const std::string& host) {
+    const size_t bytes = RouteBytes({host, "/"}, {});
+    return GrantHosts(claims, {.repeated_bytes = below * bytes - 1}).at("a/all").refused;
+  };
+  EXPECT_THAT(refused(2, "*.b.com"), HasSubstr("*.b.com would be repeated for 2 hosts"));
+  EXPECT_THAT(refused(5, "*.com"), HasSubstr("*.com would be repeated for 5 hosts"));
+  EXPECT_THAT(refused(8, "*"), HasSubstr("* would be repeated for 8 hosts"));
+}
+
+TEST(HostClaimsTest, HostsOfManyLabelsCostNoMoreThanOthers) {
+  const auto time_of = [](const std::string& long_part) {
+    std::vector<HostClaim> claims;
+    for (int i = 0; i < 100; ++i) {
+      HostClaim& claim = claims.emplace_back();
+      claim.service = absl::StrCat("namespace", i % 10, "/", i);
+      for (int k = 0; k < 50; ++k) {
+        claim.routes.places.push_back({absl::StrCat(long_part, "b", 50 * i + k, ".org"), "/"});
+      }
+    }
+    const std::clock_t start = std::clock();  // the processor's time
+    EXPECT_EQ(GrantHosts(std::move(claims)).size(), 100u);
+    return std::clock() - start;
+  };
+  std::string many_labels;
+  for (int i = 0; i < 120; ++i) absl::StrAppend(&many_labels, "a.");
+  const std::string one_label(many_labels.size(), 'a');
+  EXPECT_LT(time_of(many_labels), 5 * time_of(one_label));
 }
 
 }  // namespace
