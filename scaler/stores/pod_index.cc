@@ -50,24 +50,21 @@ struct PodIndex::Namespace {
   bool empty() const { return pods.empty() && groups.empty(); }
 
   template <typename F>
-  void ForEachSetMatching(const kube::Selector& selector, F on_set) const;
+  void ForEachCandidate(const kube::Selector& selector, F on_set) const;
 };
 
-// Label sets are found by their pairs where the selector names values.
+// The label sets that may match: they are found by their pairs where the selector names values.
 template <typename F>
-void PodIndex::Namespace::ForEachSetMatching(const kube::Selector& selector, F on_set) const {
-  const auto consider = [&](LabelSet* set) {
-    if (selector.Matches(set->Labels())) on_set(set);
-  };
+void PodIndex::Namespace::ForEachCandidate(const kube::Selector& selector, F on_set) const {
   const std::vector<uint64_t> anchors = Anchors(selector);
   if (anchors.empty()) {
-    for (const auto& [text, set] : sets) consider(set.get());
+    for (const auto& [text, set] : sets) on_set(set.get());
     return;
   }
   for (const uint64_t anchor : anchors) {
     const auto found = sets_of.find(anchor);
     if (found == sets_of.end()) continue;
-    for (LabelSet* set : found->second) consider(set);
+    for (LabelSet* set : found->second) on_set(set);
   }
 }
 
@@ -208,7 +205,8 @@ SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& s
       space.groups_of[anchor].push_back(group.get());
     }
     if (group->anchors_.empty()) space.loose_groups.push_back(group.get());
-    space.ForEachSetMatching(selector, [&](LabelSet* set) {
+    space.ForEachCandidate(selector, [&](LabelSet* set) {
+      if (!selector.Matches(set->Labels())) return;
       set->groups.push_back(group.get());
       group->sets_.push_back(set);
     });
@@ -277,20 +275,32 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
   return view;
 }
 
-int64_t PodIndex::Count(absl::string_view ns, const kube::Selector& selector,
-                        bool distinct_nodes) const {
+std::vector<AlikePods> PodIndex::Candidates(absl::string_view ns,
+                                            const kube::Selector& selector) const {
+  std::vector<AlikePods> candidates;
   const auto space = namespaces_.find(ns);
-  if (space == namespaces_.end()) return 0;
-  int64_t count = 0;
-  absl::flat_hash_set<const std::string*> nodes;
-  space->second->ForEachSetMatching(selector, [&](const LabelSet* set) {
+  if (space == namespaces_.end()) return candidates;
+  space->second->ForEachCandidate(selector, [&](const LabelSet* set) {
+    AlikePods& alike = candidates.emplace_back(AlikePods{.labels = set->text, .nodes = {}});
     for (const PodRecord* pod : set->pods) {
       if (pod->row.phase == PodPhase::kSucceeded || pod->row.phase == PodPhase::kFailed) continue;
-      ++count;
-      if (pod->node != nullptr) nodes.insert(pod->node.get());
+      alike.nodes.push_back(pod->node.get());
     }
   });
-  return distinct_nodes ? static_cast<int64_t>(nodes.size()) : count;
+  return candidates;
+}
+
+int64_t CountMatching(absl::Span<const AlikePods> pods, const kube::Selector& selector,
+                      bool distinct_nodes) {
+  size_t count = 0;
+  absl::flat_hash_set<const std::string*> nodes;
+  for (const AlikePods& alike : pods) {
+    if (!selector.Matches(LabelSet::Read(alike.labels))) continue;
+    count += alike.nodes.size();
+    if (distinct_nodes) nodes.insert(alike.nodes.begin(), alike.nodes.end());
+  }
+  nodes.erase(nullptr);
+  return static_cast<int64_t>(distinct_nodes ? nodes.size() : count);
 }
 
 std::vector<std::string> PodIndex::Namespaces() const {

@@ -60,6 +60,17 @@ struct PodView {
   absl::Time last_start = absl::InfinitePast();  // of the youngest pod
 };
 
+// Pods of one namespace with the same labels that are neither Succeeded nor Failed: a copy, so that
+// no lock is held while a selector with a thousand requirements is matched.
+struct AlikePods {
+  std::string labels;                     // as LabelSet::text
+  std::vector<const std::string*> nodes;  // only to tell them apart; nullptr: not assigned yet
+};
+
+// How many of the pods match; with `distinct_nodes`, on how many nodes these are.
+int64_t CountMatching(absl::Span<const AlikePods> pods, const kube::Selector& selector,
+                      bool distinct_nodes);
+
 class PodIndex {
  public:
   PodIndex();
@@ -86,9 +97,8 @@ class PodIndex {
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
 
-  // How many pods of `ns` match and are neither Succeeded nor Failed; with `distinct_nodes`, on how
-  // many nodes these are.
-  int64_t Count(absl::string_view ns, const kube::Selector& selector, bool distinct_nodes) const;
+  // What CountMatching needs of the pods of `ns`; some may be left out that do not match.
+  std::vector<AlikePods> Candidates(absl::string_view ns, const kube::Selector& selector) const;
 
   // The namespaces that have pods or selectors.
   std::vector<std::string> Namespaces() const;

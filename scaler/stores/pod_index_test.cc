@@ -193,10 +193,17 @@ TEST(PodIndex, CountsPodsAndTheirNodes) {
     if (i == 5) pod.phase = PodPhase::kSucceeded;
     index.Put(pod, i < 4 ? "n1" : "n2", 1);
   }
-  const kube::Selector selector = *kube::Selector::Parse("app=a");
-  EXPECT_EQ(index.Count("shop", selector, false), 5);
-  EXPECT_EQ(index.Count("shop", selector, true), 2);
-  EXPECT_EQ(index.Count("none", selector, false), 0);
+  index.Put(MakePod("shop", "other", {{"app", "b"}}), "n3", 1);
+  const auto count = [&index](absl::string_view ns, const char* text, bool distinct_nodes) {
+    const kube::Selector selector = *kube::Selector::Parse(text);
+    return CountMatching(index.Candidates(ns, selector), selector, distinct_nodes);
+  };
+  EXPECT_EQ(count("shop", "app=a", false), 5);
+  EXPECT_EQ(count("shop", "app=a", true), 2);
+  EXPECT_EQ(count("shop", "app=a,tier", false), 0) << "not all candidates match";
+  EXPECT_EQ(count("shop", "!tier", false), 6);
+  EXPECT_EQ(count("shop", "!tier", true), 3);
+  EXPECT_EQ(count("none", "app=a", false), 0);
 }
 
 }  // namespace

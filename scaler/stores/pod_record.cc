@@ -32,16 +32,15 @@ void LabelSet::Write(const kube::Labels& labels, std::string& text) {
   }
 }
 
-kube::Labels LabelSet::Labels() const {
+kube::Labels LabelSet::Read(absl::string_view text) {
   kube::Labels out;
-  absl::string_view rest = text;
-  const auto next = [&rest] {
-    const size_t end = rest.find('\0');
-    std::string piece(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
+  const auto next = [&text] {
+    const size_t end = text.find('\0');
+    std::string piece(text.substr(0, end));
+    text.remove_prefix(end + 1);
     return piece;
   };
-  while (!rest.empty()) {
+  while (!text.empty()) {
     std::string key = next();
     out.emplace_hint(out.end(), std::move(key), next());
   }

@@ -24,7 +24,8 @@ struct LabelSet {
   std::vector<SelectedPods*> groups;  // those whose selector matches
 
   static void Write(const kube::Labels& labels, std::string& text);
-  kube::Labels Labels() const;
+  static kube::Labels Read(absl::string_view text);
+  kube::Labels Labels() const { return Read(text); }
 };
 
 struct PodRecord {

@@ -153,8 +153,12 @@ PodView PodStore::View(const SelectedPods& group, AutoscalerKind kind,
 absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Selector& selector,
                                         bool distinct_nodes) const {
   if (std::string why = Unusable(); !why.empty()) return absl::UnavailableError(why);
-  absl::MutexLock lock(&mutex_);
-  return index_.Count(ns, selector, distinct_nodes);
+  std::vector<AlikePods> candidates;
+  {
+    absl::MutexLock lock(&mutex_);
+    candidates = index_.Candidates(ns, selector);
+  }
+  return CountMatching(candidates, selector, distinct_nodes);
 }
 
 std::string PodStore::Failure() const { return FirstProblem(feeds_, &WatchHealth::Failure); }

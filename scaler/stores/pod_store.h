@@ -1,7 +1,8 @@
 // The pods of a cluster, fed by watches, read by decisions.
 //
-// Thread-safe: one lock around a PodIndex, held while one pod is changed or one autoscaler's table
-// is made. Finding out whether anything changed for an autoscaler is one atomic load.
+// Thread-safe: one lock around a PodIndex, held while one pod is changed, one autoscaler's table is
+// made, or what is counted is copied. Finding out whether anything changed for an autoscaler is one
+// atomic load.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ class PodStore {
   void Forget(const AutoscalerKey& who);
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
-  // kUnavailable: the pods are not known.
+  // How many pods of `ns` match and are neither Succeeded nor Failed; with `distinct_nodes`, on how
+  // many nodes these are. kUnavailable: the pods are not known.
   absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
                                 bool distinct_nodes) const;
 
