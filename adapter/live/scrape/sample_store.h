@@ -27,7 +27,7 @@ class SampleStore {
  public:
   virtual ~SampleStore() = default;
   // Labels are sorted, none of them empty. Never null: a series that nothing uses accepts samples
-  // and drops them. kResourceExhausted: there is no room for another series.
+  // and drops them. An error: the store refuses the series; kResourceExhausted: there is no room.
   // `asked_for_by_pods`: one namespace must not take the room of the others.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
                                                            bool asked_for_by_pods) = 0;

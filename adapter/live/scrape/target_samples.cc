@@ -1,6 +1,7 @@
 #include "adapter/live/scrape/target_samples.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -11,8 +12,9 @@
 namespace flyball::scrape {
 namespace {
 
-// After this time a full store is asked for the same series again.
-constexpr int64_t kNoRoomMs = 30'000;
+// After this time a store that has refused a series is asked for new ones again. For a moment it
+// also counts those of the refused page that it had not refused.
+constexpr int64_t kRefusedMs = 30'000;
 
 // About how many bytes a series takes beside its text, and a sample until its page is read.
 constexpr size_t kSeriesBytes = 200;
@@ -21,7 +23,9 @@ constexpr size_t kSampleBytes = 64;
 // Escapes included, no store takes a longer one.
 constexpr size_t kMaxSeriesText = 1 << 20;
 
-// The bytes of each target that are not counted: as much as most pages take.
+// The bytes of each target that are not counted: as much as most pages take. Of the names of pods'
+// series all are counted, since a namespace may have thousands of pods, and it leaves room for
+// others anyway.
 constexpr size_t kFreeBytes = 64 << 10;
 
 }  // namespace
@@ -63,11 +67,14 @@ class TargetSamples::Sink : public formats::ScrapeSink {
       ++result.duplicates;
       return;
     }
+    if (!again && series.open == nullptr) fresh_.push_back(found);
     pending_.push_back({found, own_time ? *sample.time_ms : stamp_ms_, sample.value, own_time});
   }
   void OnMetadata(const formats::FamilyMetadata& family) override { target_.store_.Note(family); }
 
   const std::vector<PendingSample>& pending() const { return pending_; }
+  // Of these the series that are not open yet.
+  const std::vector<SeriesByText::value_type*>& fresh() const { return fresh_; }
   size_t seen() const { return seen_; }  // series
   bool names_do_not_fit() const { return names_do_not_fit_; }
 
@@ -87,6 +94,7 @@ class TargetSamples::Sink : public formats::ScrapeSink {
   const int64_t stamp_ms_;
   ByteShare memory_;
   std::vector<PendingSample> pending_;
+  std::vector<SeriesByText::value_type*> fresh_;
   size_t seen_ = 0;
   bool over_limit_ = false;
   bool names_do_not_fit_ = false;
@@ -98,7 +106,7 @@ TargetSamples::TargetSamples(std::shared_ptr<const Job> job, promql::LabelSet ta
       store_(store),
       labels_(std::move(job), std::move(target)),
       budgets_(std::move(budgets)),
-      memory_(budgets_.series, kFreeBytes) {}
+      memory_(budgets_.series, job_->asked_for_by_pods ? 0 : kFreeBytes) {}
 
 TargetSamples::~TargetSamples() = default;
 
@@ -144,26 +152,43 @@ absl::Status TargetSamples::Open(SeriesByText::value_type& series) {
   return absl::OkStatus();
 }
 
-void TargetSamples::Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result) {
-  ScrapedSeries& series = sample.series->second;
-  if (series.open == nullptr) {
-    if (now_ms < series.no_room_until_ms || !Open(*sample.series).ok()) {
-      if (now_ms >= series.no_room_until_ms) series.no_room_until_ms = now_ms + kNoRoomMs;
-      ++result.no_room;
-      return;
-    }
-    ++result.added;
+absl::Status TargetSamples::OpenNew(const std::vector<SeriesByText::value_type*>& series,
+                                    int64_t now_ms) {
+  if (series.empty()) return absl::OkStatus();
+  const bool just_refused = std::abs(now_ms - refused_at_ms_) < kRefusedMs;
+  if (!refusal_.ok() && just_refused) return refusal_;
+  for (SeriesByText::value_type* const one : series) {
+    refusal_ = Open(*one);
+    if (refusal_.ok()) continue;
+    refused_at_ms_ = now_ms;
+    for (SeriesByText::value_type* const each : series) each->second.open = nullptr;
+    break;
   }
+  return refusal_;
+}
+
+absl::Status TargetSamples::Append(const PendingSample& sample, int64_t now_ms,
+                                   ScrapeResult& result) {
+  ScrapedSeries& series = sample.series->second;
   absl::Status status = series.open->Append(sample.time_ms, sample.value, now_ms);
   if (absl::IsNotFound(status)) {
     series.open = nullptr;
-    status = Open(*sample.series);
-    if (status.ok()) status = series.open->Append(sample.time_ms, sample.value, now_ms);
+    RETURN_IF_ERROR(Open(*sample.series));
+    status = series.open->Append(sample.time_ms, sample.value, now_ms);
   }
   if (absl::IsAlreadyExists(status)) ++result.duplicates;
   if (absl::IsOutOfRange(status)) ++result.out_of_range;
-  if (absl::IsResourceExhausted(status)) ++result.no_room;
   series.needs_marker = !sample.own_time || job_->track_timestamps_staleness;
+  return absl::OkStatus();
+}
+
+absl::Status TargetSamples::Put(const Sink& page, int64_t now_ms, ScrapeResult& result) {
+  RETURN_IF_ERROR(OpenNew(page.fresh(), now_ms));
+  result.added = page.fresh().size();
+  for (const PendingSample& sample : page.pending()) {
+    RETURN_IF_ERROR(Append(sample, now_ms, result));
+  }
+  return absl::OkStatus();
 }
 
 ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t now_ms) {
@@ -183,7 +208,13 @@ ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t 
     TakeFailure(stamp_ms, now_ms);
     return result;
   }
-  for (const PendingSample& sample : sink.pending()) Append(sample, now_ms, result);
+  result.status = Put(sink, now_ms, result);
+  if (!result.status.ok()) {
+    if (absl::IsResourceExhausted(result.status)) result.no_room = result.kept;
+    // Series that were appended to before another one was refused have a sample at that time.
+    TakeFailure(stamp_ms + 1, now_ms);
+    return result;
+  }
   order_.resize(result.scraped);
   if (sink.seen() < series_.size()) Sweep(stamp_ms, now_ms);
   return result;

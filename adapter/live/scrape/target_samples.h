@@ -5,8 +5,8 @@
 // samples go into the store once all of it has been read. A series is recognised by the bytes that
 // name it on the page, so that a page like the last one needs no parsing of labels. Memory: those
 // bytes and about 200 more for each series, and 64 for each sample while a page is read; all of it
-// is taken from budgets that targets share. A page for which there is no room is refused: a part of
-// its series would look like all of them.
+// is taken from budgets that targets share. A page for which there is no room is refused, and so is
+// one of which the store refuses a series: a part of its series would look like all of them.
 // Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
 #pragma once
 
@@ -36,7 +36,7 @@ struct ScrapeResult {
   uint64_t added = 0;         // series that were not known before
   uint64_t duplicates = 0;    // of kept: another sample of the series has this time
   uint64_t out_of_range = 0;  // of kept: too old, or of the future
-  uint64_t no_room = 0;       // of kept: there is no room for their series
+  uint64_t no_room = 0;       // of kept: all of them, if the store has no room for a series
   absl::Duration duration;
   int64_t body_bytes = 0;  // -1: over the limit
 };
@@ -70,7 +70,6 @@ class TargetSamples {
   struct ScrapedSeries {
     std::unique_ptr<OpenSeries> open;  // null: not opened yet, or dropped by the rules
     uint64_t page = 0;                 // the last one that had it
-    int64_t no_room_until_ms = 0;      // the store is not asked again before
     formats::MetricType type = formats::MetricType::kUnknown;
     bool dropped = false;
     bool needs_marker = false;  // once it is not there any more
@@ -93,7 +92,12 @@ class TargetSamples {
   bool IsKept(const formats::ScrapedSample& sample);
   void Forget(SeriesByText::iterator series);
   absl::Status Open(SeriesByText::value_type& series);
-  void Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result);
+  // Opens all of the series that are new, or none.
+  absl::Status OpenNew(const std::vector<SeriesByText::value_type*>& series, int64_t now_ms);
+  // An error: the store has dropped the series and refuses it now.
+  absl::Status Append(const PendingSample& sample, int64_t now_ms, ScrapeResult& result);
+  // Puts a page into the store. An error: a series was refused.
+  absl::Status Put(const Sink& page, int64_t now_ms, ScrapeResult& result);
   // Appends markers for the series that are not on the page, and forgets them.
   void Sweep(int64_t stamp_ms, int64_t now_ms);
   void Mark(ScrapedSeries& series, int64_t stamp_ms, int64_t now_ms);
@@ -104,6 +108,8 @@ class TargetSamples {
   SampleStore& store_;
   SampleLabels labels_;
   uint64_t page_ = 0;
+  absl::Status refusal_;  // not OK: the store has refused a series, at that time
+  int64_t refused_at_ms_ = 0;
   SeriesByText series_;
   std::vector<SeriesByText::value_type*> order_;  // of the last page's samples
   const TargetBudgets budgets_;

@@ -190,6 +190,28 @@ TEST_F(TargetSamplesTest, APageWhoseNamesDoNotFitFailsAsAWhole) {
   EXPECT_EQ(budget->taken(), 0u);
 }
 
+// Each has less than what is not counted of other jobs' targets.
+TEST_F(TargetSamplesTest, ManySmallTargetsOfPodsTakeNoMoreThanTheirBudget) {
+  Job job = JobOf("");
+  job.asked_for_by_pods = true;
+  const auto of_pods = std::make_shared<const Job>(std::move(job));
+  const auto budget = std::make_shared<ByteBudget>(512 << 10);
+  store_.LimitSeries(100'000);
+  std::vector<std::unique_ptr<TargetSamples>> targets;
+  int taken = 0;
+  for (int i = 0; i < 30; ++i) {
+    targets.push_back(std::make_unique<TargetSamples>(
+        of_pods, promql::LabelSet{{"instance", absl::StrCat(i)}}, store_,
+        TargetBudgets{.series = budget, .samples = nullptr}));
+    const auto parse = [](formats::ScrapeSink& sink) {
+      return formats::ParseText(PageOf(200), sink);
+    };
+    taken += targets.back()->TakePage(parse, 1000, 1000).status.ok();
+  }
+  EXPECT_GT(taken, 8);
+  EXPECT_LT(taken, 14);
+}
+
 TEST_F(TargetSamplesTest, NamesThatAreGoneMakeRoomForNewOnes) {
   const auto budget = std::make_shared<ByteBudget>(256 << 10);
   Start("", {{"job", "web"}}, {.series = budget, .samples = nullptr});
@@ -211,16 +233,34 @@ TEST_F(TargetSamplesTest, ASeriesThatTakesAMegabyteFailsTheScrape) {
       Take(absl::StrCat("a{b=\"", std::string(1 << 20, 'x'), "\"} 1\n"), 1000).status));
 }
 
-TEST_F(TargetSamplesTest, AFullStoreCostsOnlyTheNewSeries) {
+TEST_F(TargetSamplesTest, APageWithASeriesThatTheStoreRefusesFailsAsAWhole) {
   Start("");
-  store_.LimitSeries(1);
-  EXPECT_EQ(Take("a 1\nb 1\n", 1000).no_room, 1u);
-  EXPECT_EQ(Take("a 2\nb 2\n", 2000).no_room, 1u);
-  EXPECT_EQ(store_.opens(), 2);  // it was not asked again
-  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2000:2");
   store_.LimitSeries(2);
-  EXPECT_EQ(Take("a 3\nb 3\n", 60'000).no_room, 0u);
-  EXPECT_EQ(store_.Of("b{job=web}"), "60000:3");
+  EXPECT_TRUE(Take("a 1\n", 1000).status.ok());
+  const ScrapeResult refused = Take("a 2\nb 2\nc 2\n", 2000);
+  EXPECT_EQ(refused.status.message(), "full");
+  EXPECT_EQ(refused.no_room, 3u);
+  EXPECT_EQ(refused.added, 0u);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2001:stale");
+  EXPECT_EQ(store_.Of("b{job=web}"), "");
+  EXPECT_FALSE(Take("a 3\nb 3\n", 3000).status.ok());
+  EXPECT_EQ(store_.opens(), 3) << "it was not asked again";
+  EXPECT_TRUE(Take("a 4\n", 4000).status.ok()) << "known series need no room";
+  store_.LimitSeries(3);
+  EXPECT_EQ(Take("a 5\nb 5\nc 5\n", 60'000).added, 2u);
+  EXPECT_EQ(store_.Of("a{job=web}"), "1000:1 2001:stale 4000:4 60000:5");
+  EXPECT_EQ(store_.Of("c{job=web}"), "60000:5");
+}
+
+TEST_F(TargetSamplesTest, ThatTheStoreHasDroppedASeriesAndRefusesItIsSeenAtOnce) {
+  Start("");
+  Take("a 1\nb 1\n", 1000);
+  store_.DropAll();
+  store_.LimitSeries(1);
+  EXPECT_EQ(Take("a 2\nb 2\n", 2000).no_room, 2u);
+  EXPECT_EQ(store_.Of("a{job=web}"), "2000:2 2001:stale");
+  EXPECT_FALSE(Take("a 3\nb 3\n", 3000).status.ok());
+  EXPECT_EQ(store_.Of("a{job=web}"), "2000:2 2001:stale");
 }
 
 TEST_F(TargetSamplesTest, SeriesThatTheStoreHasDroppedAreOpenedAgain) {

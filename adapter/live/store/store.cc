@@ -111,10 +111,7 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
     handle.series_ = index_.Find(labels);
   }
   if (handle.series_ != nullptr) return handle;
-  if (absl::Status status = CheckLabels(labels); !status.ok()) {
-    Count(kLabels);
-    return status;
-  }
+  const absl::Status labels_fit = CheckLabels(labels);
   absl::MutexLock lock(&mutex_);
   handle.series_ = index_.Find(labels);
   if (handle.series_ != nullptr) return handle;
@@ -122,6 +119,10 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
     Count(kNotKept);
     handle.keep_version_ = keep_version_.load(std::memory_order_relaxed);
     return handle;
+  }
+  if (!labels_fit.ok()) {
+    Count(kLabels);
+    return labels_fit;
   }
   RETURN_IF_ERROR(CheckRoom(labels, sender));
   handle.series_ =

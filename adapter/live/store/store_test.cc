@@ -374,6 +374,8 @@ TEST(Keep, MakesOnlyWhatASelectorMatches) {
   EXPECT_EQ(store.counts().not_kept, 1u);
   EXPECT_TRUE(store.Open(Named("third", {{"a", "by label"}}))->kept());
   EXPECT_EQ(Show(store, Name("other")), "");
+  EXPECT_FALSE(store.Open(Named("other", {{"a", std::string(5000, 'x')}}))->kept())
+      << "it would be refused for its labels if anything used it";
 
   for (const int64_t time_ms : {std::numeric_limits<int64_t>::min(), kNow - 600'001, kNow + 600'001,
                                 std::numeric_limits<int64_t>::max()}) {
