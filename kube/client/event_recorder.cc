@@ -104,12 +104,12 @@ void EventRecorder::Record(const EventSubject& about, bool warning, absl::string
   const absl::Time now = clock_.WallNow();
   event.first = event.last = now;
   absl::MutexLock lock(&mutex_);
-  if (queue_.size() >= options_.max_queue || stopping_) {
+  if (queue_.size() + queue_.SizeOf(about.ns) >= options_.max_queue || stopping_) {
     ++stats_.dropped;
     return;
   }
   event.name = NewName(about.name, now);
-  queue_.push_back(std::move(event));
+  queue_.Push(about.ns, std::move(event));
 }
 
 EventRecorder::Stats EventRecorder::stats() const {
@@ -140,8 +140,7 @@ void EventRecorder::Run() {
         stats_.dropped += queue_.size();
         return;
       }
-      event = std::move(queue_.front());
-      queue_.pop_front();
+      event = queue_.Pop();
       combined_name = NewName(event.about.name, clock_.WallNow());
     }
     const auto send =

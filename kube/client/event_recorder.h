@@ -1,14 +1,14 @@
 // Kubernetes events about objects, sent in the background.
 //
 // Thread-safe; one thread. Recording never waits: the queue is bounded and what does not fit is
-// counted and dropped. Similar events are correlated as k8s.io/client-go v0.34.4 tools/record does
-// (event_correlator.h). An event that the server refuses is dropped; one that does not reach it, or
-// gets a 5xx, is tried again while later ones wait.
+// counted and dropped. Namespaces take turns, and none has more room than is left for all. Similar
+// events are correlated as k8s.io/client-go v0.34.4 tools/record does (event_correlator.h). An
+// event that the server refuses is dropped; one that does not reach it, or gets a 5xx, is tried
+// again while later ones wait.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <random>
 #include <string>
 #include <thread>
@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/turns.h"
 #include "kube/client/api_client.h"
 #include "kube/client/event_correlator.h"
 
@@ -33,8 +34,8 @@ class EventSink {
 };
 
 struct EventRecorderOptions {
-  size_t max_queue = 1000;
-  int max_tries = 12;                              // of one event
+  size_t max_queue = 2000;  // one namespace alone has half, as much as client-go keeps
+  int max_tries = 12;       // of one event
   absl::Duration retry_delay = absl::Seconds(10);  // the first is a random part of it
 };
 
@@ -79,7 +80,7 @@ class EventRecorder : public EventSink {
 
   mutable absl::Mutex mutex_;
   std::random_device random_ ABSL_GUARDED_BY(mutex_);
-  std::deque<ObjectEventRecord> queue_ ABSL_GUARDED_BY(mutex_);
+  Turns<ObjectEventRecord> queue_ ABSL_GUARDED_BY(mutex_);  // by namespace
   Stats stats_ ABSL_GUARDED_BY(mutex_);
   int64_t last_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -188,8 +188,8 @@ TEST_F(EventRecorderTest, TwelveTriesAtMost) {
   EXPECT_EQ(server_.CountRequests("POST", kEvents), 12);
 }
 
-TEST_F(EventRecorderTest, FullQueueDrops) {
-  options_.max_queue = 2;
+TEST_F(EventRecorderTest, FullQueueDropsAndANamespaceLeavesRoomForOthers) {
+  options_.max_queue = 4;
   recorder_.emplace(client_, clock_, "c", options_);
   server_.SetDead(true);
   Record("held");
@@ -197,6 +197,8 @@ TEST_F(EventRecorderTest, FullQueueDrops) {
   server_.AwaitRequests("POST", "", 1);
   for (int i = 0; i < 5; ++i) Record(absl::StrCat("m", i));
   EXPECT_EQ(recorder_->stats().dropped, 3u);
+  for (int i = 0; i < 2; ++i) recorder_->Record(Hpa("bank"), false, "R", absl::StrCat("m", i));
+  EXPECT_EQ(recorder_->stats().dropped, 4u);
 }
 
 TEST_F(EventRecorderTest, EndSendsWhatIsQueued) {

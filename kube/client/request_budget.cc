@@ -7,6 +7,8 @@ namespace {
 
 // Fractions of tokens add up with rounding errors, so a value this near to one counts as one.
 constexpr double kOneToken = 1.0 - 1e-6;
+// One token of so many is for the least urgent.
+constexpr uint64_t kShare = 4;
 
 }  // namespace
 
@@ -24,7 +26,13 @@ bool RequestBudget::TakeNow(MonotonicTime now) {
   filled_at_ = now;
   if (tokens_ < kOneToken) return false;
   tokens_ -= 1.0;
+  ++taken_;
   return true;
+}
+
+const RequestBudget::Turn& RequestBudget::Next() const {
+  const bool least_urgent = taken_ % kShare == kShare - 1;
+  return least_urgent ? *waiting_.lower_bound({waiting_.rbegin()->first, 0}) : *waiting_.begin();
 }
 
 bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
@@ -34,14 +42,14 @@ bool RequestBudget::Take(Priority priority, MonotonicTime deadline) {
   bool taken = false;
   while (!shut_) {
     const MonotonicTime now = clock_.MonotonicNow();
-    const bool first = *waiting_.begin() == turn;
+    const bool first = Next() == turn;
     taken = first && TakeNow(now);
     if (taken || now >= deadline) break;
     // The first caller waits for its token, the others wait until they are the first.
     MonotonicTime until = deadline;
     if (first) until = std::min(until, now + absl::Seconds((1.0 - tokens_) / per_second_));
     const auto changed = [this, &turn, first]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      return shut_ || (*waiting_.begin() == turn) != first;
+      return shut_ || (Next() == turn) != first;
     };
     clock_.Await(mutex_, absl::Condition(&changed), until);
   }

@@ -1,7 +1,9 @@
 // Limits the writes in a second to the API server, urgent ones first.
 //
 // Thread-safe. It is a token bucket: `per_second` tokens are added each second, up to `burst`; it
-// begins full. Waiting callers are served by priority, then in the order in which they came.
+// begins full. Waiting callers are served by priority, then in the order in which they came; but
+// every fourth token is for the least urgent ones, so that they too go on when writes of scales
+// would use all.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +18,7 @@
 
 namespace flyball::kube {
 
-enum class Priority { kScaleWrite, kStatusWrite, kOther };
+enum class Priority { kScaleWrite, kStatusWrite };
 
 class RequestBudget {
  public:
@@ -35,6 +37,8 @@ class RequestBudget {
  private:
   using Turn = std::pair<Priority, uint64_t>;
 
+  // Of the callers that wait, of which there is one, the one that gets the next token.
+  const Turn& Next() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Takes a token if there is one.
   bool TakeNow(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -46,6 +50,7 @@ class RequestBudget {
   MonotonicTime filled_at_ ABSL_GUARDED_BY(mutex_);
   std::set<Turn> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
   bool shut_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -17,7 +17,7 @@ class RequestBudgetTest : public testing::Test {
   // How many there are now.
   int Drain(RequestBudget& budget) const {
     int taken = 0;
-    while (budget.Take(Priority::kOther, Now())) ++taken;
+    while (budget.Take(Priority::kStatusWrite, Now())) ++taken;
     return taken;
   }
 
@@ -53,7 +53,7 @@ TEST_F(RequestBudgetTest, FractionsAreKept) {
 
 TEST_F(RequestBudgetTest, NoRateIsNoLimit) {
   RequestBudget budget(clock_, 0, 0);
-  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(budget.Take(Priority::kStatusWrite, Now()));
 }
 
 TEST_F(RequestBudgetTest, BurstIsAtLeastOne) {
@@ -63,13 +63,13 @@ TEST_F(RequestBudgetTest, BurstIsAtLeastOne) {
 
 TEST_F(RequestBudgetTest, DeadlineThatIsOverStillTakesWhatIsThere) {
   RequestBudget budget(clock_, 1, 1);
-  EXPECT_TRUE(budget.Take(Priority::kOther, Now()));
-  EXPECT_FALSE(budget.Take(Priority::kOther, Now()));
+  EXPECT_TRUE(budget.Take(Priority::kStatusWrite, Now()));
+  EXPECT_FALSE(budget.Take(Priority::kStatusWrite, Now()));
 }
 
 TEST_F(RequestBudgetTest, WaitingEndsAtTheDeadline) {
   RequestBudget budget(clock_, 0.001, 1);
-  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
+  ASSERT_TRUE(budget.Take(Priority::kStatusWrite, Now()));
   std::thread waiting(
       [&] { EXPECT_FALSE(budget.Take(Priority::kScaleWrite, Now() + absl::Seconds(5))); });
   while (budget.waiting() < 1) std::this_thread::yield();
@@ -77,9 +77,9 @@ TEST_F(RequestBudgetTest, WaitingEndsAtTheDeadline) {
   waiting.join();
 }
 
-TEST_F(RequestBudgetTest, UrgentOnesAreServedFirstThenInOrder) {
+TEST_F(RequestBudgetTest, UrgentOnesAreServedFirstButForEveryFourth) {
   RequestBudget budget(clock_, 1, 1);
-  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
+  ASSERT_TRUE(budget.Take(Priority::kStatusWrite, Now()));
   std::mutex mutex;
   std::string order;
   std::vector<std::thread> threads;
@@ -94,28 +94,26 @@ TEST_F(RequestBudgetTest, UrgentOnesAreServedFirstThenInOrder) {
     const std::lock_guard<std::mutex> lock(mutex);
     return order.size() >= count;
   };
-  wait(Priority::kOther, 'o');
-  wait(Priority::kStatusWrite, 's');
-  wait(Priority::kScaleWrite, 'w');
-  while (budget.waiting() < 3) std::this_thread::yield();
-  wait(Priority::kScaleWrite, 'x');
-  while (budget.waiting() < 4) std::this_thread::yield();
-  for (size_t count = 1; count <= 4; ++count) {
+  const std::string names = "stvwxyz";
+  for (size_t i = 0; i < names.size(); ++i) {
+    wait(i < 2 ? Priority::kStatusWrite : Priority::kScaleWrite, names[i]);
+    while (budget.waiting() < i + 1) std::this_thread::yield();
+  }
+  for (size_t count = 1; count <= names.size(); ++count) {
     clock_.Advance(absl::Seconds(1));
     while (!served(count)) std::this_thread::yield();
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(order, "wxso");
+  EXPECT_EQ(order, "vwsxyzt");  // one token of the first four was taken before
 }
 
 TEST_F(RequestBudgetTest, NobodyIsOvertakenByTrying) {
   RequestBudget budget(clock_, 1, 1);
-  ASSERT_TRUE(budget.Take(Priority::kOther, Now()));
+  ASSERT_TRUE(budget.Take(Priority::kStatusWrite, Now()));
   std::thread waiting(
       [&] { EXPECT_FALSE(budget.Take(Priority::kStatusWrite, absl::InfiniteDuration())); });
   while (budget.waiting() < 1) std::this_thread::yield();
   EXPECT_FALSE(budget.Take(Priority::kStatusWrite, Now()));
-  EXPECT_FALSE(budget.Take(Priority::kOther, Now()));
   budget.Shutdown();
   waiting.join();
 }

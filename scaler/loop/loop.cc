@@ -443,7 +443,8 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   const DecisionInput input = deps_.decide.InputOf(tracked, decided.decision.now);
   if (decided.decision.rescale && !decided.unchanged) {
     if (inputs.mode == Mode::kAct) {
-      return deps_.run_writes([this, &tracked] { WriteScale(tracked); });
+      const Lanes::Run run = deps_.write_lanes.For(tracked.key.ns, "scale");
+      return run([this, &tracked] { WriteScale(tracked); });
     }
     ActStep::Pretend(input, decided.decision);
   }

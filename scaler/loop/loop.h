@@ -21,6 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/lanes.h"
 #include "scaler/steady/steady_group.h"
 #include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
@@ -49,7 +50,7 @@ class Loop : public AutoscalerSink {
     const LiveConfig& configs;
     PlanContext plan;
     QuestionBoard::Run run_decisions;
-    QuestionBoard::Run run_writes;
+    Lanes& write_lanes;
     // Returns what Question::Ask is called with. Called at most once for each Tick.
     std::function<AskContext()> ask_context;
     // Called when Tick is needed earlier than its last call said.

@@ -45,8 +45,10 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
       scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
       board_(dependencies_.clock,
              [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); }),
-      read_lanes_(dependencies_.run_reads, ReadLanes(options.read_threads)),
+      // Questions that begin one after the other may share a query.
+      read_lanes_(dependencies_.run_reads, TurnsOnly(options.read_threads, options.read_threads)),
       trigger_lanes_(dependencies_.run_triggers, kTriggerLanes),
+      write_lanes_(dependencies_.run_writes, TurnsOnly(options.write_threads, 1)),
       statuses_(std::make_unique<StatusWriter>(
           StatusWriter::Deps{dependencies_.client, dependencies_.budget, dependencies_.clock,
                              dependencies_.ownership},
@@ -54,8 +56,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
           [this](const StatusJob& job, const absl::Status& status) {
             report_.StatusFailed(job, status);
           })),
-      read_({pods_, scales_, board_, dependencies_.client, dependencies_.directory,
-             dependencies_.run_reads}),
+      read_({pods_, scales_, board_, dependencies_.client, dependencies_.directory, read_lanes_}),
       decide_({pods_, dependencies_.ownership}),
       act_({dependencies_.client, dependencies_.budget, dependencies_.clock,
             dependencies_.ownership, scales_, pods_, autoscalers_, options,
@@ -84,7 +85,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
                               .triggers = MakeTriggerContext(dependencies_, options.trigger_secrets,
                                                              pods_)},
                      .run_decisions = dependencies_.run_decisions,
-                     .run_writes = dependencies_.run_writes,
+                     .write_lanes = write_lanes_,
                      .ask_context = [this] { return MakeAskContext(dependencies_); },
                      .wake_up = dependencies_.wake_up,
                      .observers = dependencies_.observers},

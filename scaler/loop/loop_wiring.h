@@ -17,6 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
+#include "base/lanes.h"
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/client/request_budget.h"
@@ -24,7 +25,6 @@
 #include "kube/watch/pod_feed.h"
 #include "scaler/loop/loop.h"
 #include "scaler/loop/scaler.h"
-#include "scaler/questions/lanes.h"
 #include "scaler/questions/question_board.h"
 #include "scaler/steady/steady_step.h"
 #include "scaler/steps/act_step.h"
@@ -40,17 +40,17 @@
 namespace flyball::scaler {
 
 // Limits for triggers. Triggers wait for servers that may be slow or hang, so they have a pool of
-// threads of their own, which lanes (questions/lanes.h) share out among namespaces and servers.
+// threads of their own, which lanes (base/lanes.h) share out among namespaces and servers.
 inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
 
-// Limits for metrics. All are asked of the same server, so a namespace may have all threads while
-// no other waits; then they take turns of some questions, which may share a query.
-inline Lanes::Limits ReadLanes(int threads) {
+// Limits for what is asked of, or written to, one server for all namespaces: a namespace may have
+// all threads while no other waits; then they take turns of `in_a_row` tasks.
+inline Lanes::Limits TurnsOnly(int threads, int in_a_row) {
   return {.threads = threads,
           .of_server = threads,
           .part_of_threads = 0,
           .part_of_server = 0,
-          .in_a_row = threads};
+          .in_a_row = in_a_row};
 }
 
 // Everything outlives the loop.
@@ -96,6 +96,7 @@ class LoopWiring {
   StatusWriter& statuses() { return *statuses_; }
   Lanes& read_lanes() { return read_lanes_; }
   Lanes& trigger_lanes() { return trigger_lanes_; }
+  Lanes& write_lanes() { return write_lanes_; }
   Loop& loop() { return *loop_; }
 
   const ActStep& act() const { return act_; }
@@ -123,6 +124,7 @@ class LoopWiring {
   QuestionBoard board_;
   Lanes read_lanes_;
   Lanes trigger_lanes_;
+  Lanes write_lanes_;
   std::unique_ptr<StatusWriter> statuses_;
   ReadStep read_;
   DecideStep decide_;

@@ -251,6 +251,7 @@ void Scaler::Impl::Stop() {
   trigger_clients_->Shutdown();
   wiring_->read_lanes().Stop();
   wiring_->trigger_lanes().Stop();
+  wiring_->write_lanes().Stop();
   // Stopped, not destroyed: a task that ends in one pool may submit another to the next.
   for (const auto& pool : {&reads_, &triggers_, &decisions_, &writes_}) (*pool)->Stop();
   wiring_->EndStatuses();

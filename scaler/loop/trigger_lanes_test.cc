@@ -13,9 +13,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "base/lanes.h"
 #include "base/worker_pool.h"
 #include "http/testing/fake_dns_server.h"
-#include "scaler/questions/lanes.h"
 #include "scaler/triggers/parts/test_clients.h"
 #include "scaler/triggers/types/trigger_types.h"
 

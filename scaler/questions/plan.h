@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "scaler/questions/lanes.h"
+#include "base/lanes.h"
 #include "scaler/questions/question_board.h"
 #include "scaler/stores/managed.h"
 #include "scaler/triggers/trigger.h"

@@ -114,7 +114,7 @@ bool ReadStep::AskScale(TrackedAutoscaler& tracked) const {
     question =
         deps_.board.Own(MakeScaleQuestion(deps_.client, target.resource, tracked.key.ns,
                                           tracked.inputs.managed->autoscaler.scale_target.name),
-                        deps_.run_reads);
+                        deps_.read_lanes.For(tracked.key.ns, "scales"));
   }
   tracked.pending = 2;
   if (deps_.board.Join(question, tracked.not_before, tracked)) tracked.pending.fetch_sub(1);

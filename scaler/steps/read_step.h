@@ -4,6 +4,7 @@
 // Thread-safe, but no two threads may work on one autoscaler.
 #pragma once
 
+#include "base/lanes.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
 #include "scaler/questions/question_board.h"
@@ -21,7 +22,7 @@ class ReadStep {
     QuestionBoard& board;
     kube::ApiClient& client;
     kube::ObjectDirectory& directory;
-    const QuestionBoard::Run& run_reads;
+    Lanes& read_lanes;
   };
 
   explicit ReadStep(const Deps& deps) : deps_(deps) {}

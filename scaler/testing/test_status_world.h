@@ -18,12 +18,8 @@ namespace flyball::scaler {
 class StatusWorld {
  public:
   StatusWorld() {
-    for (const char* name : {"web", "other"}) {
-      api.Put(absl::StrCat(
-          R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
-          R"("namespace":"shop","name":")", name, R"("},"spec":{"maxReplicas":20,)",
-          R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}})"));
-    }
+    for (const char* name : {"web", "other"}) Put(name, "shop");
+    Put("quiet", "bank");
     MakeWriter(1);
   }
 
@@ -34,13 +30,15 @@ class StatusWorld {
   }
 
   static StatusWriter::OutboxPtr NewOutbox() { return std::make_shared<StatusWriter::Outbox>(); }
-  std::string Stored(const std::string& name = "web") const { return api.Get(kHpas + name); }
-  ManagedPtr Read(const std::string& name = "web") const {
-    return ReadManaged(AutoscalerKind::kHpa, Stored(name));
+  std::string Stored(const std::string& name = "web", const std::string& ns = "shop") const {
+    return api.Get(AutoscalerPath({AutoscalerKind::kHpa, ns, name}));
+  }
+  ManagedPtr Read(const std::string& name = "web", const std::string& ns = "shop") const {
+    return ReadManaged(AutoscalerKind::kHpa, Stored(name, ns));
   }
   void Offer(const StatusWriter::OutboxPtr& outbox, int32_t desired, absl::Duration in,
-             const std::string& name = "web") {
-    StatusJob job{.managed = Read(name), .status = {}, .own = std::nullopt};
+             const std::string& name = "web", const std::string& ns = "shop") {
+    StatusJob job{.managed = Read(name, ns), .status = {}, .own = std::nullopt};
     job.status.desired_replicas = desired;
     writer->Offer(outbox, std::move(job), true, clock.MonotonicNow() + in);
   }
@@ -51,8 +49,9 @@ class StatusWorld {
     Offer(NewOutbox(), 1, absl::ZeroDuration(), "other");
     ASSERT_TRUE(api.AwaitRequests("PATCH", "other/status", before + 1));
   }
-  bool Desires(int32_t replicas, const std::string& name = "web") const {
-    return absl::StrContains(Stored(name), absl::StrCat(R"("desiredReplicas":)", replicas));
+  bool Desires(int32_t replicas, const std::string& name = "web",
+               const std::string& ns = "shop") const {
+    return absl::StrContains(Stored(name, ns), absl::StrCat(R"("desiredReplicas":)", replicas));
   }
   int Writes(const std::string& name = "web") const {
     return api.CountRequests("PATCH", absl::StrCat(name, "/status"));
@@ -67,7 +66,12 @@ class StatusWorld {
   std::unique_ptr<StatusWriter> writer;
 
  private:
-  static constexpr char kHpas[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/";
+  void Put(const char* name, const char* ns) {
+    api.Put(absl::StrCat(
+        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
+        R"("namespace":")", ns, R"(","name":")", name, R"("},"spec":{"maxReplicas":20,)",
+        R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}})"));
+  }
 };
 
 }  // namespace flyball::scaler

@@ -413,32 +413,32 @@ class LoopWorld {
   }
 
   // A Deployment whose pods have the label app=NAME, with `replicas` of them running and ready.
-  void AddDeployment(const std::string& name, int replicas) {
+  void AddDeployment(const std::string& name, int replicas, const std::string& ns = "shop") {
     api.Put(absl::StrCat(
-        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"shop","name":")",
-        name, R"("},"spec":{"replicas":)", replicas, R"(,"selector":{"matchLabels":{"app":")", name,
+        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":")", ns,
+        R"(","name":")", name, R"("},"spec":{"replicas":)", replicas, R"(,"selector":{"matchLabels":{"app":")", name,
         R"("}}},"status":{"replicas":)", replicas, "}}"));
-    for (int i = 0; i < replicas; ++i) AddPod(name, absl::StrCat(name, "-", i));
+    for (int i = 0; i < replicas; ++i) AddPod(name, absl::StrCat(name, "-", i), ns);
   }
-  void AddPod(const std::string& app, const std::string& name) {
+  void AddPod(const std::string& app, const std::string& name, const std::string& ns = "shop") {
     const std::string since =
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", kLoopStart - absl::Hours(1), absl::UTCTimeZone());
     api.Put(absl::StrCat(
-        R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":")", name,
+        R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":")", ns, R"(","name":")", name,
         R"(","labels":{"app":")", app,
         R"("}},"spec":{"containers":[{"name":"app","resources":{"requests":{"cpu":"1"}}}]},)",
         R"("status":{"phase":"Running","startTime":")", since,
         R"(","conditions":[{"type":"Ready","status":"True","lastTransitionTime":")", since,
         R"("}]}})"));
-    directory_.Add("pods", "shop", name, {{"app", app}});
+    directory_.Add("pods", ns, name, {{"app", app}});
   }
   // `metrics` are metric specs joined by commas; `more` has further fields of the spec, each with a
   // comma before it.
   void PutHpa(const std::string& name, const std::string& metrics, const std::string& more = "",
-              const std::string& annotations = "{}") {
+              const std::string& annotations = "{}", const std::string& ns = "shop") {
     api.Put(absl::StrCat(
         R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
-        R"("namespace":"shop","name":")", name, R"(","annotations":)", annotations,
+        R"("namespace":")", ns, R"(","name":")", name, R"(","annotations":)", annotations,
         R"(},"spec":{"maxReplicas":20,"scaleTargetRef":{"apiVersion":"apps/v1",)",
         R"("kind":"Deployment","name":")", name, R"("},"metrics":[)", metrics, "]", more, "}}"));
   }

@@ -81,7 +81,7 @@ class Trigger {
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
   // The server that Metrics and Read ask, for the limit on calls that one server gets at once
-  // (questions/lanes.h); "" if they ask no server.
+  // (base/lanes.h); "" if they ask no server.
   virtual std::string Server() const { return ""; }
 
   // Whether Metrics and Read never wait and always take the same short time.

@@ -72,14 +72,13 @@ void StatusWriter::Flush(absl::Duration at_most) {
 
 void StatusWriter::Push(const OutboxPtr& outbox) {
   outbox->queued_ = true;
-  (outbox->urgent_ ? urgent_ : routine_).push_back(outbox);
+  (outbox->urgent_ ? urgent_ : routine_).Push(outbox->job_->managed->key.ns, outbox);
 }
 
 StatusWriter::OutboxPtr StatusWriter::Pop() {
-  std::deque<OutboxPtr>& queue = urgent_.empty() ? routine_ : urgent_;
+  Turns<OutboxPtr>& queue = urgent_.empty() ? routine_ : urgent_;
   if (queue.empty()) return nullptr;
-  OutboxPtr outbox = std::move(queue.front());
-  queue.pop_front();
+  OutboxPtr outbox = queue.Pop();
   if (!outbox->job_.has_value() || outbox->writing_) return nullptr;
   outbox->queued_ = false;
   outbox->urgent_ = false;

@@ -1,5 +1,5 @@
 // Writes statuses in the background, within the budget of requests: urgent ones first, and only the
-// newest of each autoscaler.
+// newest of each autoscaler. Namespaces take turns.
 //
 // Thread-safe. Its threads write, but do not wait for the clock: a status that is not due yet is
 // queued by a later call of Release. If a status was not written (because of a conflict or an
@@ -8,7 +8,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "base/turns.h"
 #include "kube/client/api_client.h"
 #include "kube/client/request_budget.h"
 #include "scaler/stores/managed.h"
@@ -110,8 +110,7 @@ class StatusWriter {
   std::atomic<uint64_t> conflicts_ = 0;
   mutable absl::Mutex mutex_;
   std::set<std::pair<MonotonicTime, OutboxPtr>> waiting_ ABSL_GUARDED_BY(mutex_);
-  std::deque<OutboxPtr> urgent_ ABSL_GUARDED_BY(mutex_);
-  std::deque<OutboxPtr> routine_ ABSL_GUARDED_BY(mutex_);
+  Turns<OutboxPtr> urgent_ ABSL_GUARDED_BY(mutex_), routine_ ABSL_GUARDED_BY(mutex_);
   int writing_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

@@ -98,5 +98,16 @@ TEST(StatusWriter, AFlushReturnsWhenAllIsWritten) {
   EXPECT_TRUE(world.Desires(6, "other"));
 }
 
+TEST(StatusWriter, NamespacesTakeTurns) {
+  StatusWorld world;
+  world.MakeWriter(0);
+  for (int i = 0; i < 3; ++i) world.Offer(StatusWorld::NewOutbox(), i, absl::ZeroDuration());
+  world.Offer(StatusWorld::NewOutbox(), 7, absl::ZeroDuration(), "quiet", "bank");
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(world.writer->WriteNext());
+  EXPECT_TRUE(world.Desires(7, "quiet", "bank"));
+  while (world.writer->WriteNext()) continue;
+  EXPECT_EQ(world.Writes(), 3);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -5,6 +5,14 @@
 #include "adapter/live/scrape/timing.h"
 
 namespace flyball::scrape {
+namespace {
+
+// The annotated pods of one namespace get no more threads than are left for all.
+Lanes::Limits LimitsOfPods(int threads) {
+  return {.threads = threads, .of_server = threads, .part_of_threads = 1, .part_of_server = 0};
+}
+
+}  // namespace
 
 // A target and when it is due. The scraper is used by the thread that runs it; the rest is under
 // the scheduler's lock.
@@ -46,8 +54,10 @@ Scheduler::Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher,
                .samples = std::make_shared<ByteBudget>(options.max_bytes / 2)}),
       quick_(options.quick_threads),
       slow_(options.slow_threads),
-      quick_lanes_(quick_, options.quick_threads),
-      slow_lanes_(slow_, options.slow_threads),
+      quick_lanes_([this](std::function<void()> task) { quick_.Submit(std::move(task)); },
+                   LimitsOfPods(options.quick_threads)),
+      slow_lanes_([this](std::function<void()> task) { slow_.Submit(std::move(task)); },
+                  LimitsOfPods(options.slow_threads)),
       thread_(clock, [this] { return BeginDue(); }) {
   thread_.Start();
 }
@@ -123,9 +133,9 @@ RepeatingThread::Next Scheduler::BeginDue() {
       due_.emplace(scheduled->due, scheduled);
       continue;
     }
-    (scheduled->slow ? slow_lanes_ : quick_lanes_).Submit(scheduled->ns, [this, scheduled] {
-      Run(scheduled);
-    });
+    Lanes& lanes = scheduled->slow ? slow_lanes_ : quick_lanes_;
+    const Lanes::Run run = lanes.For(scheduled->ns, scheduled->ns.empty() ? "" : "pods");
+    run([this, scheduled] { Run(scheduled); });
   }
   return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }

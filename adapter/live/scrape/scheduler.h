@@ -23,9 +23,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "adapter/live/scrape/namespace_budgets.h"
-#include "adapter/live/scrape/namespace_lanes.h"
 #include "adapter/live/scrape/target_scraper.h"
 #include "base/clock.h"
+#include "base/lanes.h"
 #include "base/repeating_thread.h"
 #include "base/worker_pool.h"
 
@@ -71,7 +71,7 @@ class Scheduler {
     uint64_t scrapes = 0;
     uint64_t failed = 0;   // scrapes
     uint64_t samples = 0;  // of those that did not fail: kept by the rules of the job
-    uint64_t no_room = 0;  // of these: the store takes no further series
+    uint64_t no_room = 0;  // of those that failed since the store takes no further series
   };
   Totals totals() const;
 
@@ -104,7 +104,7 @@ class Scheduler {
   // All but those that are being scraped.
   std::multimap<MonotonicTime, ScheduledPtr> due_ ABSL_GUARDED_BY(mutex_);
   WorkerPool quick_, slow_;
-  NamespaceLanes quick_lanes_, slow_lanes_;
+  Lanes quick_lanes_, slow_lanes_;
   RepeatingThread thread_;  // last: it uses the others
 };
 

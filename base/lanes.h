@@ -6,8 +6,8 @@
 // free. So the first namespace leaves most threads for others, and thirty namespaces that hang
 // still leave some. Waiting namespaces take turns, and so do the servers of one namespace; tasks
 // for one server begin in the order in which they came. A namespace without tasks costs nothing.
-// The queue has no limit of its own, since each trigger, and each question, has at most one task in
-// it.
+// The queue has no limit of its own: its users have at most one task in it for each thing that they
+// ask for or write.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace flyball::scaler {
+namespace flyball {
 
 class Lanes {
  public:
@@ -53,4 +53,4 @@ class Lanes {
   const std::shared_ptr<Queue> queue_;
 };
 
-}  // namespace flyball::scaler
+}  // namespace flyball

@@ -1,4 +1,4 @@
-#include "scaler/questions/lanes.h"
+#include "base/lanes.h"
 
 #include <algorithm>
 #include <deque>
@@ -9,7 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
-namespace flyball::scaler {
+namespace flyball {
 namespace {
 
 using Task = std::function<void()>;
@@ -181,4 +181,4 @@ void Lanes::Stop() { queue_->Stop(); }
 
 size_t Lanes::size() const { return queue_->size(); }
 
-}  // namespace flyball::scaler
+}  // namespace flyball

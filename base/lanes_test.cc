@@ -1,4 +1,4 @@
-#include "scaler/questions/lanes.h"
+#include "base/lanes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace flyball::scaler {
+namespace flyball {
 namespace {
 
 using testing::ElementsAre;
@@ -142,4 +142,4 @@ TEST_F(LanesTest, WhatNobodyUsesIsForgotten) {
 }
 
 }  // namespace
-}  // namespace flyball::scaler
+}  // namespace flyball
