@@ -37,10 +37,10 @@ class StatusWorld {
     return ReadManaged(AutoscalerKind::kHpa, Stored(name, ns));
   }
   void Offer(const StatusWriter::OutboxPtr& outbox, int32_t desired, absl::Duration in,
-             const std::string& name = "web", const std::string& ns = "shop") {
+             const std::string& name = "web", const std::string& ns = "shop", bool urgent = true) {
     StatusJob job{.managed = Read(name, ns), .status = {}, .own = std::nullopt};
     job.status.desired_replicas = desired;
-    writer->Offer(outbox, std::move(job), true, clock.MonotonicNow() + in);
+    writer->Offer(outbox, std::move(job), urgent, clock.MonotonicNow() + in);
   }
   // Writes the status of `other`. When it returns, everything that was offered before and was due
   // has been written too.

@@ -39,7 +39,7 @@ void StatusWriter::Offer(const OutboxPtr& outbox, StatusJob job, bool urgent, Mo
   outbox->job_ = std::move(job);
   const bool promoted = urgent && outbox->queued_ && !outbox->urgent_;
   outbox->urgent_ = outbox->urgent_ || urgent;
-  // An outbox that became urgent is in both queues; when it is popped again it has no job any more.
+  // An outbox that became urgent is in both queues; when it is popped again it is not queued.
   if (outbox->writing_ || (outbox->queued_ && !promoted)) return;
   Place(outbox, deps_.clock.MonotonicNow());
 }
@@ -79,7 +79,7 @@ StatusWriter::OutboxPtr StatusWriter::Pop() {
   Turns<OutboxPtr>& queue = urgent_.empty() ? routine_ : urgent_;
   if (queue.empty()) return nullptr;
   OutboxPtr outbox = queue.Pop();
-  if (!outbox->job_.has_value() || outbox->writing_) return nullptr;
+  if (!outbox->queued_) return nullptr;  // it was in the other queue, too
   outbox->queued_ = false;
   outbox->urgent_ = false;
   outbox->writing_ = true;

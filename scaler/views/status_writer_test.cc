@@ -77,6 +77,22 @@ TEST(StatusWriter, WhatIsOfferedDuringAWriteWaitsForItsOwnTime) {
   EXPECT_TRUE(world.Desires(6));
 }
 
+TEST(StatusWriter, APlaceThatIsLeftInTheOtherQueueBringsNothingForward) {
+  StatusWorld world;
+  world.MakeWriter(0);
+  const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
+  world.Offer(outbox, 4, absl::ZeroDuration(), "web", "shop", /*urgent=*/false);
+  world.Offer(outbox, 5, absl::ZeroDuration());
+  EXPECT_TRUE(world.writer->WriteNext());
+  world.Offer(outbox, 6, absl::Hours(1));
+  EXPECT_TRUE(world.writer->WriteNext());
+  EXPECT_TRUE(world.Desires(5));
+  world.writer->Release(absl::InfiniteDuration());
+  EXPECT_TRUE(world.writer->WriteNext());
+  EXPECT_FALSE(world.writer->WriteNext());
+  EXPECT_TRUE(world.Desires(6));
+}
+
 TEST(StatusWriter, KnowsWhatWasSeenBeforeItsLastWrite) {
   StatusWorld world;
   const StatusWriter::OutboxPtr outbox = StatusWorld::NewOutbox();
