@@ -43,12 +43,14 @@ class QuestionBoard::Asked {
 
 class QuestionBoard::Part {
  public:
-  Part(std::shared_ptr<Asked> its_question, Question::PartId its_id,
+  Part(std::shared_ptr<Asked> its_question, const MetricSpec& metric,
        std::function<void()> its_news = nullptr)
-      : question(std::move(its_question)), id(its_id), on_news(std::move(its_news)) {
+      : question(std::move(its_question)),
+        id(Add(*question, metric)),
+        on_news(std::move(its_news)) {
+    if (!on_news) return;
     absl::MutexLock lock(&question->mutex);
-    question->last.try_emplace(id);
-    if (on_news) question->listeners.push_back(this);
+    question->listeners.push_back(this);
   }
   Part(const Part&) = delete;
   ~Part() {
@@ -64,6 +66,16 @@ class QuestionBoard::Part {
   const std::shared_ptr<Asked> question;
   const Question::PartId id;
   const std::function<void()> on_news;
+
+ private:
+  // The question may be asked at any moment. With the part its answer must find the place that it
+  // is kept in, so both are made under the lock that Settle takes.
+  static Question::PartId Add(Asked& asked, const MetricSpec& metric) {
+    absl::MutexLock lock(&asked.mutex);
+    const Question::PartId part = asked.question->AddPart(metric);
+    asked.last.try_emplace(part);
+    return part;
+  }
 };
 
 void QuestionBoard::Asked::TellNews() {
@@ -91,13 +103,12 @@ QuestionBoard::Handle QuestionBoard::Get(const std::string& key, const MetricSpe
     absl::erase_if(shared_, [](const auto& item) { return item.second.expired(); });
     sweep_at_ = 1024 + 2 * shared_.size();
   }
-  const Question::PartId part = question->question->AddPart(metric);
-  return std::make_shared<const Part>(std::move(question), part, std::move(on_news));
+  return std::make_shared<const Part>(std::move(question), metric, std::move(on_news));
 }
 
 QuestionBoard::Handle QuestionBoard::Own(std::shared_ptr<Question> question, Run run) const {
   return std::make_shared<const Part>(std::make_shared<Asked>(std::move(question), std::move(run)),
-                                      0);
+                                      MetricSpec());
 }
 
 LastAnswer QuestionBoard::LastAnswerOf(const Part& part) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 
 namespace flyball::scaler {
 namespace {
@@ -117,6 +120,55 @@ TEST_F(QuestionBoardTest, ASlowQuestionDelaysOnlyThoseWhoAskedIt) {
   EXPECT_TRUE(tasks_.empty());
   for (auto& task : held) task();
   EXPECT_EQ(waits.answered + later.answered, 2);
+}
+
+// Answers all parts that it has. While a part is added, something else may happen.
+class Parted : public Question {
+ public:
+  std::vector<PartAnswer> Ask(const AskContext& /*context*/) override {
+    absl::MutexLock lock(&mutex_);
+    std::vector<PartAnswer> answers;
+    for (PartId part = 1; part <= parts_; ++part) {
+      answers.push_back({.part = part, .answer = std::make_shared<Answer>()});
+    }
+    return answers;
+  }
+  PartId AddPart(const MetricSpec& /*metric*/) override {
+    PartId added = 0;
+    {
+      absl::MutexLock lock(&mutex_);
+      added = ++parts_;
+    }
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+    return added;
+  }
+  std::function<void()> meanwhile;
+
+ private:
+  absl::Mutex mutex_;
+  PartId parts_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+TEST_F(QuestionBoardTest, TheAnswerToAPartThatIsBeingAddedIsKept) {
+  auto question = std::make_shared<Parted>();
+  const auto make = [&] { return question; };
+  Waiter waiter;
+  const QuestionBoard::Handle a = board_.Get("q", {}, run_, make);
+  std::thread other;
+  absl::Notification asked;
+  question->meanwhile = [&] {
+    other = std::thread([&] {
+      board_.Join(a, clock_.MonotonicNow(), waiter);
+      RunAll();
+      asked.Notify();
+    });
+    // It may have to wait until the part is added.
+    asked.WaitForNotificationWithTimeout(absl::Milliseconds(100));
+  };
+  const QuestionBoard::Handle b = board_.Get("q", {}, run_, make);
+  other.join();
+  if (!board_.Join(b, clock_.MonotonicNow(), waiter)) RunAll();
+  EXPECT_NE(QuestionBoard::LastAnswerOf(*b).answer, nullptr);
 }
 
 class InMemory : public Counting {

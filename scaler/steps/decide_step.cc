@@ -227,6 +227,7 @@ void DecideStep::TakeMetric(CycleInputs& inputs, size_t index, bool pods_changed
   const AnswerPtr& answer = last.answer;
   if (answer == nullptr) {
     reading = Reading();
+    if (question != nullptr) reading.error = "it was not asked yet";
     return;
   }
   const MetricSpec& metric = inputs.plan.autoscaler().metrics[index];
