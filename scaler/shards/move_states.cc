@@ -57,6 +57,7 @@ absl::Status MoveStates(const StateRecords& records, Clock& clock, int before, i
     for (const auto& [key, found] : all) {
       if (ShardOf(key, shards) == index) kept.autoscalers.push_back(found.kept);
     }
+    OrderForRecord(kept.autoscalers);
     // What the record held before is appended: if Move has to begin anew, all of it is found.
     for (const KeptAutoscaler& item : kept_before[static_cast<size_t>(index)].autoscalers) {
       if (ShardOf(item.key, shards) == index) continue;

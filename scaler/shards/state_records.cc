@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/objects/json_members.h"
+#include "scaler/stores/state_upkeep.h"
 
 namespace flyball::scaler {
 namespace {
@@ -61,6 +63,26 @@ absl::Status ReadKept(const std::string& json, StateRecord& record, KeptShard& k
 }
 
 }  // namespace
+
+void OrderForRecord(std::vector<KeptAutoscaler>& autoscalers) {
+  std::sort(autoscalers.begin(), autoscalers.end(),
+            [](const KeptAutoscaler& a, const KeptAutoscaler& b) {
+              const absl::Time newest_a = NewestRecommendation(a.state),
+                               newest_b = NewestRecommendation(b.state);
+              return newest_a != newest_b ? newest_a > newest_b : a.key < b.key;
+            });
+  absl::flat_hash_map<std::string, size_t> seen;  // of each namespace
+  std::vector<std::pair<size_t, size_t>> turns;   // the turn of each, and where it is
+  turns.reserve(autoscalers.size());
+  for (size_t i = 0; i < autoscalers.size(); ++i) {
+    turns.emplace_back(seen[autoscalers[i].key.ns]++, i);
+  }
+  std::sort(turns.begin(), turns.end());
+  std::vector<KeptAutoscaler> ordered;
+  ordered.reserve(autoscalers.size());
+  for (const auto& [turn, i] : turns) ordered.push_back(std::move(autoscalers[i]));
+  autoscalers = std::move(ordered);
+}
 
 StateRecords::StateRecords(std::string ns, std::string prefix, kube::ApiClient& client,
                            Clock& clock)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,6 +23,10 @@ struct StateRecord {
   int64_t division = 0;
   std::string bytes;  // as EncodeShard makes them
 };
+
+// Puts those first that are to be kept if a record has no room for all: of each namespace the one
+// with the newest recommendation, then the second ones, and so on.
+void OrderForRecord(std::vector<KeptAutoscaler>& autoscalers);
 
 class StateRecords {
  public:

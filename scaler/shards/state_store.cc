@@ -41,21 +41,6 @@ void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
   for (Item& item : items) item.time = std::min(item.time, now);
 }
 
-// First the first one of each namespace, then the second ones, and so on.
-void TakeTurns(std::vector<KeptAutoscaler>& autoscalers) {
-  absl::flat_hash_map<std::string, size_t> seen;  // of each namespace
-  std::vector<std::pair<size_t, size_t>> turns;   // the turn of each, and where it is
-  turns.reserve(autoscalers.size());
-  for (size_t i = 0; i < autoscalers.size(); ++i) {
-    turns.emplace_back(seen[autoscalers[i].key.ns]++, i);
-  }
-  std::sort(turns.begin(), turns.end());
-  std::vector<KeptAutoscaler> ordered;
-  ordered.reserve(autoscalers.size());
-  for (const auto& [turn, i] : turns) ordered.push_back(std::move(autoscalers[i]));
-  autoscalers = std::move(ordered);
-}
-
 // What was recommended last, as far as the maximum allows it. While it is above the count, which
 // policies or failed writes hold back, no count that is found would tell the next owner of it.
 int32_t RecommendedNow(const ScalerState& state, const Managed& managed) {
@@ -351,13 +336,7 @@ class StateStore::Impl {
       held.change_under_way = std::exchange(held.change_unsaved, false);
       out.autoscalers.push_back({.key = key, .replicas = held.replicas, .state = held.state});
     }
-    std::sort(out.autoscalers.begin(), out.autoscalers.end(),
-              [](const KeptAutoscaler& a, const KeptAutoscaler& b) {
-                const absl::Time newest_a = NewestRecommendation(a.state),
-                                 newest_b = NewestRecommendation(b.state);
-                return newest_a != newest_b ? newest_a > newest_b : a.key < b.key;
-              });
-    TakeTurns(out.autoscalers);
+    OrderForRecord(out.autoscalers);
     return out;
   }
 

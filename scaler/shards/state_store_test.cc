@@ -722,6 +722,28 @@ TEST_F(StateStoreTest, WhenThereIsNoRoomForAllOneNamespaceLeavesRoomForOthers) {
   EXPECT_TRUE(next->Take(Key("quiet", "bank"), 5, kNow).has_value());
 }
 
+// Two shards become one, each with a namespace that has more than fits. The quiet one is the last
+// by name.
+TEST_F(StateStoreTest, AMoveToFewerShardsLeavesRoomForOthersToo) {
+  constexpr int kShards = 2;
+  const auto store = Make(2000, kShards);
+  for (int shard = 0; shard < kShards; ++shard) {
+    ASSERT_TRUE(store->Load(shard, {.epoch = 0}).ok());
+    int number = 0;
+    while (ShardOfNamespace(absl::StrCat("big-", number), kShards) != shard) ++number;
+    for (int i = 0; i < 1000; ++i) {
+      const std::string name = absl::StrCat("web-", i * 7919);
+      Decide(*store, name, 5, {{i, Ago(i)}}, {}, absl::StrCat("big-", number));
+    }
+  }
+  Decide(*store, "quiet", 5, {{7, Ago(0)}}, {}, "zoo");
+  for (int shard = 0; shard < kShards; ++shard) store->Save(shard);
+  const auto next = Make(2000);
+  ASSERT_TRUE(next->Move(kShards, 1).ok());
+  ASSERT_TRUE(next->Load(0, {.epoch = 1, .division = 1}).ok());
+  EXPECT_TRUE(next->Take(Key("quiet", "zoo"), 5, kNow).has_value());
+}
+
 TEST_F(StateStoreTest, WithoutTheFenceNothingIsWrittenAndNothingForgotten) {
   const auto store = Make();
   ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
