@@ -33,6 +33,13 @@ size_t BytesOf(const ExternalMetricList& list) {
   return bytes;
 }
 
+// Of one that is too large nothing is kept: 0.
+size_t BytesToKeep(const ExternalMetricList& list) {
+  if (list.items.size() > KeptAnswers::kMaxItems) return 0;
+  const size_t bytes = BytesOf(list);
+  return bytes <= KeptAnswers::kMaxAnswerBytes ? bytes : 0;
+}
+
 // How long ago a bucket that is partly in the window began at most.
 absl::Duration Reach(absl::Duration window) { return window + window / KeptAnswers::kBuckets; }
 
@@ -48,7 +55,7 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   history.ns = request.ns;
   history.last_good = history.last_asked = std::max(history.last_good, now);
   history.silent_since.reset();
-  if (list.items.empty() || list.items.size() > kMaxItems) return;
+  if (list.items.empty()) return;
   KeepList(list, total, window, now, history.buckets);
   while (bytes_ > kMaxBytes && histories_.size() > 1) MakeRoom();
 }
@@ -59,15 +66,15 @@ void KeptAnswers::KeepList(const ExternalMetricList& list, double total, absl::D
     bytes_ -= buckets.front().bytes;
     buckets.pop_front();
   }
-  const size_t bytes = BytesOf(list);
-  if (bytes > kMaxAnswerBytes) return;
   if (buckets.empty() || now - buckets.back().begin >= window / kBuckets) {
     buckets.push_back({.begin = now, .total_milli = total, .list = nullptr});
   }
   Bucket& last = buckets.back();
-  if (last.list != nullptr && total < last.total_milli) return;
+  if (total < last.total_milli) return;
+  // A list that is too large still takes the place of a smaller answer, which must not be given.
+  const size_t bytes = BytesToKeep(list);
   last.total_milli = total;
-  last.list = std::make_shared<const ExternalMetricList>(list);
+  last.list = bytes == 0 ? nullptr : std::make_shared<const ExternalMetricList>(list);
   bytes_ += bytes - std::exchange(last.bytes, bytes);
 }
 

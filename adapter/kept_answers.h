@@ -1,9 +1,9 @@
 // The last good answers of external metrics, for the time in which their source fails.
 //
 // For each question the answer with the greatest total within the last `window` before the failure
-// is given, with its own times. So a kept total never asks for fewer replicas than any answer of
-// that window did, and a controller whose scale-down stabilisation is no longer than the window
-// shrinks nothing because of it.
+// is given, with its own times; nothing is given if that one was too large to be kept. So a kept
+// total never asks for fewer replicas than any answer of that window did, and a controller whose
+// scale-down stabilisation is no longer than the window shrinks nothing because of it.
 //
 // The silence of a source counts from a question's last good answer or, if there was none within
 // the window, from the first failure: one failure is not yet a long silence. If nobody has asked
@@ -13,8 +13,8 @@
 //
 // Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these the namespace that
 // takes most makes room, by those that were not answered for longest. kMaxItems series and
-// kMaxAnswerBytes in an answer (of a larger one only the time is kept); kBuckets answers for each
-// question.
+// kMaxAnswerBytes in an answer (of a larger one only the time and the total are kept); kBuckets
+// answers for each question.
 #pragma once
 
 #include <deque>
@@ -52,8 +52,9 @@ class KeptAnswers {
             const ExternalMetricList& list, absl::Duration window, MonotonicTime now);
 
   struct Kept {
-    std::shared_ptr<const ExternalMetricList> list = {};  // nullptr: none that is young enough
-    double total_milli = 0;                               // of `list`
+    // nullptr: there is none that is young enough, or the greatest was too large to be kept.
+    std::shared_ptr<const ExternalMetricList> list = {};
+    double total_milli = 0;  // of the greatest
     MonotonicTime silent_since;
   };
   // After a failure. `heard`: the source has answered something since the start; if not, it is
@@ -67,8 +68,8 @@ class KeptAnswers {
   struct Bucket {
     MonotonicTime begin;
     double total_milli = 0;
-    std::shared_ptr<const ExternalMetricList> list;
-    size_t bytes = 0;  // that the list takes
+    std::shared_ptr<const ExternalMetricList> list;  // nullptr: it is too large
+    size_t bytes = 0;                                // that the list takes
   };
   struct History {
     std::string ns;

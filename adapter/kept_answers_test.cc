@@ -81,6 +81,52 @@ TEST_F(KeptAnswersTest, OfALargeAnswerOnlyTheTimeIsKept) {
   EXPECT_EQ(kept_.Find(Question(1), "q", kWindow, now + absl::Seconds(1), true).silent_since, now);
 }
 
+// Both limits, and both orders within a bucket and across buckets.
+TEST_F(KeptAnswersTest, NothingLessThanAnAnswerThatWasTooLargeIsGiven) {
+  ExternalMetricList many;
+  many.items.resize(KeptAnswers::kMaxItems + 1,
+                    {.labels = {}, .timestamp = {}, .value_milli = 1000});
+  ExternalMetricList wide = ListOf(KeptAnswers::kMaxAnswerBytes);
+  wide.items[0].value_milli = 2000;
+  int question = 0;
+  for (const ExternalMetricList& large : {many, wide}) {
+    for (const absl::Duration apart : {absl::Seconds(1), kWindow / 5}) {
+      for (const bool large_first : {false, true}) {
+        SCOPED_TRACE(absl::StrCat(large.items.size(), " series, ", absl::FormatDuration(apart),
+                                  large_first ? ", large first" : ", small first"));
+        const MonotonicTime first = absl::Seconds(10);
+        ++question;
+        kept_.Keep(Question(question), "q", large_first ? large : ListOf(10), kWindow, first);
+        kept_.Keep(Question(question), "q", large_first ? ListOf(10) : large, kWindow,
+                   first + apart);
+        EXPECT_FALSE(Keeps(question, first + apart + absl::Seconds(1)));
+        // What is greater than that one is given, and what is left once it is too old.
+        ExternalMetricList greatest = ListOf(10);
+        greatest.items[0].value_milli = 1'000'000'000;
+        kept_.Keep(Question(question), "q", greatest, kWindow, first + apart);
+        EXPECT_TRUE(Keeps(question, first + apart + absl::Seconds(1)));
+        kept_.Keep(Question(question), "q", ListOf(10), kWindow, first + 3 * kWindow);
+        EXPECT_TRUE(Keeps(question, first + 3 * kWindow));
+      }
+    }
+  }
+}
+
+// Otherwise the bytes of lists that have gone would push out what is kept for others.
+TEST_F(KeptAnswersTest, AListThatMakesPlaceForALargerAnswerTakesNoBytes) {
+  constexpr size_t kEach = KeptAnswers::kMaxAnswerBytes / 2;
+  ExternalMetricList large = ListOf(KeptAnswers::kMaxAnswerBytes);
+  large.items[0].value_milli = 2000;
+  absl::Duration now = absl::Seconds(1);
+  kept_.Keep(Question(0), "q", ListOf(10), kWindow, now);
+  for (int i = 1; i < 1000; ++i) {
+    now += absl::Milliseconds(1);
+    kept_.Keep(Question(i), "q", ListOf(kEach), kWindow, now);
+    kept_.Keep(Question(i), "q", large, kWindow, now);
+  }
+  EXPECT_TRUE(Keeps(0, now)) << "it would be the first to go";
+}
+
 TEST_F(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
   const auto request = [](size_t i) {
     return ExternalMetricRequest{.ns = "n", .metric = absl::StrCat("m", i), .selector = {}};
