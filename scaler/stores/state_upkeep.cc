@@ -1,41 +1,48 @@
 #include "scaler/stores/state_upkeep.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace flyball::scaler {
 namespace {
 
-// Of each two neighbours above the last one, and of each two below it, one is left. All of them are
-// further from it than those after them.
-void Halve(std::vector<Recommendation>& items) {
+// Of those above the last one, and of those below it, neighbours of the same period become one: the
+// older count, which is further from the last one, with the later time. Begins with the oldest and
+// ends once no more than `most` are left. Returns whether that was enough.
+bool Thin(absl::Duration period, size_t most, std::vector<Recommendation>& items) {
   const Recommendation last = items.back();
-  items.pop_back();
-  std::optional<Recommendation> above, below;  // that have no partner yet
-  size_t count = 0;
-  for (const Recommendation& item : items) {
-    const bool is_above = item.replicas > last.replicas;
-    std::optional<Recommendation>& older = is_above ? above : below;
-    if (!older.has_value()) {
-      older = item;
+  Recommendation *above = nullptr, *below = nullptr;  // the one before on each side
+  size_t count = 0, left = items.size();
+  const auto period_of = [period](const Recommendation& item) {
+    return absl::Floor(item.time - absl::UnixEpoch(), period);
+  };
+  for (size_t i = 0; i + 1 < items.size(); ++i) {
+    const Recommendation item = items[i];
+    Recommendation*& before = item.replicas > last.replicas ? above : below;
+    if (left > most && before != nullptr && period_of(*before) == period_of(item)) {
+      before->time = item.time;
+      --left;
       continue;
     }
-    items[count++] = {.replicas = is_above ? older->replicas : item.replicas, .time = item.time};
-    older.reset();
+    items[count] = item;
+    before = &items[count++];
   }
   items.resize(count);
-  for (const auto& alone : {above, below}) {
-    if (alone.has_value()) items.push_back(*alone);
-  }
   std::sort(items.begin(), items.end(),
             [](const Recommendation& a, const Recommendation& b) { return a.time < b.time; });
   items.push_back(last);
+  return left <= most;
 }
 
-}  // namespace
+// The periods never move, and each longer one consists of two shorter ones. So what has become one
+// is always from a single period, however often this is done.
+void ThinToMost(std::vector<Recommendation>& items) {
+  if (items.size() <= kMostRecommendations) return;
+  for (absl::Duration period = kThinningPeriod; !Thin(period, kMostRecommendations, items);) {
+    period *= 2;
+  }
+}
 
-void CompactRecommendations(const std::vector<Recommendation>& all,
-                            std::vector<Recommendation>& out) {
+void LeaveOutUnnoticed(const std::vector<Recommendation>& all, std::vector<Recommendation>& out) {
   out.assign(all.begin(), all.end());
   // Newest first, so that each is compared with all later ones.
   std::sort(out.begin(), out.end(),
@@ -50,7 +57,14 @@ void CompactRecommendations(const std::vector<Recommendation>& all,
   }
   out.resize(count);
   std::reverse(out.begin(), out.end());
-  while (out.size() > kMostRecommendations) Halve(out);
+}
+
+}  // namespace
+
+void CompactRecommendations(const std::vector<Recommendation>& all,
+                            std::vector<Recommendation>& out) {
+  LeaveOutUnnoticed(all, out);
+  ThinToMost(out);
 }
 
 void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time now,
@@ -58,10 +72,12 @@ void KeepRecommendations(const std::vector<Recommendation>& before, absl::Time n
   thread_local std::vector<Recommendation> all;
   all.assign(state.recommendations.begin(), state.recommendations.end());
   all.insert(all.end(), before.begin(), before.end());
-  CompactRecommendations(all, state.recommendations);
-  // The newest always stays: an autoscaler that remembers nothing would begin anew.
   std::vector<Recommendation>& kept = state.recommendations;
-  while (kept.size() > 1 && kept.front().time < now - longest) kept.erase(kept.begin());
+  LeaveOutUnnoticed(all, kept);
+  // The newest always stays: an autoscaler that remembers nothing would begin anew.
+  const auto young = [&](const Recommendation& item) { return item.time >= now - longest; };
+  if (!kept.empty()) kept.erase(kept.begin(), std::find_if(kept.begin(), kept.end() - 1, young));
+  ThinToMost(kept);
 }
 
 bool RenewRecommendation(int32_t replicas, absl::Time now, ScalerState& state) {
