@@ -49,6 +49,7 @@ struct SteadyGroup : public CycleWaiter {
 
   // ---- what observers are told of the members; while `keys` is empty it has to be made anew
   std::vector<const AutoscalerKey*> keys;
+  std::vector<SteadyKind> kinds;  // edits bring ever new ones, so they end with the group
   absl::InlinedVector<RoundRecord::Count, 2> counts;
 
   struct Due {

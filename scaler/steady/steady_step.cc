@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
 #include "scaler/stores/state_upkeep.h"
 
 namespace flyball::scaler {
@@ -65,16 +67,6 @@ bool SteadyStep::MayBeSteady(const TrackedAutoscaler& tracked, const Times& now)
   return !questions.empty() && std::count(questions.begin(), questions.end(), nullptr) == 0;
 }
 
-const SteadyKind& SteadyStep::KindOf(const TrackedAutoscaler& tracked) const {
-  SteadyKind kind{.kind = tracked.key.kind, .metric_types = {}};
-  for (const MetricLabels& metric : tracked.decided.decision.monitor.metrics) {
-    kind.metric_types.push_back(metric.type);
-  }
-  absl::MutexLock lock(&mutex_);
-  const auto known = std::find(kinds_.begin(), kinds_.end(), kind);
-  return known != kinds_.end() ? *known : kinds_.emplace_back(std::move(kind));
-}
-
 void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   absl::Time until;
   if (!Settled(tracked.decided.decision, until) || !MayBeSteady(tracked, now)) return;
@@ -97,7 +89,6 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   }
   inputs->until = until;
   inputs->ownership_epoch = tracked.decided.ownership_epoch;
-  inputs->kind = &KindOf(tracked);
   for (DecisionObserver* observer : deps_.observers) {
     observer->OnSteady(tracked.key, tracked.decided.decision.recommendation, inputs->rounds);
   }
@@ -232,16 +223,22 @@ std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times&
 
 // Makes what observers are told of the members. It stays valid as long as no member leaves.
 void SteadyStep::Count(SteadyGroup& group) {
-  group.counts.clear();
+  absl::flat_hash_map<absl::InlinedVector<absl::string_view, 4>, size_t> by_types;
   for (const RoundMember& member : group.members) {
     group.keys.push_back(&member.autoscaler->key);
-    const SteadyKind* const kind = member.autoscaler->steady_on->kind;
-    const auto known = std::find_if(group.counts.begin(), group.counts.end(),
-                                    [kind](const auto& count) { return count.kind == kind; });
-    RoundRecord::Count& count = known != group.counts.end()
-                                    ? *known
-                                    : group.counts.emplace_back(RoundRecord::Count{.kind = kind});
-    ++count.autoscalers;
+    absl::InlinedVector<absl::string_view, 4> types;
+    for (const MetricLabels& metric : member.autoscaler->decided.decision.monitor.metrics) {
+      types.push_back(metric.type);
+    }
+    ++by_types[types];
+  }
+  group.counts.clear();
+  group.kinds.clear();
+  group.kinds.reserve(by_types.size());                               // the counts point to them
+  const AutoscalerKind kind = group.members[0].autoscaler->key.kind;  // that of all
+  for (const auto& [types, autoscalers] : by_types) {
+    group.kinds.push_back({.kind = kind, .metric_types = {types.begin(), types.end()}});
+    group.counts.push_back({.kind = &group.kinds.back(), .autoscalers = autoscalers});
   }
 }
 

@@ -14,13 +14,10 @@
 // Thread-safe, but no two threads may work on one autoscaler or one group. Nothing here waits.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "kube/objects/object_directory.h"
 #include "scaler/questions/question_board.h"
 #include "scaler/steady/steady_group.h"
@@ -91,13 +88,10 @@ class SteadyStep {
   static SteadyTerms TermsOf(const TrackedAutoscaler& tracked);
   static void Count(SteadyGroup& group);
   bool MayBeSteady(const TrackedAutoscaler& tracked, const Times& now) const;
-  const SteadyKind& KindOf(const TrackedAutoscaler& tracked) const;
   static void Leave(TrackedAutoscaler& tracked);
   void Tell(SteadyGroup& group, std::optional<absl::Time> newest_sample, const Times& now) const;
 
   const Deps deps_;
-  mutable absl::Mutex mutex_;
-  mutable std::deque<SteadyKind> kinds_ ABSL_GUARDED_BY(mutex_);  // few; none is ever removed
 };
 
 }  // namespace flyball::scaler

@@ -200,7 +200,6 @@ struct SteadyInputs {
   absl::InlinedVector<const QuestionBoard::Asked*, 2> questions;  // those of the parts, each once
   absl::Time until;  // from then on time alone may change the decision
   uint64_t ownership_epoch = 0;
-  const SteadyKind* kind = nullptr;
 };
 
 enum class CyclePhase { kReadingScale, kReadingMetrics };
