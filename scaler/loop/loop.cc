@@ -13,7 +13,7 @@ constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
 // How often autoscalers that are decided on each sample ask for readings whose source does not tell
 // of samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
-// After which time a target whose kind is not listed yet is looked for again.
+// After which time a target that is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
 // Two readings of clocks that are no further apart count as taken at the same time.
@@ -294,7 +294,7 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
       Finish(*tracked);  // Finish, because it may have been woken since: it may be ours by now
       continue;
     }
-    switch (deps_.read.FindScale(tracked->inputs)) {
+    switch (FindScale(*tracked)) {
       case ReadStep::Found::kNotYet: {
         absl::MutexLock lock(&mutex_);
         tracked->due.busy = false;
@@ -318,6 +318,14 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
   if (later) deps_.wake_up();
   deps_.plan.board.AskAll(std::move(to_ask));
   DecideAll(std::move(ready));
+}
+
+// Before the first lists of its namespace are in nothing is known: other autoscalers may select the
+// same pods. Other namespaces do not wait for that.
+ReadStep::Found Loop::FindScale(TrackedAutoscaler& tracked) const {
+  const std::string& ns = tracked.key.ns;
+  const bool listed = deps_.autoscalers.Ready(ns).ok() && deps_.pods.Ready(ns).ok();
+  return listed ? deps_.read.FindScale(tracked.inputs) : ReadStep::Found::kNotYet;
 }
 
 // What was read under another configuration does not count any more.

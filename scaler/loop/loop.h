@@ -91,6 +91,7 @@ class Loop : public AutoscalerSink {
                 MonotonicTime now);
   void BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToAsk& to_ask);
   bool Prepare(TrackedAutoscaler& tracked, MonotonicTime now);
+  ReadStep::Found FindScale(TrackedAutoscaler& tracked) const;
   void FollowConfig(CycleInputs& inputs) const;
   bool Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask);
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);

@@ -104,28 +104,43 @@ void LoopWiring::UseVersion(const ServerVersion& seen) {
 
 // The API server admits a minimum of 0 only while its HPAScaleToZero gate is on. That does not tell
 // whether the stock controller has the gate on, so it counts only where we are the controller.
+bool LoopWiring::GateShows() const {
+  return autoscalers_.ShowsScaleToZero() || (acts_on_hpas_ && autoscalers_.HasZeroMinimum());
+}
+
 void LoopWiring::UseWhatShows() {
-  const bool shown =
-      autoscalers_.ShowsScaleToZero() || (acts_on_hpas_ && autoscalers_.HasZeroMinimum());
-  configs_.Use(DialectOf(shown ? WithScaleToZeroShown(dialect_, version_) : dialect_, version_));
+  gate_shown_ = GateShows();
+  configs_.Use(
+      DialectOf(gate_shown_ ? WithScaleToZeroShown(dialect_, version_) : dialect_, version_));
 }
 
 MonotonicTime LoopWiring::Turn() {
   const MonotonicTime now = dependencies_.clock.MonotonicNow();
-  if (!listed_ && autoscalers_.Ready().ok() && pods_.Ready().ok()) {
-    listed_ = true;
-    // Gates that the first lists show must count for the first decision.
-    absl::MutexLock lock(&version_mutex_);
-    UseWhatShows();
-  }
+  listed_ = listed_ || Listed().ok();
   if (!listed_) return now + kListWait;
+  {
+    // A gate must count for the first decision on the object that shows it.
+    absl::MutexLock lock(&version_mutex_);
+    if (gate_shown_ != GateShows()) UseWhatShows();
+  }
   const MonotonicTime next = loop_->Tick(now);
   return std::min(next, statuses_->Release(dependencies_.clock.MonotonicNow()));
 }
 
+// Lists of a namespace that is gone, or that we may not read, fail for good: those of the others
+// are enough.
+absl::Status LoopWiring::Listed() const {
+  absl::Status missing = autoscalers_.Ready();
+  if (missing.ok()) missing = pods_.Ready();
+  if (missing.ok() || autoscalers_.Waits() || pods_.Waits()) return missing;
+  for (const std::string& ns : pods_.Namespaces()) {
+    if (autoscalers_.Ready(ns).ok() && pods_.Ready(ns).ok()) return absl::OkStatus();
+  }
+  return missing;
+}
+
 absl::Status LoopWiring::Ready() const {
-  RETURN_IF_ERROR(autoscalers_.Ready());
-  RETURN_IF_ERROR(pods_.Ready());
+  RETURN_IF_ERROR(Listed());
   return scales_.Ready();
 }
 

@@ -84,11 +84,11 @@ class LoopWiring {
   LoopWiring(const LoopWiring&) = delete;
   LoopWiring& operator=(const LoopWiring&) = delete;
 
-  // Begins the cycles that are due, once the autoscalers and pods are listed; until then it does
-  // nothing. Returns when to call it again at the latest.
+  // Begins the cycles that are due, once the first lists of autoscalers and pods are in; until then
+  // it does nothing. Returns when to call it again at the latest.
   MonotonicTime Turn();
 
-  // OK once the first lists have arrived; else what is still missing.
+  // OK once decisions begin and the scales are listed, too; else what is still missing.
   absl::Status Ready() const;
 
   AutoscalerStore& autoscalers() { return autoscalers_; }
@@ -110,6 +110,9 @@ class LoopWiring {
   void EndStatuses() { statuses_.reset(); }
 
  private:
+  // OK once the first lists are in, of at least one namespace; all others are in or have failed.
+  absl::Status Listed() const;
+  bool GateShows() const;
   void UseWhatShows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(version_mutex_);
 
   LoopDependencies dependencies_;
@@ -118,6 +121,7 @@ class LoopWiring {
   LiveConfig configs_;
   absl::Mutex version_mutex_;
   ServerVersion version_ ABSL_GUARDED_BY(version_mutex_);
+  bool gate_shown_ ABSL_GUARDED_BY(version_mutex_) = false;  // by the last UseWhatShows
   bool listed_ = false;
   PodStore pods_;
   ScaleStore scales_;

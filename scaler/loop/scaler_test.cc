@@ -574,6 +574,81 @@ TEST(Scaler, AnObjectThatCannotBeReadIsNotDecided) {
   EXPECT_EQ(world.diary.count("web"), 0);
 }
 
+// Two namespaces with watches of their own: `web` is in one, `old` in the other.
+class TwoNamespaces : public LoopWorld {
+ public:
+  TwoNamespaces() : LoopWorld(Options()) {
+    metrics.SetExternal("queue", 40'000);
+    AddDeployment("web", 2);
+    AddDeployment("old", 2, "gone");
+    const std::string no_window = R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})";
+    PutHpa("web", ExternalMetricJson("queue", "10"), no_window);
+    PutHpa("old", ExternalMetricJson("queue", "10"), no_window, "{}", "gone");
+  }
+
+  // As if the RoleBinding of the one namespace were gone.
+  void Refuse(const std::string& part, int times = 1'000'000) {
+    api.Inject(
+        {.part = part, .times = times, .status = 403, .reason = "Forbidden", .message = "no"});
+  }
+  bool Decide(const std::string& name, int times) {
+    for (int i = 0; i < times; ++i) {
+      if (!Next(name).has_value()) return false;
+    }
+    return true;
+  }
+
+ private:
+  static ScalerOptions Options() {
+    ScalerOptions options = ActOnHpas();
+    options.namespaces = {"gone", "shop"};
+    return options;
+  }
+};
+
+TEST(Scaler, ANamespaceThatIsNotReadAnyMoreStopsNoOther) {
+  TwoNamespaces world;
+  world.Start();
+  ASSERT_TRUE(world.Decide("web", 2));
+  ASSERT_EQ(world.Replicas("web"), 4);
+  const int refused = world.api.faults();
+  world.Refuse("/namespaces/gone/");
+  world.api.CutWatches();
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(100));
+    return world.api.faults() >= refused + 4;  // the four watches
+  }));
+  world.metrics.SetExternal("queue", 20'000);
+  ASSERT_TRUE(world.Decide("web", 2));
+  EXPECT_EQ(world.Replicas("web"), 2) << world.diary.last("web").scale_error;
+  ASSERT_TRUE(world.Decide("web", 6));  // more than a minute
+  world.metrics.SetExternal("queue", 80'000);
+  ASSERT_TRUE(world.Decide("web", 2));
+  EXPECT_EQ(world.Replicas("web"), 8) << world.diary.last("web").decision.error;
+  EXPECT_NE(world.diary.last("old").decision.error, "");
+}
+
+TEST(Scaler, ANamespaceThatIsNotReadFromTheStartStopsNoOther) {
+  TwoNamespaces world;
+  world.Refuse("/namespaces/gone/pods");
+  world.Start();
+  ASSERT_TRUE(world.Decide("web", 3)) << world.scaler->Ready();
+  EXPECT_EQ(world.Replicas("web"), 4);
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.scaler->Ready().ok(); }));
+  EXPECT_EQ(world.diary.count("old"), 0) << "its pods are not known";
+}
+
+TEST(Scaler, ANamespaceIsDecidedOnceItsPodsAreListed) {
+  TwoNamespaces world;
+  world.Refuse("/namespaces/gone/pods", 4);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("old");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(world.api.faults(), 4);
+  EXPECT_EQ(seen->decision.error, "");
+  EXPECT_EQ(seen->decision.desired, 4);
+}
+
 TEST(Scaler, OneQueryServesAllThatAskTheSame) {
   LoopWorld world;
   for (int i = 0; i < 1000; ++i) {

@@ -81,7 +81,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     // may not be the target's any more.
     std::string failure = tracked.inputs.scale.failure;
     if (failure.empty()) failure = tracked.inputs.pods.failure;
-    if (failure.empty()) failure = deps_.pods.Failure();
+    if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
     if (!failure.empty()) {
       return absl::AbortedError(absl::StrCat("it is not scaled down meanwhile: ", failure));
     }

@@ -200,10 +200,11 @@ bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
 
 void DecideStep::TakePods(CycleInputs& inputs) const {
   auto& [selected, owned_only, view, answer, failure] = inputs.pods;
-  if (failure.empty()) failure = deps_.pods.Failure();
+  const std::string& ns = inputs.managed->key.ns;
+  if (failure.empty()) failure = deps_.pods.Failure(ns);
   if (!inputs.reads_metrics) return;
   answer.selector_error = inputs.scale.selector_error;
-  answer.list_error = answer.selector_error.empty() ? deps_.pods.Unusable() : "";
+  answer.list_error = answer.selector_error.empty() ? deps_.pods.Unusable(ns) : "";
   if (selected == nullptr || !answer.list_error.empty()) {
     answer.version = 0;
     return;

@@ -173,7 +173,7 @@ bool ReadStep::AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_a
   CycleInputs& inputs = tracked.inputs;
   tracked.phase = CyclePhase::kReadingMetrics;
   tracked.pending = 1;
-  inputs.pods.failure = deps_.pods.Failure();  // triggers count pods, too
+  inputs.pods.failure = deps_.pods.Failure(tracked.key.ns);  // triggers count pods, too
   if (inputs.reads_metrics && inputs.scale.selector.has_value()) {
     const void* last = nullptr;
     for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {

@@ -103,11 +103,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   Feed(AutoscalerStore& store, AutoscalerKind kind, const std::string& ns)
       : store_(store),
         kind_(kind),
-        ns_(ns),
-        health_(
-            absl::StrCat(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers",
-                         ns.empty() ? "" : " of ", ns),
-            store.clock_) {}
+        health_(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers", ns,
+                store.clock_) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -143,9 +140,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   }
 
   const WatchHealth& health() const { return health_; }
-  bool Tells(const AutoscalerKey& key) const {
-    return key.kind == kind_ && (ns_.empty() || key.ns == ns_);
-  }
+  bool Tells(const AutoscalerKey& key) const { return key.kind == kind_ && health_.Covers(key.ns); }
   std::string Unusable() const { return definition_missing_ ? health_.Failure() : ""; }
 
  private:
@@ -169,7 +164,6 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
 
   AutoscalerStore& store_;
   const AutoscalerKind kind_;
-  const std::string ns_;
   WatchHealth health_;
   std::atomic<bool> definition_missing_ = false;
   absl::flat_hash_set<AutoscalerKey> known_;
@@ -201,6 +195,10 @@ std::string AutoscalerStore::Unusable(const AutoscalerKey& key) const {
   return feed == nullptr ? "" : feed->Unusable();
 }
 
+absl::Status AutoscalerStore::Ready(absl::string_view ns) const {
+  return FirstProblem(feeds_, ns, &WatchHealth::Ready);
+}
 absl::Status AutoscalerStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
+bool AutoscalerStore::Waits() const { return AnyWaits(feeds_); }
 
 }  // namespace flyball::scaler

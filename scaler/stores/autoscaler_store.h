@@ -36,7 +36,11 @@ class AutoscalerStore {
   // A handler for a watch of that kind in `ns` ("": all), made before the first watch begins.
   kube::WatchHandler& AddFeed(AutoscalerKind kind, const std::string& ns);
 
+  // Whether the first lists of this namespace are in, or those of all.
+  absl::Status Ready(absl::string_view ns) const;
   absl::Status Ready() const;
+  // Whether some first list is missing and has not failed either.
+  bool Waits() const;
 
   // "" while the watch that covers this autoscaler works; else what is wrong with the watch. Then
   // what is known of the autoscaler may be out of date.

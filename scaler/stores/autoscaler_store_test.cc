@@ -60,5 +60,28 @@ TEST_F(AutoscalerStoreTest, AnObjectTooDeepToBeReadIsGoneWhenItIsDeleted) {
   EXPECT_THAT(noted_.gone, ElementsAre("shop/web"));
 }
 
+// Several autoscalers may select the same pods, so those of both kinds have to be known.
+TEST(AutoscalerStore, IsReadyInANamespaceOnceBothKindsAreListedThere) {
+  SimulatedClock clock(absl::UnixEpoch());
+  Noted noted;
+  AutoscalerStore store(clock, noted);
+  kube::WatchHandler& shop_hpas = store.AddFeed(AutoscalerKind::kHpa, "shop");
+  kube::WatchHandler& shop_own = store.AddFeed(AutoscalerKind::kOwn, "shop");
+  kube::WatchHandler& gone_hpas = store.AddFeed(AutoscalerKind::kHpa, "gone");
+  kube::WatchHandler& gone_own = store.AddFeed(AutoscalerKind::kOwn, "gone");
+  shop_hpas.ListStarted();
+  shop_hpas.ListEnded();
+  gone_hpas.StatusChanged(absl::PermissionDeniedError("forbidden"));
+  gone_own.StatusChanged(absl::PermissionDeniedError("forbidden"));
+  EXPECT_TRUE(store.Waits());
+  EXPECT_EQ(store.Ready("shop").message(), "Autoscalers of shop are not listed yet");
+  shop_own.StatusChanged(absl::NotFoundError("no such kind"));
+  EXPECT_FALSE(store.Waits());
+  EXPECT_EQ(store.Ready("shop"), absl::OkStatus());
+  EXPECT_EQ(store.Ready("gone").message(),
+            "HorizontalPodAutoscalers of gone are not listed yet: forbidden");
+  EXPECT_EQ(store.Ready(), store.Ready("gone"));
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -20,9 +20,8 @@ class PodStore::Feed : public kube::WatchHandler {
  public:
   Feed(PodStore& store, std::string ns)
       : store_(store),
-        ns_(std::move(ns)),
-        followers_(ns_.empty() ? store.followers_.get() : nullptr),
-        health_(ns_.empty() ? "pods" : "pods of " + ns_, store.clock_) {}
+        followers_(ns.empty() ? store.followers_.get() : nullptr),
+        health_("pods", std::move(ns), store.clock_) {}
 
   void ListStarted() override {
     absl::MutexLock lock(&store_.mutex_);
@@ -34,7 +33,7 @@ class PodStore::Feed : public kube::WatchHandler {
   void ListEnded() override {
     {
       absl::MutexLock lock(&store_.mutex_);
-      store_.index_.RemoveBefore(ns_, list_);
+      store_.index_.RemoveBefore(health_.ns(), list_);
     }
     if (followers_ != nullptr) followers_->Listed();
     health_.Listed();
@@ -84,7 +83,6 @@ class PodStore::Feed : public kube::WatchHandler {
   }
 
   PodStore& store_;
-  const std::string ns_;
   kube::PodFeed* const followers_;  // nullptr: there are none
   WatchHealth health_;
   PodJsonReader reader_;
@@ -152,7 +150,7 @@ PodView PodStore::View(const SelectedPods& group, AutoscalerKind kind,
 
 absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Selector& selector,
                                         bool distinct_nodes) const {
-  if (std::string why = Unusable(); !why.empty()) return absl::UnavailableError(why);
+  if (std::string why = Unusable(ns); !why.empty()) return absl::UnavailableError(why);
   std::vector<AlikePods> candidates;
   {
     absl::MutexLock lock(&mutex_);
@@ -161,9 +159,24 @@ absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Select
   return CountMatching(candidates, selector, distinct_nodes);
 }
 
-std::string PodStore::Failure() const { return FirstProblem(feeds_, &WatchHealth::Failure); }
+std::string PodStore::Failure(absl::string_view ns) const {
+  return FirstProblem(feeds_, ns, &WatchHealth::Failure);
+}
+std::string PodStore::Unusable(absl::string_view ns) const {
+  return FirstProblem(feeds_, ns, &WatchHealth::Unusable);
+}
 std::string PodStore::Unusable() const { return FirstProblem(feeds_, &WatchHealth::Unusable); }
+absl::Status PodStore::Ready(absl::string_view ns) const {
+  return FirstProblem(feeds_, ns, &WatchHealth::Ready);
+}
 absl::Status PodStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
+bool PodStore::Waits() const { return AnyWaits(feeds_); }
+
+std::vector<std::string> PodStore::Namespaces() const {
+  std::vector<std::string> namespaces;
+  for (const auto& feed : feeds_) namespaces.push_back(feed->health().ns());
+  return namespaces;
+}
 
 size_t PodStore::size() const {
   absl::MutexLock lock(&mutex_);

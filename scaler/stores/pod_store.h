@@ -45,11 +45,19 @@ class PodStore {
   absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
                                 bool distinct_nodes) const;
 
-  // "" while all watches work; else what is wrong with one.
-  std::string Failure() const;
-  // "" while the pods may be relied on; else why not (watch_health.h).
+  // "" while the watch that covers this namespace works; else what is wrong with it.
+  std::string Failure(absl::string_view ns) const;
+  // "" while the pods of this namespace may be relied on; else why not (watch_health.h).
+  std::string Unusable(absl::string_view ns) const;
+  // "" while those of all namespaces may be.
   std::string Unusable() const;
+  // Whether the first list of this namespace is in, or those of all.
+  absl::Status Ready(absl::string_view ns) const;
   absl::Status Ready() const;
+  // Whether some first list is missing and has not failed either.
+  bool Waits() const;
+  // Those of the feeds.
+  std::vector<std::string> Namespaces() const;
   size_t size() const;
 
  private:

@@ -113,5 +113,54 @@ TEST_F(FollowedStoreTest, AnswersAsAWatchOfItsOwnWould) {
   }
 }
 
+class PodStoreOfNamespacesTest : public testing::Test {
+ protected:
+  static void List(kube::WatchHandler& feed) {
+    feed.ListStarted();
+    feed.ListEnded();
+  }
+
+  SimulatedClock clock_{absl::UnixEpoch()};
+  PodStore store_{clock_, nullptr};
+  kube::WatchHandler& shop_ = store_.AddFeed("shop");
+  kube::WatchHandler& gone_ = store_.AddFeed("gone");
+};
+
+TEST_F(PodStoreOfNamespacesTest, AListThatFailsIsMissingInItsNamespaceAlone) {
+  List(shop_);
+  EXPECT_TRUE(store_.Waits());
+  gone_.StatusChanged(absl::PermissionDeniedError("forbidden"));
+  EXPECT_FALSE(store_.Waits());
+  EXPECT_EQ(store_.Ready("shop"), absl::OkStatus());
+  EXPECT_EQ(store_.Ready("gone").message(), "pods of gone are not listed yet: forbidden");
+  EXPECT_EQ(store_.Ready(), store_.Ready("gone"));
+  EXPECT_EQ(store_.Unusable("shop"), "");
+  EXPECT_EQ(store_.Unusable("gone"), "the pods of gone are not listed yet: forbidden");
+  EXPECT_EQ(store_.Count("shop", kube::Selector(), false).value_or(-1), 0);
+  EXPECT_TRUE(absl::IsUnavailable(store_.Count("gone", kube::Selector(), false).status()));
+}
+
+TEST_F(PodStoreOfNamespacesTest, AWatchThatBreaksIsBrokenInItsNamespaceAlone) {
+  List(shop_);
+  List(gone_);
+  gone_.StatusChanged(absl::PermissionDeniedError("forbidden"));
+  EXPECT_EQ(store_.Failure("shop"), "");
+  EXPECT_EQ(store_.Failure("gone"), "the watch of pods of gone fails: forbidden");
+  EXPECT_EQ(store_.Unusable("gone"), "");
+  clock_.Advance(kStaleAfter + absl::Seconds(1));
+  EXPECT_EQ(store_.Unusable("shop"), "");
+  EXPECT_NE(store_.Unusable("gone"), "");
+  EXPECT_EQ(store_.Unusable(), store_.Unusable("gone"));
+}
+
+TEST(PodStore, AWatchOfAllNamespacesIsThatOfEach) {
+  SimulatedClock clock(absl::UnixEpoch());
+  PodStore store(clock, nullptr);
+  store.AddFeed("").StatusChanged(absl::PermissionDeniedError("forbidden"));
+  EXPECT_EQ(store.Failure("shop"), "the watch of pods fails: forbidden");
+  EXPECT_EQ(store.Unusable("shop"), "the pods are not listed yet: forbidden");
+  EXPECT_FALSE(store.Ready("shop").ok());
+}
+
 }  // namespace
 }  // namespace flyball::scaler

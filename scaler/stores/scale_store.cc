@@ -19,9 +19,9 @@ enum class Source { kList, kChange, kAnswer };
 
 class ScaleStore::Kind {
  public:
-  Kind(Clock& clock, kube::ResourceInfo info) : clock_(clock), info_(std::move(info)) {}
+  Kind(Clock& clock, kube::ResourceInfo info, const std::string& ns);
 
-  void Start(const std::string& ns, const StartWatch& start);
+  void Start(const StartWatch& start);
 
   std::shared_ptr<const ObjectScale> Find(absl::string_view ns, absl::string_view name) {
     absl::MutexLock lock(&mutex_);
@@ -50,12 +50,10 @@ class ScaleStore::Kind {
     End(*found->second);
     if (found->second.use_count() == 1) objects_.erase(found);
   }
-  // Removes the objects of `ns` ("": all) that are not in `listed`.
-  void KeepOnly(absl::string_view ns, const absl::flat_hash_set<std::string>& listed) {
+  // Removes the objects that are not in `listed`.
+  void KeepOnly(const absl::flat_hash_set<std::string>& listed) {
     absl::MutexLock lock(&mutex_);
-    const std::string prefix = ns.empty() ? "" : absl::StrCat(ns, "/");
     absl::erase_if(objects_, [&](const auto& item) {
-      if (item.first.compare(0, prefix.size(), prefix) != 0) return false;
       if (listed.contains(item.first)) return false;
       End(*item.second);
       return item.second.use_count() == 1;
@@ -71,11 +69,7 @@ class ScaleStore::Kind {
     object.version.fetch_add(1, std::memory_order_release);
   }
 
-  // The first problem of its watches (watch_health.h).
-  template <typename Problem>
-  Problem First(Problem (WatchHealth::*ask)() const) const {
-    return FirstProblem(feeds_, ask);
-  }
+  const WatchHealth& health() const { return health_; }
 
  private:
   class Feed;
@@ -87,21 +81,17 @@ class ScaleStore::Kind {
     return object;
   }
 
-  Clock& clock_;
   const kube::ResourceInfo info_;
-  std::vector<std::unique_ptr<Feed>> feeds_;  // made by Start, before anybody asks
+  WatchHealth health_;
+  const std::unique_ptr<Feed> feed_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ObjectScale>> objects_ ABSL_GUARDED_BY(mutex_);
 };
 
-// One watch of the kind.
+// The handler of its watch.
 class ScaleStore::Kind::Feed : public kube::WatchHandler {
  public:
-  Feed(Kind& kind, std::string ns)
-      : kind_(kind),
-        ns_(std::move(ns)),
-        health_(absl::StrCat(kind.info_.name.ToString(), ns_.empty() ? "" : " of ", ns_),
-                kind.clock_) {}
+  explicit Feed(Kind& kind) : kind_(kind) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -111,9 +101,9 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
     kind_.Learn(*scale, Source::kList);
   }
   void ListEnded() override {
-    kind_.KeepOnly(ns_, listed_);
+    kind_.KeepOnly(listed_);
     listed_ = {};
-    health_.Listed();
+    kind_.health_.Listed();
   }
   void Changed(kube::ChangeType type, absl::string_view json) override {
     const absl::StatusOr<kube::Scale> scale = Read(json);
@@ -124,9 +114,7 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
       kind_.Learn(*scale, Source::kChange);
     }
   }
-  void StatusChanged(const absl::Status& status) override { health_.StatusChanged(status); }
-
-  const WatchHealth& health() const { return health_; }
+  void StatusChanged(const absl::Status& status) override { kind_.health_.StatusChanged(status); }
 
  private:
   absl::StatusOr<kube::Scale> Read(absl::string_view json) {
@@ -139,18 +127,18 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
   }
 
   Kind& kind_;
-  const std::string ns_;
-  WatchHealth health_;
   absl::flat_hash_set<std::string> listed_;
 };
 
-void ScaleStore::Kind::Start(const std::string& ns, const StartWatch& start) {
-  feeds_.push_back(std::make_unique<Feed>(*this, ns));
-  start(info_, ns, *feeds_.back());
-}
+ScaleStore::Kind::Kind(Clock& clock, kube::ResourceInfo info, const std::string& ns)
+    : info_(std::move(info)),
+      health_(info_.name.ToString(), ns, clock),
+      feed_(std::make_unique<Feed>(*this)) {}
 
-ScaleStore::ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start)
-    : clock_(clock), namespaces_(std::move(namespaces)), start_(std::move(start)) {}
+void ScaleStore::Kind::Start(const StartWatch& start) { start(info_, health_.ns(), *feed_); }
+
+ScaleStore::ScaleStore(Clock& clock, const std::vector<std::string>& namespaces, StartWatch start)
+    : clock_(clock), all_namespaces_(namespaces.empty()), start_(std::move(start)) {}
 ScaleStore::~ScaleStore() = default;
 
 bool ScaleStore::Reads(const kube::ResourceInfo& target) {
@@ -163,37 +151,33 @@ bool ScaleStore::Reads(const kube::ResourceInfo& target) {
 ScaleStore::Place ScaleStore::Find(const kube::ResourceInfo& target, absl::string_view ns,
                                    absl::string_view name) {
   absl::MutexLock lock(&mutex_);
-  std::unique_ptr<Kind>& kind = kinds_[target.name];
+  const KindKey key = KeyOf(target, ns);
+  std::unique_ptr<Kind>& kind = kinds_[key];
   if (kind == nullptr) {
-    kind = std::make_unique<Kind>(clock_, target);
-    if (namespaces_.empty()) kind->Start("", start_);
-    for (const std::string& space : namespaces_) kind->Start(space, start_);
+    kind = std::make_unique<Kind>(clock_, target, key.second);
+    kind->Start(start_);
   }
   return {.object = kind->Find(ns, name), .kind = kind.get()};
 }
 
 ScaleStore::Usable ScaleStore::IsUsable(const Kind& kind) {
-  if (kind.First(&WatchHealth::Unusable).empty()) return Usable::kYes;
+  if (kind.health().Unusable().empty()) return Usable::kYes;
   // A list that fails is not waited for: a request for the one object either succeeds or says why
   // not.
-  const bool waiting =
-      !kind.First(&WatchHealth::Ready).ok() && kind.First(&WatchHealth::Failure).empty();
-  return waiting ? Usable::kNotListed : Usable::kBroken;
+  return kind.health().Waits() ? Usable::kNotListed : Usable::kBroken;
 }
 
-std::string ScaleStore::Failure(const Kind& kind) { return kind.First(&WatchHealth::Failure); }
+std::string ScaleStore::Failure(const Kind& kind) { return kind.health().Failure(); }
 
 absl::Status ScaleStore::Ready() const {
   absl::MutexLock lock(&mutex_);
-  for (const auto& [name, kind] : kinds_) {
-    RETURN_IF_ERROR(kind->First(&WatchHealth::Ready));
-  }
+  for (const auto& [key, kind] : kinds_) RETURN_IF_ERROR(kind->health().Ready());
   return absl::OkStatus();
 }
 
 void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scale) {
   absl::MutexLock lock(&mutex_);
-  if (const auto found = kinds_.find(target.name); found != kinds_.end()) {
+  if (const auto found = kinds_.find(KeyOf(target, scale.ns)); found != kinds_.end()) {
     found->second->Learn(scale, Source::kAnswer);
   }
 }

@@ -1,5 +1,6 @@
 // The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, taken from
-// watches of the objects themselves. The watches of a kind start when it is first asked for.
+// watches of the objects themselves. The watch of a kind starts when it is first asked for, in each
+// namespace by itself unless all are watched.
 //
 // Thread-safe. An ObjectScale stands for one object. While that object does not exist, its scale is
 // nullptr.
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -26,7 +28,7 @@ namespace flyball::scaler {
 
 class ScaleStore {
  public:
-  class Kind;
+  class Kind;  // one kind of targets, in one namespace or in all: what one watch tells
   // One object's scale. `version` changes whenever the scale does.
   struct ObjectScale {
     Snapshot<kube::Scale> scale;
@@ -42,20 +44,20 @@ class ScaleStore {
       std::function<void(const kube::ResourceInfo&, const std::string& ns, kube::WatchHandler&)>;
 
   // The clock outlives the store, and the store outlives the watches. `namespaces` empty: all.
-  ScaleStore(Clock& clock, std::vector<std::string> namespaces, StartWatch start);
+  ScaleStore(Clock& clock, const std::vector<std::string>& namespaces, StartWatch start);
   ~ScaleStore();
 
   // Whether objects of that kind contain their scale, so that a watch of them is enough.
   static bool Reads(const kube::ResourceInfo& target);
 
-  // The place of an object of a kind for which Reads is true. The first call for a kind starts its
-  // watches.
+  // The place of an object of a kind for which Reads is true. The first call for a kind, or for a
+  // kind in a namespace, starts its watch.
   Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
 
   enum class Usable { kNotListed, kYes, kBroken };
   // Whether what is known of a kind may be relied on.
   static Usable IsUsable(const Kind& kind);
-  // Why the watches of a kind fail; "": they do not.
+  // Why the watch of a kind fails; "": it does not.
   static std::string Failure(const Kind& kind);
   absl::Status Ready() const;
 
@@ -63,11 +65,17 @@ class ScaleStore {
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
 
  private:
+  using KindKey = std::pair<kube::GroupResource, std::string>;  // and the namespace; "": all
+
+  KindKey KeyOf(const kube::ResourceInfo& target, absl::string_view ns) const {
+    return {target.name, std::string(all_namespaces_ ? "" : ns)};
+  }
+
   Clock& clock_;
-  const std::vector<std::string> namespaces_;
+  const bool all_namespaces_;
   const StartWatch start_;
   mutable absl::Mutex mutex_;
-  absl::flat_hash_map<kube::GroupResource, std::unique_ptr<Kind>> kinds_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<KindKey, std::unique_ptr<Kind>> kinds_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::scaler

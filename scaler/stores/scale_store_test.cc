@@ -1,5 +1,6 @@
 #include "scaler/stores/scale_store.h"
 
+#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -70,6 +71,46 @@ TEST_F(ScaleStoreTest, WhatTheWatchTellsCountsAlsoWhenAListDidNotHaveItYet) {
   watch_->ListEnded();
   watch_->Changed(kube::ChangeType::kAdded, Deployment("new", 9, 1));
   EXPECT_EQ(Known(), "new");
+}
+
+class ScaleStoreOfNamespacesTest : public testing::Test {
+ protected:
+  void List(const std::string& ns, const std::string& json) {
+    watches_[ns]->ListStarted();
+    if (!json.empty()) watches_[ns]->Listed(json);
+    watches_[ns]->ListEnded();
+  }
+
+  SimulatedClock clock_{absl::UnixEpoch()};
+  std::map<std::string, kube::WatchHandler*> watches_;
+  ScaleStore store_{clock_, {"shop", "gone"}, [this](const auto&, const auto& ns, auto& handler) {
+                      watches_[ns] = &handler;
+                    }};
+};
+
+TEST_F(ScaleStoreOfNamespacesTest, AWatchThatFailsIsBrokenInItsNamespaceAlone) {
+  const ScaleStore::Place shop = store_.Find(kDeployments, "shop", "web");
+  EXPECT_FALSE(watches_.contains("gone")) << "nobody has asked for it";
+  const ScaleStore::Place gone = store_.Find(kDeployments, "gone", "web");
+  List("shop", Deployment("a", 5, 3));
+  EXPECT_EQ(ScaleStore::IsUsable(*shop.kind), ScaleStore::Usable::kYes);
+  EXPECT_EQ(ScaleStore::IsUsable(*gone.kind), ScaleStore::Usable::kNotListed);
+  watches_["gone"]->StatusChanged(absl::PermissionDeniedError("forbidden"));
+  EXPECT_EQ(ScaleStore::IsUsable(*shop.kind), ScaleStore::Usable::kYes);
+  EXPECT_EQ(ScaleStore::IsUsable(*gone.kind), ScaleStore::Usable::kBroken);
+  EXPECT_EQ(ScaleStore::Failure(*shop.kind), "");
+  EXPECT_EQ(ScaleStore::Failure(*gone.kind),
+            "the watch of deployments.apps of gone fails: forbidden");
+}
+
+TEST_F(ScaleStoreOfNamespacesTest, AListTellsNothingOfAnotherNamespace) {
+  const ScaleStore::Place shop = store_.Find(kDeployments, "shop", "web");
+  store_.Find(kDeployments, "gone", "web");
+  List("shop", Deployment("a", 5, 3));
+  List("gone", "");
+  ASSERT_NE(shop.object->scale.Get(), nullptr);
+  store_.Learn(kDeployments, Answer("a", 6, 4));
+  EXPECT_EQ(shop.object->scale.Get()->spec_replicas, 4);
 }
 
 }  // namespace

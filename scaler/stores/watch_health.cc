@@ -7,6 +7,11 @@
 
 namespace flyball::scaler {
 
+WatchHealth::WatchHealth(absl::string_view what, std::string ns, Clock& clock)
+    : ns_(std::move(ns)),
+      what_(absl::StrCat(what, ns_.empty() ? "" : " of ", ns_)),
+      clock_(clock) {}
+
 void WatchHealth::Listed() {
   absl::MutexLock lock(&mutex_);
   listed_ = true;
@@ -21,9 +26,11 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
     }
     failing_since_.reset();
   } else if (!failing_since_.has_value()) {
-    // While the first list is missing nothing is logged here, since Ready reports that.
-    said_failing_ = listed_;
-    if (listed_) {
+    // While the first list of all namespaces is missing nothing is logged here, since Ready reports
+    // that. One namespace may fail for good while we are ready, though not because a kind is not
+    // defined, which counts as an empty list.
+    said_failing_ = listed_ || (!ns_.empty() && !absl::IsNotFound(status));
+    if (said_failing_) {
       spdlog::warn("scaler: the watch of {} fails: {}", what_, std::string(status.message()));
     }
     failing_since_ = clock_.MonotonicNow();
@@ -53,10 +60,16 @@ std::string WatchHealth::Unusable() const {
 }
 
 absl::Status WatchHealth::Ready() const {
+  if (fine()) return absl::OkStatus();
   absl::MutexLock lock(&mutex_);
   if (listed_) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(
       what_, " are not listed yet", failure_.ok() ? "" : absl::StrCat(": ", failure_.message())));
+}
+
+bool WatchHealth::Waits() const {
+  absl::MutexLock lock(&mutex_);
+  return !listed_ && !failing_since_.has_value();
 }
 
 }  // namespace flyball::scaler

@@ -1,8 +1,12 @@
 // How well one watch works: whether its first list is in, and since when it has been failing.
 //
+// Where each namespace has watches of its own, an autoscaler depends on those of its namespace
+// alone: one that is gone, or that we may not read any more, must not stop the others.
+//
 // Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -10,6 +14,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 
@@ -20,12 +25,15 @@ inline constexpr absl::Duration kStaleAfter = absl::Seconds(60);
 
 class WatchHealth {
  public:
-  // `what` names the objects in messages: "pods". The clock outlives it.
-  WatchHealth(std::string what, Clock& clock) : what_(std::move(what)), clock_(clock) {}
+  // `what` names the objects in messages: "pods". The watch is of those of `ns` ("": of all). The
+  // clock outlives it.
+  WatchHealth(absl::string_view what, std::string ns, Clock& clock);
 
   void Listed();
   void StatusChanged(const absl::Status& status);
 
+  const std::string& ns() const { return ns_; }
+  bool Covers(absl::string_view ns) const { return ns_.empty() || ns_ == ns; }
   // Whether the first list is in and the watch works. Costs the load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
   // "" while it works; else what is wrong with it.
@@ -35,12 +43,15 @@ class WatchHealth {
   std::string Unusable() const;
   // OK once the first list is in, also while the watch fails; this is for readiness checks.
   absl::Status Ready() const;
+  // Whether the first list is missing and has not failed either.
+  bool Waits() const;
 
  private:
   void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     fine_.store(listed_ && !failing_since_.has_value(), std::memory_order_release);
   }
 
+  const std::string ns_;
   const std::string what_;
   Clock& clock_;
   mutable absl::Mutex mutex_;
@@ -59,6 +70,24 @@ Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const
     if (Problem problem = (watch->health().*ask)(); problem != Problem()) return problem;
   }
   return Problem();
+}
+
+// The same over those watches alone that cover the namespace.
+template <typename Watches, typename Problem>
+Problem FirstProblem(const Watches& watches, absl::string_view ns,
+                     Problem (WatchHealth::*ask)() const) {
+  for (const auto& watch : watches) {
+    if (!watch->health().Covers(ns)) continue;
+    if (Problem problem = (watch->health().*ask)(); problem != Problem()) return problem;
+  }
+  return Problem();
+}
+
+// Whether some of the watches is still waited for.
+template <typename Watches>
+bool AnyWaits(const Watches& watches) {
+  return std::any_of(watches.begin(), watches.end(),
+                     [](const auto& watch) { return watch->health().Waits(); });
 }
 
 }  // namespace flyball::scaler
