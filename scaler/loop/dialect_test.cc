@@ -101,6 +101,34 @@ TEST(ScalerDialect, AMinimumOfZeroShowsTheGateWhereWeAct) {
   EXPECT_EQ(world.Replicas("web"), 4);
 }
 
+// Also when it is the first of its cluster, long after the last look at the version: a target that
+// was put to sleep without the mark would never wake.
+TEST(ScalerDialect, TheFirstMinimumOfZeroShowsTheGateAtOnce) {
+  LoopWorld world(Auto());
+  world.api.SetVersion("36");
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 20'000);
+  const std::string metric = ExternalMetricJson("queue", "10");
+  world.PutHpa("web", metric);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  const int looks = world.api.CountRequests("GET", "/version");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Seconds(1));
+    return world.api.CountRequests("GET", "/version") > looks;
+  }));
+  world.metrics.SetExternal("queue", 0);
+  world.PutHpa("web", metric, kNoWindow);
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.Next("web") && world.Replicas("web") == 0; }));
+  EXPECT_EQ(world.api.CountRequests("GET", "/version"), looks + 1) << "it is too late to tell";
+  EXPECT_TRUE(ConditionIsTrue(world.diary.last("web").decision.status, kScaledToZero));
+  world.metrics.SetExternal("queue", 35'000);
+  for (int i = 0; i < 5 && world.Replicas("web") == 0; ++i) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
 // A cluster that is upgraded while a target sleeps.
 class UpgradedWorld : public LoopWorld {
  public:
