@@ -14,6 +14,7 @@
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/triggers/activation.h"
 #include "scaler/triggers/trigger.h"
+#include "scaler/views/status_json.h"
 
 namespace flyball::scaler {
 namespace {
@@ -347,10 +348,10 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
   const char* const resource =
       key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers";
   const absl::Duration healed = writer.WatchHealedAt(resource);
-  const bool deaf =
-      writer.WatchIsBroken(resource) ||
-      (healed >= writer.last_asked_for() && writer.last_write_sent() < healed + kLongestCall);
-  const absl::Duration knew = deaf ? writer.last_asked_for() : writer.last_write_sent();
+  const absl::Duration asked = writer.last_asked_for(AutoscalerPath(key));
+  const bool deaf = writer.WatchIsBroken(resource) ||
+                    (healed >= asked && writer.last_write_sent() < healed + kLongestCall);
+  const absl::Duration knew = deaf ? asked : writer.last_write_sent();
   std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
   std::erase_if(valid, [&](ManagedPtr& managed) {
     if (managed != nullptr) managed = ScheduledAt(managed, mode_, writer.last_write_wall());

@@ -109,7 +109,7 @@ class SimulatedReplica::Transport : public http::HttpTransport {
         self.last_write_wall_ = sent_wall;
       }
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
-        self.last_asked_for_ = self.world_.time.now();
+        self.last_asked_for_[call.target] = self.world_.time.now();
       }
       return self.world_.cluster.Serve(call, self.options_.index);
     });

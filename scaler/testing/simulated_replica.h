@@ -125,8 +125,11 @@ class SimulatedReplica {
   absl::Duration last_write_sent() const { return last_write_sent_; }
   // What its clock said then.
   absl::Time last_write_wall() const { return last_write_wall_; }
-  // When it was last answered a request for a single autoscaler.
-  absl::Duration last_asked_for() const { return last_asked_for_; }
+  // When it was last answered a request for the autoscaler with that path. Zero: never.
+  absl::Duration last_asked_for(const std::string& path) const {
+    const auto asked = last_asked_for_.find(path);
+    return asked == last_asked_for_.end() ? absl::ZeroDuration() : asked->second;
+  }
   const Options& options() const { return options_; }
   LoopWiring& wiring() { return *wiring_; }
 
@@ -185,7 +188,8 @@ class SimulatedReplica {
   bool in_round_ = false;
   int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
-  absl::Duration last_write_sent_, last_asked_for_;
+  absl::Duration last_write_sent_;
+  std::map<std::string, absl::Duration> last_asked_for_;  // by path
   absl::Time last_write_wall_;
   std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
