@@ -196,7 +196,7 @@ std::string AutoscalerStore::Unusable(const AutoscalerKey& key) const {
 }
 
 absl::Status AutoscalerStore::Ready(absl::string_view ns) const {
-  return FirstProblem(feeds_, ns, &WatchHealth::Ready);
+  return FirstProblem(feeds_, &WatchHealth::Ready, ns);
 }
 absl::Status AutoscalerStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
 bool AutoscalerStore::Waits() const { return AnyWaits(feeds_); }

@@ -160,14 +160,14 @@ absl::StatusOr<int64_t> PodStore::Count(absl::string_view ns, const kube::Select
 }
 
 std::string PodStore::Failure(absl::string_view ns) const {
-  return FirstProblem(feeds_, ns, &WatchHealth::Failure);
+  return FirstProblem(feeds_, &WatchHealth::Failure, ns);
 }
 std::string PodStore::Unusable(absl::string_view ns) const {
-  return FirstProblem(feeds_, ns, &WatchHealth::Unusable);
+  return FirstProblem(feeds_, &WatchHealth::Unusable, ns);
 }
 std::string PodStore::Unusable() const { return FirstProblem(feeds_, &WatchHealth::Unusable); }
 absl::Status PodStore::Ready(absl::string_view ns) const {
-  return FirstProblem(feeds_, ns, &WatchHealth::Ready);
+  return FirstProblem(feeds_, &WatchHealth::Ready, ns);
 }
 absl::Status PodStore::Ready() const { return FirstProblem(feeds_, &WatchHealth::Ready); }
 bool PodStore::Waits() const { return AnyWaits(feeds_); }

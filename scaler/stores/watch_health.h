@@ -63,21 +63,13 @@ class WatchHealth {
 };
 
 // The first result of `ask` (Failure, Unusable or Ready) that is not empty or OK, over several
-// watches, each of which is a pointer to something with a health().
+// watches, each of which is a pointer to something with a health(); with `ns` over those alone that
+// cover this namespace.
 template <typename Watches, typename Problem>
-Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const) {
+Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const,
+                     std::optional<absl::string_view> ns = std::nullopt) {
   for (const auto& watch : watches) {
-    if (Problem problem = (watch->health().*ask)(); problem != Problem()) return problem;
-  }
-  return Problem();
-}
-
-// The same over those watches alone that cover the namespace.
-template <typename Watches, typename Problem>
-Problem FirstProblem(const Watches& watches, absl::string_view ns,
-                     Problem (WatchHealth::*ask)() const) {
-  for (const auto& watch : watches) {
-    if (!watch->health().Covers(ns)) continue;
+    if (ns.has_value() && !watch->health().Covers(*ns)) continue;
     if (Problem problem = (watch->health().*ask)(); problem != Problem()) return problem;
   }
   return Problem();

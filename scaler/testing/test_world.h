@@ -414,10 +414,10 @@ class LoopWorld {
 
   // A Deployment whose pods have the label app=NAME, with `replicas` of them running and ready.
   void AddDeployment(const std::string& name, int replicas, const std::string& ns = "shop") {
-    api.Put(absl::StrCat(
-        R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":")", ns,
-        R"(","name":")", name, R"("},"spec":{"replicas":)", replicas, R"(,"selector":{"matchLabels":{"app":")", name,
-        R"("}}},"status":{"replicas":)", replicas, "}}"));
+    api.Put(absl::StrCat(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":")",
+                         ns, R"(","name":")", name, R"("},"spec":{"replicas":)", replicas,
+                         R"(,"selector":{"matchLabels":{"app":")", name,
+                         R"("}}},"status":{"replicas":)", replicas, "}}"));
     for (int i = 0; i < replicas; ++i) AddPod(name, absl::StrCat(name, "-", i), ns);
   }
   void AddPod(const std::string& app, const std::string& name, const std::string& ns = "shop") {
