@@ -9,10 +9,13 @@ import os
 import pathlib
 import socket
 import tempfile
+import threading
 
 _FIRST, _IN_A_BLOCK, _BLOCKS = 20_700, 600, 20
 _locks = {}  # process -> the open file that says whose block it is; a fork takes another one
 _next = 0  # in the block: where it begins anew, the ports given out first are long in use or done with
+# Tests of one process run in threads. Two gRPC servers on the same port would both listen, and share its connections.
+_one_at_a_time = threading.Lock()
 
 
 def free() -> int:
@@ -22,15 +25,16 @@ def free() -> int:
 def free_row(count: int) -> int:
     """The first of so many ports, one after the other, that nobody listens on and that were not given out a short while before."""
     global _next  # pylint: disable=global-statement
-    block = _own_block()
-    for _ in block:
-        if _next + count > len(block):
-            _next = 0
-        row = block[_next:_next + count]
-        if all(_is_free(port) for port in row):
-            _next += count
-            return row.start
-        _next += 1
+    with _one_at_a_time:
+        block = _own_block()
+        for _ in block:
+            if _next + count > len(block):
+                _next = 0
+            row = block[_next:_next + count]
+            if all(_is_free(port) for port in row):
+                _next += count
+                return row.start
+            _next += 1
     raise SystemError(f"no {count} ports in a row are free from {block.start} to {block.stop}")
 
 
