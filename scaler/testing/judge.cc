@@ -114,7 +114,8 @@ std::array<ScalerState*, 3> Judge::MemoriesOf(const Managed& managed) {
           &by_return_[{managed.key, cluster_.Returns(managed.key)}], &by_key_[managed.key]};
 }
 
-void Judge::Note(const Managed& managed, int32_t recommendation, absl::Duration when) {
+void Judge::Note(int replica, const Managed& managed, int32_t recommendation, absl::Duration when) {
+  noted_[managed.key].push_back({.replica = replica, .when = when, .over = time_.now()});
   // One that no window asks for makes room for the next, as in the original.
   const std::optional<Behavior>& behavior = managed.autoscaler.behavior;
   const absl::Duration window =
@@ -179,7 +180,7 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
       RecordInitialRecommendation(decision.current, kSimulationStart + when, *state);
     }
   }
-  if (acts && followed) Note(*record.managed, decision.recommendation, when);
+  if (acts && followed) Note(replica, *record.managed, decision.recommendation, when);
 }
 
 std::string Judge::LastDecisions(const AutoscalerKey& key) const {
@@ -222,7 +223,7 @@ void Judge::OnRound(int replica, const RoundRecord& round) {
   for (const AutoscalerKey* key : round.keys) {
     if (AnotherMayWrite(replica, *key)) continue;  // it has not noticed yet that it is no owner
     const ManagedPtr managed = cluster_.Autoscaler(*key, time_.now()).back();
-    if (managed != nullptr) Note(*managed, steady_.at({replica, *key}), time_.now());
+    if (managed != nullptr) Note(replica, *managed, steady_.at({replica, *key}), time_.now());
   }
 }
 
@@ -266,16 +267,25 @@ int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& ta
 
 void Judge::OnForeignScale(const SimulatedCluster::Target& target) { foreign_[target] = Wall(); }
 
-// Without the last removal before somebody else's change.
-ScalerState Judge::WithoutHidden(const SimulatedCluster::Target& target, ScalerState state) const {
-  const auto foreign = foreign_.find(target);
-  if (foreign == foreign_.end()) return state;
+// Without the last removal before somebody else's change, and without what one that is dead
+// recommended before it and wrote down nowhere.
+ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
+                                 ScalerState state) const {
   ScaleEvent* last = nullptr;
   for (ScaleEvent& removed : state.scale_downs) {
-    if (removed.time > foreign->second) continue;
+    if (removed.time > foreign) continue;
     if (last == nullptr || removed.time > last->time) last = &removed;
   }
   if (last != nullptr) last->change = 0;
+  const auto noted = noted_.find(key);
+  if (noted == noted_.end()) return state;
+  for (const Noted& one : noted->second) {
+    const SimulatedReplica& replica = *replicas_[static_cast<size_t>(one.replica)];
+    const absl::Time time = kSimulationStart + one.when;
+    if (replica.alive() || one.over <= replica.last_saved() || time > foreign) continue;
+    std::erase_if(state.recommendations,
+                  [&](const Recommendation& made) { return made.time == time; });
+  }
   return state;
 }
 
@@ -293,8 +303,8 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
         added.time = clocks_differ ? Wall() : added.time + kLongestCall;
       }
       least = std::min(least, Decide(managed, target, current, *pods, since, state));
-      if (foreign_.contains(target)) {
-        const ScalerState without = WithoutHidden(target, std::move(state));
+      if (const auto foreign = foreign_.find(target); foreign != foreign_.end()) {
+        const ScalerState without = WithoutHidden(managed.key, foreign->second, std::move(state));
         least = std::min(least, Decide(managed, target, current, *pods, since, without));
       }
     }

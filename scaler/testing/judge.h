@@ -43,8 +43,9 @@ class Judge {
   void OnSteady(int replica, const AutoscalerKey& key, int32_t recommendation);
   void OnRound(int replica, const RoundRecord& round);
   void OnScaleWrite(const SimulatedCluster::ScaleWrite& write);
-  // To be called before somebody else scales the target. An owner that dies before it has written
-  // down its last removal leaves the count as its only trace, and that changes once more then.
+  // To be called before somebody else scales the target. What an owner decided since it last wrote
+  // down what it remembers, and its last removal, leave the count as their only trace when it dies,
+  // and that changes once more then.
   void OnForeignScale(const SimulatedCluster::Target& target);
   // Checks that no autoscaler has two replicas that may write now.
   void Look();
@@ -70,14 +71,14 @@ class Judge {
 
   bool AnotherMayWrite(int replica, const AutoscalerKey& key) const;
   std::array<ScalerState*, 3> MemoriesOf(const Managed& managed);
-  void Note(const Managed& managed, int32_t recommendation, absl::Duration when);
+  void Note(int replica, const Managed& managed, int32_t recommendation, absl::Duration when);
   absl::Time Wall() const { return kSimulationStart + time_.now(); }
   int32_t Decide(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
                  const std::vector<SimulatedPod>& pods, absl::Duration since,
                  const ScalerState& state);
   int32_t Least(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
                 absl::Duration since);
-  ScalerState WithoutHidden(const SimulatedCluster::Target& target, ScalerState state) const;
+  ScalerState WithoutHidden(const AutoscalerKey& key, absl::Time foreign, ScalerState state) const;
   // Why a target must not be zero now; "": it may.
   std::string WhyNotZero(const Managed& managed, const SimulatedCluster::Target& target,
                          absl::Duration since);
@@ -101,6 +102,12 @@ class Judge {
   std::map<std::string, absl::Duration> last_active_;        // by uid: when a trigger was
   std::map<SimulatedCluster::Target, absl::Time> foreign_;   // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;  // what each replica recommends
+  struct Noted {
+    int replica = 0;
+    absl::Duration when;
+    absl::Duration over;  // when its cycle was over: only then it is remembered
+  };
+  std::map<AutoscalerKey, std::vector<Noted>> noted_;  // who recommended something
   std::vector<std::string> wrong_;
   std::map<AutoscalerKey, std::deque<Decided>> decided_;
   int writes_ = 0;

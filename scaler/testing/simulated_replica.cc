@@ -111,7 +111,10 @@ class SimulatedReplica::Transport : public http::HttpTransport {
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
         self.last_asked_for_[call.target] = self.world_.time.now();
       }
-      return self.world_.cluster.Serve(call, self.options_.index);
+      http::HttpAnswer answer = self.world_.cluster.Serve(call, self.options_.index);
+      const bool saves = call.method != "GET" && absl::StrContains(call.target, "/configmaps");
+      if (saves && answer.status < 300) self.last_saved_ = sent;
+      return answer;
     });
   }
   absl::Status Stream(const http::HttpCall&,

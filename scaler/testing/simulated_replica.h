@@ -130,6 +130,8 @@ class SimulatedReplica {
     const auto asked = last_asked_for_.find(path);
     return asked == last_asked_for_.end() ? absl::ZeroDuration() : asked->second;
   }
+  // When it last sent what it remembers, of what arrived. Zero: never.
+  absl::Duration last_saved() const { return last_saved_; }
   const Options& options() const { return options_; }
   LoopWiring& wiring() { return *wiring_; }
 
@@ -189,6 +191,7 @@ class SimulatedReplica {
   int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
   absl::Duration last_write_sent_;
+  absl::Duration last_saved_;
   std::map<std::string, absl::Duration> last_asked_for_;  // by path
   absl::Time last_write_wall_;
   std::unique_ptr<http::HttpTransport> transport_;
