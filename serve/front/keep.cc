@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
@@ -76,6 +77,18 @@ std::optional<uint16_t> PortOf(const Node& object) {
   return read ? std::optional(static_cast<uint16_t>(number)) : std::nullopt;
 }
 
+// The routes that its status names.
+front::HostRoutes HostsOf(const Node& object) {
+  const auto list = [http = Find(object.Find("status"), "http")](absl::string_view key) {
+    std::vector<std::string> texts;
+    const Node* const items = Find(http, key);
+    if (items == nullptr) return std::string();
+    for (const Node& item : items->items) texts.push_back(item.text);
+    return absl::StrJoin(texts, ",");
+  };
+  return front::ReadHostRoutes(list("hosts"), "", list("headers")).value_or(front::HostRoutes());
+}
+
 }  // namespace
 
 ServeFront::Stock ServeFront::TakeStock() const {
@@ -113,18 +126,20 @@ absl::Duration ServeFront::Keep() {
   const Stock stock = TakeStock();
   Remove(stock.ended);
   for (const std::string& name : stock.unsettled) {
-    const absl::Status port = TakePort(name);
+    absl::Status written = TakePort(name);
+    if (written.ok()) written = WriteHosts(name);
     {
       absl::MutexLock lock(&mutex_);
       const auto found = records_.find(name);
       if (found == records_.end()) continue;
-      found->second.problem = std::string(port.message());
+      found->second.problem = std::string(written.message());
     }
-    if (!port.ok()) continue;
+    if (!written.ok()) continue;
     FollowPods(name);
     AddOrChange(name);
     WriteSlices(name);
   }
+  ForgetHosts();
   BeginServingIfComplete();
   const bool settled =
       stock.unsettled.empty() && serving_ && (settings_.envoy_selector.empty() || envoys_followed_);
@@ -162,6 +177,7 @@ void ServeFront::BeginAnewIfReleased() {
   for (const auto& [name, ns] : gone) pods_.Forget(name, ns);
   listed_ = serving_ = false;
   expected_.clear();
+  had_hosts_.clear();
   ports_ = PortBook(settings_.first_port, settings_.last_port);
 }
 
@@ -214,6 +230,7 @@ void ServeFront::ListService(absl::string_view json_text) {
       absl::StrCat(metadata->FindText("namespace"), "/", metadata->FindText("name"));
   if (WillBeCarried(json_text)) expected_.insert(name);
   if (const auto port = PortOf(*object)) ports_.Keep(name, *port);
+  if (front::HostRoutes had = HostsOf(*object); !had.empty()) had_hosts_[name] = std::move(had);
 }
 
 // The port is written into the status before any Envoy listens on it, so that it is the same after
@@ -323,12 +340,14 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
       if (found->second.claim != 0) continue;  // it is carried anew
       ns = found->second.service.ns;
       records_.erase(found);
+      hosts_changed_ = true;  // others may have its hosts now
     }
     pods_.Forget(name, ns);
     session()->front.RemoveService(name, Now());
     ports_.Free(name, deps_.clock.MonotonicNow());
     expected_.erase(name);
     spdlog::info("front: {} is not carried any more", name);
+    keeper_.Wake();
   }
 }
 
@@ -350,6 +369,11 @@ void ServeFront::BeginServingIfComplete() {
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   session()->front.BeginServing(Now());
+  {
+    absl::MutexLock lock(&mutex_);
+    hosts_changed_ = true;  // they are written down now
+  }
+  keeper_.Wake();
 }
 
 }  // namespace flyball::serve

@@ -1,36 +1,110 @@
 // The part of the keeper that assigns hosts: several Autoscalers may ask for the same one.
 #include <spdlog/spdlog.h>
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "kube/objects/object_json.h"
+#include "scaler/spec/own_spec.h"
 #include "serve/front/serve_front.h"
 
 namespace flyball::serve {
+
+using nlohmann::json;
 
 void ServeFront::GrantHosts() {
   std::vector<std::pair<std::string, std::string>> news;  // service, what is refused
   {
     absl::MutexLock lock(&mutex_);
     if (!std::exchange(hosts_changed_, false)) return;
-    std::vector<front::HostClaim> claims;
-    for (const auto& [name, record] : records_) {
-      const bool known = record.created < absl::InfiniteFuture();
-      if (!known || record.claim == 0 || record.service.http.hosts.empty()) continue;
-      claims.push_back({name, record.created, record.service.http.hosts});
-    }
     std::map<std::string, front::HostGrant> grants =
-        front::GrantHosts(std::move(claims), settings_.hosts);
+        front::GrantHosts(HostClaims(), settings_.hosts);
     for (auto& [name, record] : records_) {
       if (record.claim == 0) continue;  // it may be carried anew in a moment, with the same hosts
       const auto granted = grants.find(name);
       front::HostGrant grant =
           granted == grants.end() ? front::HostGrant() : std::move(granted->second);
       if (grant.refused != record.hosts.refused) news.emplace_back(name, grant.refused);
-      record.changed |= grant.routes != record.hosts.routes;
+      record.changed |= grant.routes != record.hosts.routes || grant.routes != Had(name);
       record.hosts = std::move(grant);
     }
   }
   for (const auto& [name, refused] : news) TellOfHosts(name, refused);
+}
+
+// Nobody else gets meanwhile what a service had that is not known yet after the start, or that may
+// be carried anew in a moment.
+std::vector<front::HostClaim> ServeFront::HostClaims() const {
+  std::vector<front::HostClaim> claims;
+  std::set<std::string> asked;
+  for (const auto& [name, record] : records_) {
+    if (record.claim == 0) {
+      claims.push_back({name, record.created, record.hosts.routes, Had(name)});
+    } else if (record.created < absl::InfiniteFuture()) {
+      claims.push_back({name, record.created, record.service.http.hosts, Had(name)});
+    } else {
+      continue;
+    }
+    asked.insert(name);
+  }
+  for (const auto& [name, had] : had_hosts_) {
+    if (serving_ || asked.contains(name)) continue;
+    claims.push_back({name, absl::InfinitePast(), had, had});
+  }
+  return claims;
+}
+
+front::HostRoutes ServeFront::Had(const std::string& name) const {
+  const auto had = had_hosts_.find(name);
+  return had == had_hosts_.end() ? front::HostRoutes() : had->second;
+}
+
+absl::Status ServeFront::PatchHosts(const std::string& name, const front::HostRoutes& routes) {
+  const size_t slash = name.find('/');
+  const std::string path =
+      kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, name.substr(0, slash),
+                       scaler::kOwnPlural, name.substr(slash + 1), "status");
+  json http = {{"hosts", nullptr}, {"headers", nullptr}};
+  if (!routes.empty()) http["hosts"] = front::TextsOf(routes.places);
+  if (!routes.headers.empty()) http["headers"] = front::TextsOf(routes.headers);
+  return client_->MergePatch(path, json{{"status", {{"http", http}}}}.dump()).status();
+}
+
+// Hosts are written into the status before any Envoy leads them to the service, so that nobody
+// takes them away after a restart. Before it is known which services there are, nothing is decided.
+absl::Status ServeFront::WriteHosts(const std::string& name) {
+  front::HostRoutes routes;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end() || found->second.claim == 0) return absl::OkStatus();
+    routes = found->second.hosts.routes;
+  }
+  if (!serving_ || routes == Had(name)) return absl::OkStatus();
+  const absl::Status stored = PatchHosts(name, routes);
+  if (!stored.ok()) {
+    return absl::Status(stored.code(), absl::StrCat("its hosts can't be written to its status: ",
+                                                    stored.message()));
+  }
+  had_hosts_[name] = std::move(routes);
+  return absl::OkStatus();
+}
+
+// What is not carried any more has no hosts either. Else it could take them from others later.
+void ServeFront::ForgetHosts() {
+  if (!serving_) return;
+  std::vector<std::string> gone;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [name, had] : had_hosts_) {
+      if (!records_.contains(name)) gone.push_back(name);
+    }
+  }
+  for (const std::string& name : gone) {
+    const absl::Status stored = PatchHosts(name, front::HostRoutes());
+    if (stored.ok() || absl::IsNotFound(stored)) had_hosts_.erase(name);
+  }
 }
 
 void ServeFront::TellOfHosts(const std::string& name, const std::string& refused) {

@@ -3,8 +3,8 @@
 //
 // A service is carried from the moment that its scale was read, its pods are listed and its port is
 // known. The Envoys are sent nothing before that is true of all services in the API server that can
-// be carried, so that a restart never removes what they have. A service's port is in
-// status.http.port of its Autoscaler.
+// be carried, so that a restart never removes what they have. A service's port and hosts are in
+// status.http of its Autoscaler.
 //
 // Threads: thread-safe, except for Start and Stop. Three of its own: the keeper keeps services in
 // step with the cluster and may wait for the API server, one calls the front when something is due,
@@ -176,6 +176,11 @@ class ServeFront : public scaler::RequestFront,
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
   void GrantHosts();
+  std::vector<front::HostClaim> HostClaims() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  front::HostRoutes Had(const std::string& name) const;
+  absl::Status PatchHosts(const std::string& name, const front::HostRoutes& routes);
+  absl::Status WriteHosts(const std::string& name);
+  void ForgetHosts();
   void TellOfHosts(const std::string& name, const std::string& refused);
   void AddOrChange(const std::string& name);
   void Remove(const std::vector<std::string>& ended);
@@ -217,6 +222,7 @@ class ServeFront : public scaler::RequestFront,
   bool serving_ = false;
   bool envoys_followed_ = false;
   std::set<std::string> expected_;  // the services that the API server had at the start
+  std::map<std::string, front::HostRoutes> had_hosts_;  // of each service, as its status says
   MonotonicTime next_listen_ = absl::ZeroDuration();
   MonotonicTime listed_at_ = absl::ZeroDuration();
 

@@ -454,7 +454,7 @@ TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   const std::vector<std::string> shop = {"shop.example.com"}, rest = {"new.example.com"};
   ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new") == rest && HostsOf("shop/old") == shop; }));
   EXPECT_TRUE(Becomes([&] { return PortOf(front::kHostsListener) == 8080; }));
-  const char* const refused = "shop.example.com is led to shop/old, which is older";
+  const char* const refused = "shop.example.com is led to shop/old, which had it first";
   const std::optional<scaler::FrontReadiness> front = carried->Demand().front;
   ASSERT_TRUE(front.has_value());
   EXPECT_FALSE(front->ready);
@@ -464,6 +464,45 @@ TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   older.reset();
   ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new").size() == 2; }));
   EXPECT_NE(carried->Demand().front->reason, "HostsTaken");
+}
+
+// Else anybody whose Autoscaler is older could take it, with the requests of its users.
+TEST_F(ServeFrontTest, AHostStaysWithTheServiceThatHasIt) {
+  PutAutoscaler("new");
+  Start();
+  auto carried = Carry("new", "", "shop.example.com");
+  Decide("new", 0, scaler::Mode::kAct, absl::FromUnixSeconds(200));
+  const std::vector<std::string> shop = {"shop.example.com"};
+  const auto is_written = [&](const std::string& name) {
+    return absl::StrContains(Autoscaler(name), R"("hosts":["shop.example.com"])");
+  };
+  ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new") == shop && is_written("new"); }));
+  PutAutoscaler("old");
+  const auto older = Carry("old", "", "shop.example.com");
+  Decide("old", 0, scaler::Mode::kAct, absl::FromUnixSeconds(100));
+  ASSERT_TRUE(Becomes([&] { return older->Demand().front->reason == "HostsTaken"; }));
+  EXPECT_EQ(HostsOf("shop/new"), shop);
+  // An edit ends the claim, and a new one follows.
+  carried.reset();
+  carried = Carry("new", "", "shop.example.com");
+  EXPECT_FALSE(Becomes([&] { return HostsOf("shop/new") != shop; }));
+  carried.reset();
+  EXPECT_TRUE(Becomes([&] { return HostsOf("shop/old") == shop && is_written("old"); }));
+  EXPECT_TRUE(Becomes([&] { return !is_written("new"); }));
+}
+
+TEST_F(ServeFrontTest, AHostStaysWithTheServiceThatHadItBeforeARestart) {
+  PutAutoscaler("new", R"({"http":{"hosts":["shop.example.com"]}})");
+  PutAutoscaler("old");
+  Start();
+  const auto older = Carry("old", "", "shop.example.com");
+  Decide("old", 0, scaler::Mode::kAct, absl::FromUnixSeconds(100));
+  ASSERT_TRUE(Becomes([&] { return older->Demand().front->reason == "HostsTaken"; }));
+  const auto carried = Carry("new", "", "shop.example.com");
+  Decide("new", 0, scaler::Mode::kAct, absl::FromUnixSeconds(200));
+  const std::vector<std::string> shop = {"shop.example.com"};
+  EXPECT_TRUE(Becomes([&] { return HostsOf("shop/new") == shop; }));
+  EXPECT_TRUE(HostsOf("shop/old").empty());
 }
 
 TEST_F(ServeFrontTest, AHeldRequestIsAWish) {

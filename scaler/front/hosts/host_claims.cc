@@ -15,16 +15,23 @@ namespace {
 
 constexpr size_t kMostNamed = 5;  // how many refused places of one service a message names
 
+bool Has(const std::vector<HostPlace>& places, const HostPlace& place) {
+  return std::find(places.begin(), places.end(), place) != places.end();
+}
+
 bool IsWildcard(absl::string_view host) { return host.front() == '*'; }
 
 class Granting {
  public:
   explicit Granting(const HostLimits& limits) : limits_(limits) {}
 
-  // First step, for each claim from the oldest to the youngest: grants the places that are free.
-  void Claim(const HostClaim& claim) {
-    HostGrant& grant = grants_[claim.service];
+  // First step, for each claim from the oldest to the youngest: grants those of the places that it
+  // had, then, for each claim again, those of the others that are free.
+  void Claim(const HostClaim& claim, bool had) {
+    HostRoutes& routes = grants_[claim.service].routes;
+    const bool same_headers = claim.had.headers == claim.routes.headers;
     for (const HostPlace& place : claim.routes.places) {
+      if (had != (same_headers && Has(claim.had.places, place))) continue;
       const std::string why = WhyNot(claim, place);
       if (!why.empty()) {
         Refuse(claim, place, why);
@@ -33,9 +40,10 @@ class Granting {
       owners_.try_emplace({place, claim.routes.headers}, &claim);
       first_of_host_.try_emplace(place.host, &claim);
       bytes_[NamespaceOf(claim.service)] += RouteBytes(place, claim.routes.headers);
-      grant.routes.places.push_back(place);
+      routes.places.push_back(place);
     }
-    if (!grant.routes.empty()) grant.routes.headers = claim.routes.headers;
+    std::sort(routes.places.begin(), routes.places.end());
+    if (!routes.empty()) routes.headers = claim.routes.headers;
   }
 
   // Second step, after all claims: sorts the hosts by their ends, so that those below a wildcard
@@ -81,13 +89,13 @@ class Granting {
  private:
   std::string WhyNot(const HostClaim& claim, const HostPlace& place) const {
     if (const auto owner = owners_.find({place, claim.routes.headers}); owner != owners_.end()) {
-      return absl::StrCat("is led to ", owner->second->service, ", which is older");
+      return absl::StrCat("is led to ", owner->second->service, ", which had it first");
     }
     const auto first = first_of_host_.find(place.host);
     if (!limits_.shared && first != first_of_host_.end() &&
         NamespaceOf(first->second->service) != NamespaceOf(claim.service)) {
       return absl::StrCat("is a host of namespace ", NamespaceOf(first->second->service),
-                          ", whose ", first->second->service, " is older");
+                          ", whose ", first->second->service, " had it first");
     }
     const auto spent = bytes_.find(NamespaceOf(claim.service));
     if (RouteBytes(place, claim.routes.headers) + (spent == bytes_.end() ? 0 : spent->second) >
@@ -141,7 +149,8 @@ std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,
     return std::tie(a.created, a.service) < std::tie(b.created, b.service);
   });
   Granting granting(limits);
-  for (const HostClaim& claim : claims) granting.Claim(claim);
+  for (const HostClaim& claim : claims) granting.Claim(claim, /*had=*/true);
+  for (const HostClaim& claim : claims) granting.Claim(claim, /*had=*/false);
   granting.SortHosts();
   for (const HostClaim& claim : claims) granting.LimitWildcards(claim);
   return granting.Take();

@@ -1,9 +1,11 @@
 // Decides which service gets a host that several services ask for.
 //
-// Pure. The oldest service gets it, and of two that were created in the same second the first by
-// name; the others lose that host only. A host, as it is written, belongs to the namespace of the
-// service that gets it first: otherwise a service of another namespace could ask for a path or
-// header of it and get its requests.
+// Pure. Who has a route keeps it for as long as it asks for it: otherwise any service that is older
+// could take it away, with the requests of its users. Of those that ask for what nobody has the
+// oldest service gets it, and of two that were created in the same second the first by name; the
+// others lose that host only. A host, as it is written, belongs to the namespace of the service
+// that gets it first: otherwise a service of another namespace could ask for a path or header of it
+// and get its requests.
 //
 // All Envoys have all routes in one table, in which the routes of a wildcard are repeated for each
 // host below it. Therefore each namespace has limits for the bytes of its routes, counted once and
@@ -30,6 +32,7 @@ struct HostClaim {
   std::string service;
   absl::Time created;
   HostRoutes routes;
+  HostRoutes had = {};  // before; what it does not ask for any more does not count
 };
 
 struct HostGrant {

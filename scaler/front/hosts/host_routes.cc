@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
@@ -148,13 +149,25 @@ absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_
   return routes;
 }
 
-std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
-  std::string text = absl::StrCat(place.host, place.path == "/" ? "" : place.path);
-  for (size_t i = 0; i < headers.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? " with " : ",", headers[i].name);
-    if (headers[i].value.has_value()) absl::StrAppend(&text, "=", *headers[i].value);
+std::vector<std::string> TextsOf(const std::vector<HostPlace>& places) {
+  std::vector<std::string> texts;
+  for (const HostPlace& place : places) {
+    texts.push_back(absl::StrCat(place.host, place.path == "/" ? "" : place.path));
   }
-  return text;
+  return texts;
+}
+
+std::vector<std::string> TextsOf(const std::vector<HeaderNeed>& headers) {
+  std::vector<std::string> texts;
+  for (const HeaderNeed& need : headers) {
+    texts.push_back(need.value.has_value() ? absl::StrCat(need.name, "=", *need.value) : need.name);
+  }
+  return texts;
+}
+
+std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
+  return absl::StrCat(TextsOf({place})[0], headers.empty() ? "" : " with ",
+                      absl::StrJoin(TextsOf(headers), ","));
 }
 
 void ForEachWildcardAbove(absl::string_view host,

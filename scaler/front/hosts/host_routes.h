@@ -44,6 +44,10 @@ struct HostRoutes {
 absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_view path_prefixes,
                                           absl::string_view headers);
 
+// What ReadHostRoutes reads: the places, and the headers.
+std::vector<std::string> TextsOf(const std::vector<HostPlace>& places);
+std::vector<std::string> TextsOf(const std::vector<HeaderNeed>& headers);
+
 // "shop.example.com/api with x-tenant=acme", for messages.
 std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers);
 

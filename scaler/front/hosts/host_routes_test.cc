@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scaler/front/hosts/host_claims.h"
 
 namespace flyball::front {
@@ -101,9 +102,37 @@ TEST(HostClaimsTest, TheOldestHasAHost) {
                                   {"shop/other", then + absl::Seconds(2), Read("a", "", "x=1")}});
   EXPECT_EQ(grants.at("shop/old"), (HostGrant{Read("a,b"), ""}));
   EXPECT_EQ(grants.at("shop/new"),
-            (HostGrant{Read("b/api"), "a is led to shop/old, which is older"}));
+            (HostGrant{Read("b/api"), "a is led to shop/old, which had it first"}));
   // Other headers are another route.
   EXPECT_EQ(grants.at("shop/other"), (HostGrant{Read("a", "", "x=1"), ""}));
+}
+
+// Whoever it is, and however old.
+TEST(HostClaimsTest, WhoHasARouteKeepsItForAsLongAsItAsksForIt) {
+  const absl::Time then = absl::FromUnixSeconds(1000);
+  std::vector<HostClaim> claims = {
+      {"shop/web", then, Read("shop.example.com"), Read("shop.example.com,was.example.com")},
+      {"evil/old", then - absl::Hours(1), Read("shop.example.com/login,was.example.com")},
+      {"shop/old", then - absl::Hours(2), Read("shop.example.com"), Read("other.example.com")}};
+  auto grants = GrantHosts(claims);
+  EXPECT_EQ(grants.at("shop/web"), (HostGrant{Read("shop.example.com"), ""}));
+  EXPECT_EQ(grants.at("evil/old"),
+            (HostGrant{Read("was.example.com"),
+                       "shop.example.com/login is a host of namespace shop, whose shop/web had it "
+                       "first"}));
+  EXPECT_EQ(grants.at("shop/old").refused,
+            "shop.example.com is led to shop/web, which had it first");
+  // With other headers it is another route.
+  claims[0].had = Read("shop.example.com", "", "x=1");
+  grants = GrantHosts(claims, {.shared = true});
+  EXPECT_EQ(grants.at("shop/old").routes, Read("shop.example.com"));
+}
+
+TEST(HostRoutesTest, AreReadAsTheyAreWritten) {
+  const HostRoutes routes = Read("a.example.com,*.b.example.com/api,*", "", "x,y=1 2");
+  EXPECT_EQ(Read(absl::StrJoin(TextsOf(routes.places), ","), "",
+                 absl::StrJoin(TextsOf(routes.headers), ",")),
+            routes);
 }
 
 TEST(HostClaimsTest, OfTheSameSecondTheFirstByNameIsOlder) {
@@ -111,7 +140,7 @@ TEST(HostClaimsTest, OfTheSameSecondTheFirstByNameIsOlder) {
   const auto grants =
       GrantHosts({{"shop/b", then, Read("a/x", "", "h")}, {"shop/a", then, Read("a/x", "", "h")}});
   EXPECT_EQ(grants.at("shop/a").refused, "");
-  EXPECT_EQ(grants.at("shop/b").refused, "a/x with h is led to shop/a, which is older");
+  EXPECT_EQ(grants.at("shop/b").refused, "a/x with h is led to shop/a, which had it first");
   EXPECT_TRUE(grants.at("shop/b").routes.empty());
 }
 
@@ -126,14 +155,14 @@ TEST(HostClaimsTest, AHostIsTheNamespacesThatHasItFirst) {
   EXPECT_EQ(grants.at("shop/login"), (HostGrant{Read("shop.example.com/login"), ""}));
   EXPECT_EQ(grants.at("other/web"),
             (HostGrant{Read("*.example.com"),
-                       "shop.example.com/login is a host of namespace shop, whose shop/web is "
-                       "older"}));
+                       "shop.example.com/login is a host of namespace shop, whose shop/web "
+                       "had it first"}));
   EXPECT_TRUE(grants.at("other/all").routes.empty());
   grants = GrantHosts(claims, {.shared = true});
   EXPECT_EQ(grants.at("other/web").refused, "");
   EXPECT_EQ(grants.at("other/all").refused, "");
   EXPECT_EQ(grants.at("shop/login").refused,
-            "shop.example.com/login is led to other/web, which is older");
+            "shop.example.com/login is led to other/web, which had it first");
 }
 
 TEST(HostClaimsTest, ANamespacesRoutesHaveALimit) {
