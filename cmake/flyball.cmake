@@ -139,7 +139,7 @@ endfunction()
 # compile alike in every checkout, so that ccache knows them.
 function(flyball_tell_source_folder)
   foreach(file ${ARGN})
-    file(STRINGS ${file} uses REGEX "FLYBALL_SOURCE_DIR|adapter/testing/floor\\.h")
+    file(STRINGS ${file} uses REGEX "FLYBALL_SOURCE_DIR|adapter/testing/floor\\.h|test_external_peer\\.h")
     if(uses)
       set_property(SOURCE ${file} APPEND PROPERTY COMPILE_DEFINITIONS FLYBALL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     endif()

@@ -1,27 +1,20 @@
 // The external triggers against a scaler in Python that speaks KEDA's protocol
 // (test/peers/external_scaler.py).
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <thread>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"
+#include "scaler/triggers/types/test_external_peer.h"
 #include "scaler/triggers/types/trigger_types.h"
-
-extern char** environ;
 
 namespace flyball::scaler {
 namespace {
@@ -32,65 +25,6 @@ using testing::Not;
 using Fields = std::map<std::string, std::string>;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
-
-// ---- the peer ----
-
-class Peer {
- public:
-  explicit Peer(std::vector<std::string> arguments = {}) {
-    int in[2];
-    int out[2];
-    EXPECT_EQ(pipe2(in, O_CLOEXEC) | pipe2(out, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    std::vector<std::string> words = {"/usr/bin/python3",
-                                      FLYBALL_SOURCE_DIR "/test/peers/external_scaler.py"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(in[0]);
-    close(out[1]);
-    in_ = in[1];
-    out_ = fdopen(out[0], "r");
-    const std::string first = Line();
-    absl::string_view port = first;
-    EXPECT_TRUE(absl::ConsumePrefix(&port, "port ") && absl::SimpleAtoi(port, &port_)) << first;
-  }
-  ~Peer() {
-    close(in_);
-    fclose(out_);
-    waitpid(pid_, nullptr, 0);
-  }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
-
-  // The peer's answer to one command: `ok`, or the value that the command asks for.
-  std::string Tell(std::string command) {
-    command += "\n";
-    EXPECT_EQ(write(in_, command.data(), command.size()), static_cast<ssize_t>(command.size()));
-    return Line();
-  }
-  void Do(std::string command) { EXPECT_EQ(Tell(std::move(command)), "ok"); }
-
-  std::string address() const { return absl::StrCat("127.0.0.1:", port_); }
-
- private:
-  std::string Line() {
-    char line[4096] = "";
-    if (fgets(line, sizeof line, out_) == nullptr) return "";
-    return std::string(absl::StripSuffix(line, "\n"));
-  }
-
-  pid_t pid_ = 0;
-  int in_ = -1;
-  FILE* out_ = nullptr;
-  int port_ = 0;
-};
 
 // ---- certificates ----
 
