@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """An external scaler that speaks KEDA's protocol, for tests: it does what lines of JSON on stdin say.
 
-  external_scaler.py [--cert FILE --key FILE [--client-ca FILE]] [--port N]
+  external_scaler.py [--cert FILE --key FILE [--client-ca FILE]] [--port N] [--gzip]
 
-Prints `port N`, then `ok` for each command done, in order:
+With --gzip it compresses its answers, whatever the client accepts. Prints `port N`, then `ok` for each command done, in order:
   {"spec": [{"name": "queue", "target": 5, "float": 2.5}]}    what GetMetricSpec answers from now on
   {"values": {"queue": [{"value": 3, "float": 0.5}]}}         what GetMetrics answers
   {"active": true}                                            what IsActive answers
@@ -44,8 +44,8 @@ def messages():
 class Scaler:
     """The four methods, and what they are to answer."""
 
-    def __init__(self, pb):
-        self.pb = pb
+    def __init__(self, pb, gzip):
+        self.pb, self.gzip = pb, gzip
         self.spec, self.values, self.active, self.failing = [], {}, False, None
         self.running = threading.Event()
         self.running.set()
@@ -56,6 +56,8 @@ class Scaler:
     def _enter(self, method, ref, context, **more):
         self.seen = {"method": method, "name": ref.name, "namespace": ref.namespace,
                      "metadata": dict(ref.scalerMetadata), **more}
+        if self.gzip:
+            context.set_compression(grpc.Compression.Gzip)
         self.running.wait()
         if self.failing:
             context.abort(getattr(grpc.StatusCode, self.failing), "as told")
@@ -138,8 +140,9 @@ def main():
     for flag in ("--cert", "--key", "--client-ca"):
         parser.add_argument(flag, type=pathlib.Path)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--gzip", action="store_true")
     options = parser.parse_args()
-    scaler = Scaler(messages())
+    scaler = Scaler(messages(), options.gzip)
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(max_workers=32))
     server.add_generic_rpc_handlers((scaler.handlers(),))
     address = f"127.0.0.1:{options.port}"

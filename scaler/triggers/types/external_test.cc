@@ -171,6 +171,19 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
 }
 
+// Unpacked, an answer that is small on the wire may have a thousand times its size.
+TEST(ExternalTriggerTest, ACompressedAnswerIsRefusedUnread) {
+  Peer peer({"--gzip"});
+  peer.Do(absl::StrCat(R"({"spec": [{"name": ")", std::string(200, 'a'), R"(", "target": 5}]})"));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(Make(peer.address())->Read(kNow, absl::Seconds(10)).at(0).error,
+              absl::StrCat("external scaler ", peer.address(),
+                           ": FAILED_PRECONDITION: the answer can't be read: it is compressed "
+                           "(only grpc-encoding identity is read), or it is not of the protocol of "
+                           "external scalers"));
+  }
+}
+
 TEST(ExternalTriggerTest, AHangingServerIsUnknownInTime) {
   Peer peer;
   peer.Do(kQueue);
