@@ -3,7 +3,8 @@
 // Thread-safe. Calls have a deadline. Streams run on gRPC's own threads, and a stream that waits
 // holds none of them. This header uses no type of gRPC, because only a module that is loaded when
 // the first scaler is made is linked with it (module.h).
-// Limits: a message of 1 MiB. Proxies are not used.
+// Limits: a message of 64 KiB, of 4 KiB if it tells of activity; the numbers of metrics and values
+// below. Messages that the server compresses are refused. Proxies are not used.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,10 @@
 #include "absl/time/time.h"
 
 namespace flyball::scaler {
+
+// What one answer may hold. A longer one of no more bytes would be many times its size in memory.
+inline constexpr int kMaxExternalMetrics = 32;
+inline constexpr int kMaxExternalValues = 1000;  // of one metric
 
 // The address of the server, the CA that verifies it, and the certificate that the client presents.
 struct ExternalAddress {
@@ -61,7 +66,8 @@ class ExternalScaler {
 
   // Errors: the code of the call (the server's, or gRPC's own, such as kUnavailable and
   // kDeadlineExceeded) with our own message. The server's message is left out: whoever may write a
-  // trigger could otherwise read what servers inside the cluster say.
+  // trigger could otherwise read what servers inside the cluster say. kFailedPrecondition: the
+  // answer can't be read, or has more metrics or values than the limits above.
   virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
   virtual absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(
       const ScaledObject& object, absl::Duration timeout) = 0;

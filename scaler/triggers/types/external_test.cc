@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"
@@ -163,12 +164,35 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   const TriggerReading failed = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_EQ(failed.error,
             absl::StrCat("external scaler ", peer.address(),
-                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is too large (1 "
-                         "MiB; 4 KiB for IsActive)"));
+                         ": RESOURCE_EXHAUSTED: the server refuses, or its answer is too large (64 "
+                         "KiB; 4 KiB for IsActive)"));
   EXPECT_FALSE(failed.active);
   EXPECT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());  // those that were learnt before
   peer.Do(R"({"fail": null})");
   EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
+}
+
+std::string Specs(int count, size_t name_size) {
+  std::vector<std::string> specs(
+      static_cast<size_t>(count),
+      absl::StrCat(R"({"name": ")", std::string(name_size, 'a'), R"(", "target": 5})"));
+  return absl::StrCat(R"({"spec": [)", absl::StrJoin(specs, ","), "]}");
+}
+
+TEST(ExternalTriggerTest, AnAnswerHasLimits) {
+  Peer peer;
+  const auto error = [&] {
+    return Make(peer.address())->Read(kNow, absl::Seconds(10)).at(0).error;
+  };
+  peer.Do(Specs(33, 1));
+  EXPECT_THAT(error(), HasSubstr("FAILED_PRECONDITION: it names 33 metrics, expected 1 to 32"));
+  peer.Do(Specs(300, 250));  // 76 KiB
+  EXPECT_THAT(error(), HasSubstr("RESOURCE_EXHAUSTED: the server refuses, or its answer is too "
+                                 "large (64 KiB; 4 KiB for IsActive)"));
+  peer.Do(kQueue);
+  const std::vector<std::string> values(1001, R"({"value": 1})");
+  peer.Do(absl::StrCat(R"({"values": {"queue": [)", absl::StrJoin(values, ","), "]}}"));
+  EXPECT_THAT(error(), HasSubstr("it gives 1001 values of one metric, expected 1 to 1000"));
 }
 
 // Unpacked, an answer that is small on the wire may have a thousand times its size.

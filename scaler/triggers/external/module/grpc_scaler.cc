@@ -31,7 +31,8 @@ namespace {
 
 namespace proto = externalscaler;
 
-constexpr int kMaxMessageBytes = 1 << 20;
+// An answer of empty entries is forty times its size once it is parsed.
+constexpr int kMaxMessageBytes = 64 << 10;
 // Messages with one bool have a smaller limit: an open stream keeps its last message in memory, and
 // there may be thousands of streams.
 constexpr char kServiceConfig[] = R"({"methodConfig": [{
@@ -58,7 +59,7 @@ absl::string_view Meaning(grpc::StatusCode code, bool connected) {
     case grpc::StatusCode::UNIMPLEMENTED:
       return "the server does not speak the protocol of external scalers";
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return "the server refuses, or its answer is too large (1 MiB; 4 KiB for IsActive)";
+      return "the server refuses, or its answer is too large (64 KiB; 4 KiB for IsActive)";
     default:
       return "the server fails";
   }
@@ -274,6 +275,11 @@ class GrpcExternalScaler : public ExternalScaler {
     RETURN_IF_ERROR(Call(timeout, [&](grpc::ClientContext& context) {
       return stub_->GetMetricSpec(&context, ToProto(object), &response);
     }));
+    if (response.metricspecs_size() > kMaxExternalMetrics) {
+      return absl::FailedPreconditionError(absl::StrCat("it names ", response.metricspecs_size(),
+                                                        " metrics, expected 1 to ",
+                                                        kMaxExternalMetrics));
+    }
     std::vector<ExternalMetricTarget> out;
     for (const proto::MetricSpec& spec : response.metricspecs()) {
       out.push_back({.name = spec.metricname(),
@@ -294,6 +300,11 @@ class GrpcExternalScaler : public ExternalScaler {
     RETURN_IF_ERROR(Call(timeout, [&](grpc::ClientContext& context) {
       return stub_->GetMetrics(&context, request, &response);
     }));
+    if (response.metricvalues_size() > kMaxExternalValues) {
+      return absl::FailedPreconditionError(absl::StrCat("it gives ", response.metricvalues_size(),
+                                                        " values of one metric, expected 1 to ",
+                                                        kMaxExternalValues));
+    }
     std::vector<double> out;
     for (const proto::MetricValue& value : response.metricvalues()) {
       out.push_back(ValueOf(value));
