@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "http/testing/fake_dns_server.h"
@@ -349,6 +350,28 @@ TEST_F(ExternalPushTriggerTest, MessagesWithoutEndBeginFiveDecisionsASecond) {
   const int count = calls.count();
   EXPECT_LE(count, (absl::Now() - began) / absl::Milliseconds(200) + 1);
   trigger.reset();  // while the stream pauses before the next read
+}
+
+TEST_F(ExternalPushTriggerTest, AnActiveMessageAfterAnInactiveOneIsToldToo) {
+  for (const char* active : {"true", "false", "true"}) {
+    peer.Do(absl::StrCat(R"({"push": )", active, "}"));
+  }
+  EXPECT_TRUE(calls.WaitFor(2));
+}
+
+// Whatever the messages say: five a second are read, and the server may send few ahead.
+TEST(ExternalPushWithoutStreamTest, AServerThatSendsWithoutEndIsReadSlowly) {
+  Peer peer({}, "http2_scaler.py");
+  Calls calls;
+  const auto trigger = Make(peer.address(), {}, {}, "external-push");
+  const absl::Time began = absl::Now();
+  trigger->Subscribe(calls.Callback());
+  EXPECT_TRUE(calls.WaitFor(1));  // by the fourth message
+  EXPECT_GE(absl::Now() - began, 3 * absl::Milliseconds(200));
+  int sent = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(peer.Tell(R"({"sent": true})"), &sent));
+  EXPECT_LE(sent, 4096);
+  EXPECT_EQ(peer.Tell(R"({"accepts": true})"), "identity");
 }
 
 TEST_F(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {

@@ -39,8 +39,11 @@ constexpr char kServiceConfig[] = R"({"methodConfig": [{
   "name": [{"service": "externalscaler.ExternalScaler", "method": "IsActive"},
            {"service": "externalscaler.ExternalScaler", "method": "StreamIsActive"}],
   "maxResponseMessageBytes": 4096}]})";
-// The pause between two messages of a stream that say active; it is the shortest cadence.
-constexpr absl::Duration kBetweenActive = absl::Milliseconds(200);
+// The pause between two messages of a stream; it is the shortest cadence.
+constexpr absl::Duration kBetweenMessages = absl::Milliseconds(200);
+// What a server may send ahead on a stream that is not being read. That many bytes of messages wait
+// behind each other, so they also say how old the news may be from a server that sends too many.
+constexpr int kReadAheadBytes = 1 << 10;
 
 gpr_timespec In(absl::Duration duration) {
   const int64_t ms = std::max<int64_t>(absl::ToInt64Milliseconds(duration), 0);
@@ -136,6 +139,9 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
   // The shortest interval that a server with gRPC's defaults tolerates is 5 minutes.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310'000);
+  // By its measurements gRPC would let a fast server send megabytes ahead.
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kReadAheadBytes);
   // gRPC gets addresses and does not look up names, since the caller has looked up the name and
   // checked the addresses.
   arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, address.address);
@@ -181,7 +187,7 @@ class StreamLoop : public ActivityStream {
     void ReadLater() {
       AddHold();  // or gRPC could end the call before the read has begun
       pause_ = std::make_unique<grpc::Alarm>();
-      pause_->Set(In(kBetweenActive), [this](bool) {
+      pause_->Set(In(kBetweenMessages), [this](bool) {
         StartRead(&response_);
         RemoveHold();
       });
@@ -190,7 +196,7 @@ class StreamLoop : public ActivityStream {
    private:
     void OnReadDone(bool ok) override {
       if (!ok) return;
-      if (!loop_.OnMessage(response_.result())) StartRead(&response_);
+      loop_.OnMessage(response_.result());
     }
     void OnDone(const grpc::Status&) override { loop_.OnEnd(); }
 
@@ -204,19 +210,17 @@ class StreamLoop : public ActivityStream {
     attempt_ = std::make_unique<Attempt>(*this, *stub_);
   }
 
-  // Whether ReadLater has taken over reading the next message: each message that says active
-  // begins a decision, so that the pause limits how often that happens.
-  bool OnMessage(bool active) {
+  // The next message is read later: each that says active begins a decision, and even those that
+  // do not take time, of which a server may send as many as it likes.
+  void OnMessage(bool active) {
     {
       absl::MutexLock lock(&mutex_);
       failures_ = 0;
-      if (stopped_ || !active) return false;
+      if (stopped_) return;
     }
-    on_active_();
+    if (active) on_active_();
     absl::MutexLock lock(&mutex_);
-    if (stopped_) return false;
-    attempt_->ReadLater();
-    return true;
+    if (!stopped_) attempt_->ReadLater();
   }
 
   void OnEnd() {
