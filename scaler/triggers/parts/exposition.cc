@@ -1,7 +1,8 @@
 #include "scaler/triggers/parts/exposition.h"
 
 #include <algorithm>
-#include <utility>
+#include <bitset>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -11,8 +12,6 @@
 
 namespace flyball::scaler {
 namespace {
-
-using Labels = std::vector<std::pair<std::string, std::string>>;
 
 bool IsNameChar(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ':';
@@ -36,35 +35,62 @@ absl::string_view TakeName(absl::string_view& text) {
   return name;
 }
 
-// Reads a quoted text whose first quote has been removed.
-absl::StatusOr<std::string> TakeQuoted(absl::string_view& text) {
-  std::string out;
-  while (!text.empty()) {
-    const char c = text[0];
-    text.remove_prefix(1);
-    if (c == '"') return out;
-    if (c != '\\') {
-      out += c;
-      continue;
+// Removes the rest of a quoted text, whose first quote has been removed, from the front of `text`
+// and returns it as it is written, without the second quote.
+absl::StatusOr<absl::string_view> TakeQuoted(absl::string_view& text) {
+  for (size_t end = text.find_first_of("\\\""); end < text.size();
+       end = text.find_first_of("\\\"", end)) {
+    if (text[end] == '"') {
+      const absl::string_view written = text.substr(0, end);
+      text.remove_prefix(end + 1);
+      return written;
     }
-    if (text.empty()) break;
-    out += text[0] == 'n' ? '\n' : text[0];
-    text.remove_prefix(1);
+    end += 2;  // what follows a backslash ends nothing
   }
   return absl::InvalidArgumentError("a label's value does not end");
 }
 
-// Reads `{a="b",…}` whose first brace has been removed.
-absl::StatusOr<Labels> TakeLabels(absl::string_view& text) {
-  Labels out;
-  for (;;) {
-    if (TakeMark(text, "}")) return out;
+// What a written text stands for, character by character.
+class Unescaped {
+ public:
+  explicit Unescaped(absl::string_view written) : rest_(written) {}
+
+  std::optional<char> Next() {
+    if (rest_.empty()) return std::nullopt;
+    const bool escaped = rest_[0] == '\\' && rest_.size() > 1;
+    const char c = rest_[escaped ? 1 : 0];
+    rest_.remove_prefix(escaped ? 2 : 1);
+    return escaped && c == 'n' ? '\n' : c;
+  }
+
+ private:
+  absl::string_view rest_;
+};
+
+bool StandsFor(absl::string_view written, absl::string_view text) {
+  Unescaped unescaped(written);
+  for (const char c : text) {
+    if (unescaped.Next() != c) return false;
+  }
+  return !unescaped.Next().has_value();
+}
+
+// Reads `{a="b",…}` whose first brace has been removed, and calls `label(name, written value)` for
+// each label. The labels are not kept: many small ones would take many times the text.
+template <typename F>
+absl::Status TakeLabels(absl::string_view& text, F label) {
+  for (size_t count = 1;; ++count) {
+    if (TakeMark(text, "}")) return absl::OkStatus();
+    if (count > SampleSelector::kMaxLabels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected at most ", SampleSelector::kMaxLabels, " labels"));
+    }
     const absl::string_view name = TakeName(text);
     if (name.empty() || !TakeMark(text, "=") || !TakeMark(text, "\"")) {
       return absl::InvalidArgumentError("expected label=\"value\"");
     }
-    ASSIGN_OR_RETURN(std::string value, TakeQuoted(text));
-    out.emplace_back(std::string(name), std::move(value));
+    ASSIGN_OR_RETURN(const absl::string_view written, TakeQuoted(text));
+    label(name, written);
     if (!TakeMark(text, ",") && (text.empty() || text[0] != '}')) {
       return absl::InvalidArgumentError("expected `,` or `}` after a label");
     }
@@ -81,26 +107,39 @@ absl::StatusOr<double> TakeValue(absl::string_view text) {
   return value;
 }
 
+// Which labels of a selector a sample has.
+class Found {
+ public:
+  explicit Found(const SampleSelector& selector) : selector_(selector) {}
+
+  void Note(absl::string_view name, absl::string_view written) {
+    for (size_t i = 0; i < selector_.labels.size(); ++i) {
+      const auto& [wanted, value] = selector_.labels[i];
+      if (!found_[i] && name == wanted && StandsFor(written, value)) found_.set(i);
+    }
+  }
+  bool All() const { return found_.count() == selector_.labels.size(); }
+
+ private:
+  const SampleSelector& selector_;
+  std::bitset<SampleSelector::kMaxLabels> found_;
+};
+
 // Reads what follows the name of a sample.
-absl::StatusOr<double> TakeSample(absl::string_view text, Labels& labels) {
+absl::StatusOr<double> TakeSample(absl::string_view text, Found& found) {
   if (TakeMark(text, "{")) {
-    ASSIGN_OR_RETURN(labels, TakeLabels(text));
+    RETURN_IF_ERROR(TakeLabels(text, [&](absl::string_view name, absl::string_view written) {
+      found.Note(name, written);
+    }));
   }
   return TakeValue(text);
 }
 
-// Both may be as long as an Autoscaler and an answer are, so they are sorted before they are
-// compared.
-void Sort(Labels& labels) {
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-}
-
-bool Fits(const SampleSelector& selector, Labels labels) {
-  if (selector.labels.empty()) return true;
-  Sort(labels);
-  return std::includes(labels.begin(), labels.end(), selector.labels.begin(),
-                       selector.labels.end());
+std::string Text(absl::string_view written) {
+  std::string out;
+  Unescaped unescaped(written);
+  while (const std::optional<char> c = unescaped.Next()) out += *c;
+  return out;
 }
 
 }  // namespace
@@ -113,8 +152,9 @@ absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
     return absl::InvalidArgumentError("expected a metric like name{label=\"value\"}");
   }
   if (TakeMark(rest, "{")) {
-    ASSIGN_OR_RETURN(out.labels, TakeLabels(rest));
-    Sort(out.labels);
+    RETURN_IF_ERROR(TakeLabels(rest, [&](absl::string_view name, absl::string_view written) {
+      out.labels.emplace_back(std::string(name), Text(written));
+    }));
   }
   if (!absl::StripAsciiWhitespace(rest).empty()) {
     return absl::InvalidArgumentError("there is text after the metric");
@@ -129,13 +169,13 @@ absl::StatusOr<double> FindSample(absl::string_view page, const SampleSelector& 
     page.remove_prefix(end == absl::string_view::npos ? page.size() : end + 1);
     SkipBlanks(line);
     if (TakeName(line) != selector.name) continue;
-    Labels labels;
-    absl::StatusOr<double> value = TakeSample(line, labels);
+    Found found(selector);
+    absl::StatusOr<double> value = TakeSample(line, found);
     if (!value.ok()) {
       return absl::FailedPreconditionError(
           absl::StrCat("line ", number, ": ", value.status().message()));
     }
-    if (Fits(selector, std::move(labels))) return value;
+    if (found.All()) return value;
   }
   return absl::NotFoundError(absl::StrCat("no sample fits ", selector.name));
 }

@@ -199,7 +199,7 @@ absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const Q
   call.target = std::move(target);
   call.headers = headers_;
   call.timeout = std::min(deadline - clock.MonotonicNow(), timeout_);
-  call.max_body_bytes = kMaxAnswerBytes;
+  call.max_body_bytes = max_answer_bytes_;
   absl::StatusOr<http::HttpAnswer> answer = client->Do(call);
   return answer.ok() ? std::move(answer) : TriggerClients::Hinted(answer.status());
 }

@@ -6,7 +6,7 @@
 //
 // Source:  KEDA 2.20 HTTP authentication block.
 // Differs: oauth and `custom` values from metadata are refused; proxies are not used; an answer
-//          beyond kMaxAnswerBytes is an error.
+//          beyond kMaxAnswerBytes, or a lower limit that is set, is an error.
 #pragma once
 
 #include <memory>
@@ -79,6 +79,9 @@ class HttpSource {
   // Headers that are added to each call. They never carry credentials: those come from Secrets.
   void set_headers(http::Headers headers) { headers_ = std::move(headers); }
 
+  // For types whose answers are smaller. It is called before the first Get.
+  void set_max_answer_bytes(size_t bytes) { max_answer_bytes_ = bytes; }
+
   // "https://host:port"
   const std::string& origin() const { return origin_; }
 
@@ -96,6 +99,7 @@ class HttpSource {
   bool unsafe_ssl_ = false;
   absl::Duration timeout_;
   http::Headers headers_;
+  size_t max_answer_bytes_ = kMaxAnswerBytes;
   std::set<std::string> modes_;
   bool api_key_in_query_ = false;
   std::string api_key_name_;

@@ -150,6 +150,20 @@ TEST_F(HttpTriggerTest, PrometheusIsAskedAsKedaAsks) {
   EXPECT_EQ(seen.get_header_value("X-Scope-OrgID"), "t");
 }
 
+// An answer of many series would take many times its size.
+TEST_F(HttpTriggerTest, AnAnswerOfPrometheusHasALimit) {
+  std::string series = Series("1");
+  for (int i = 0; i < 200; ++i) absl::StrAppend(&series, ",", Series("1", absl::StrCat("pod-", i)));
+  server_.Answer(200, Vector(series));
+  EXPECT_THAT(Read("prometheus", Prometheus()).error,
+              HasSubstr("the query gives 201 series; aggregate them to one"));
+  const std::string labels = absl::StrCat(R"({"metric":{"a":")", std::string(65'536, 'a'));
+  server_.Answer(200, Vector(absl::StrCat(labels, R"("},"value":[1,"1"]})")));
+  EXPECT_THAT(Read("prometheus", Prometheus()).error,
+              HasSubstr("the answer is larger than 65536 bytes; if the query gives many series, "
+                        "aggregate them to one"));
+}
+
 struct ValueRow {
   std::string name;
   std::string body;

@@ -38,14 +38,14 @@ constexpr MetadataKey kKeys[] = {
      "requests are not signed for AWS; put a signing proxy in between"},
 };
 
-// No answer with a single series is longer.
+// No answer with a single series is longer. One of many series takes up to 25 times its size, for
+// each trigger that is asked at the moment.
 constexpr size_t kMaxSingle = 64 << 10;
 
 // Whether the only series of an answer has no value: none at all, an empty list, or null.
 bool HasNoValue(const std::string& body) {
   static const json::json_pointer first("/data/result/0"), second("/data/result/1"),
       point("/data/result/0/value");
-  if (body.size() > kMaxSingle) return false;
   const json answer = json::parse(body, nullptr, false);
   if (!answer.contains(first) || answer.contains(second) || !answer.at(first).is_object()) {
     return false;
@@ -78,7 +78,13 @@ absl::StatusOr<double> SingleValue(const QueryResult& result, bool null_is_zero)
 absl::StatusOr<double> Ask(HttpSource& source, QueryPairs query, bool null_is_zero, absl::Time now,
                            absl::Duration timeout) {
   query.emplace_back("time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", now, absl::UTCTimeZone()));
-  ASSIGN_OR_RETURN(http::HttpAnswer answer, source.Get("/api/v1/query", query, timeout));
+  const absl::StatusOr<http::HttpAnswer> got = source.Get("/api/v1/query", query, timeout);
+  if (absl::IsResourceExhausted(got.status())) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        got.status().message(), "; if the query gives many series, aggregate them to one"));
+  }
+  RETURN_IF_ERROR(got.status());
+  const http::HttpAnswer& answer = *got;
   if (answer.status < 200 || answer.status >= 300) {
     return absl::UnavailableError(HttpSource::Describe(answer));
   }
@@ -111,6 +117,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
     }
   }
   source->set_headers(std::move(headers));
+  source->set_max_answer_bytes(kMaxSingle);
   one.value = [source, query, null_is_zero](absl::Time now, absl::Duration timeout) {
     return Ask(*source, query, null_is_zero, now, timeout);
   };
