@@ -105,7 +105,7 @@ void TriggerClients::Shutdown() {
   stop_.Set();
   absl::MutexLock lock(&mutex_);
   for (const auto& [key, kept] : http_) kept.client->Shutdown();
-  for (const auto& [address, client] : external_) {
+  for (const auto& [key, client] : external_) {
     if (const auto used = client.lock()) used->Shutdown();
   }
 }
@@ -134,19 +134,32 @@ absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Durat
   }
   if (address.endpoints.empty()) return Hinted(refused);
   std::sort(address.endpoints.begin(), address.endpoints.end());  // so that equal lists compare so
+  if (address.endpoints.size() > kMostEndpoints) address.endpoints.resize(kMostEndpoints);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(ExternalAddress address,
+absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(absl::string_view ns,
+                                                                         ExternalAddress address,
                                                                          absl::Duration timeout) {
   RETURN_IF_ERROR(FindEndpoints(address, timeout));
   absl::MutexLock lock(&mutex_);
   std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<ExternalScaler>& place = external_[address];
-  if (auto known = place.lock()) return known;
+  const auto key = std::pair(std::string(ns), std::move(address));
+  if (const auto known = external_.find(key); known != external_.end()) {
+    if (auto client = known->second.lock()) return client;
+    external_.erase(known);
+  }
+  const auto of_namespace =
+      std::count_if(external_.begin(), external_.end(),
+                    [ns](const auto& entry) { return entry.first.first == ns; });
+  if (static_cast<size_t>(of_namespace) >= kMostOfOneNamespace) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "triggers of namespace ", ns, " use ", kMostOfOneNamespace,
+        " external scalers already, counted by server and credentials, and there may be no more"));
+  }
   // Making a scaler under the lock is fine, since it does not connect.
-  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
-  place = made;
+  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(key.second));
+  external_[key] = made;
   if (stop_.IsSet()) made->Shutdown();
   return made;
 }

@@ -6,12 +6,14 @@
 // for kUnusedFor is removed with its credentials at the next reading of any trigger. For each
 // namespace only the kMostOfOneNamespace clients used last are kept: the triggers of a namespace
 // that asks more servers than that connect anew each time, at no cost to other namespaces. Clients
-// of external scalers live as long as a trigger that uses them.
+// of external scalers live as long as a trigger that uses them; a namespace has as many of these at
+// most. Of a name's addresses kMostEndpoints are connected to.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -36,6 +38,7 @@ class TriggerClients {
  public:
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
+  static constexpr size_t kMostEndpoints = 4;  // of one external scaler, since all are connected to
 
   // The clock outlives the clients.
   explicit TriggerClients(Clock& clock, TriggerClientOptions options = {});
@@ -46,11 +49,13 @@ class TriggerClients {
   absl::StatusOr<std::shared_ptr<http::HttpTransport>> Http(absl::string_view ns,
                                                             const http::TransportOptions& options);
 
-  // Looks the name up now. The scaler connects to the addresses that this finds and checks, and to
-  // no others.
-  //   kPermissionDenied  none of its addresses is allowed
+  // The scaler for triggers of that namespace. Looks the name up now. The scaler connects to the
+  // addresses that this finds and checks, and to no others.
+  //   kPermissionDenied   none of its addresses is allowed
+  //   kResourceExhausted  the namespace has kMostOfOneNamespace others
   // All other errors are those of http::Resolve and MakeExternalScaler.
-  absl::StatusOr<std::shared_ptr<ExternalScaler>> External(ExternalAddress address,
+  absl::StatusOr<std::shared_ptr<ExternalScaler>> External(absl::string_view ns,
+                                                           ExternalAddress address,
                                                            absl::Duration timeout);
 
   // An error of a client; if the address was refused, with the flag that allows it.
@@ -81,7 +86,9 @@ class TriggerClients {
   mutable absl::Mutex mutex_;
   std::map<std::string, Kept> http_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_look_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();
-  std::map<ExternalAddress, std::weak_ptr<ExternalScaler>> external_ ABSL_GUARDED_BY(mutex_);
+  // By namespace and address.
+  std::map<std::pair<std::string, ExternalAddress>, std::weak_ptr<ExternalScaler>> external_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::scaler

@@ -69,6 +69,33 @@ TEST_F(TriggerClientsTest, WhoIsAskedNowIsNotForgotten) {
   EXPECT_EQ(Http("busy", "asked:80"), asked);
 }
 
+TEST_F(TriggerClientsTest, OneNamespaceHasNoMoreExternalScalersThanItsShare) {
+  const auto external = [&](const std::string& ns, const std::string& host) {
+    ExternalAddress address;
+    address.address = absl::StrCat(host, ":80");
+    address.host = host;
+    address.port = 80;
+    return clients_.External(ns, address, absl::Seconds(1));
+  };
+  std::vector<std::shared_ptr<ExternalScaler>> used;
+  for (size_t i = 0; i < TriggerClients::kMostOfOneNamespace; ++i) {
+    const auto scaler = external("busy", absl::StrCat("10.0.0.", i));
+    ASSERT_TRUE(scaler.ok()) << scaler.status();
+    used.push_back(*scaler);
+  }
+  const absl::Status refused = external("busy", "10.0.1.1").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(std::string(refused.message()),
+            "triggers of namespace busy use 64 external scalers already, counted by server and "
+            "credentials, and there may be no more");
+  EXPECT_EQ(*external("busy", "10.0.0.7"), used[7]);
+  const auto other = external("calm", "10.0.0.7");  // tenants do not share a connection
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NE(*other, used[7]);
+  used.pop_back();
+  EXPECT_TRUE(external("busy", "10.0.1.1").ok());
+}
+
 TEST_F(TriggerClientsTest, NothingIsAskedAfterTheEnd) {
   const auto before = Http("a", "127.0.0.1:1");
   clients_.Shutdown();
@@ -84,7 +111,7 @@ TEST_F(TriggerClientsTest, SpecialAddressesAreRefused) {
   address.address = "[fe80::1]:80";
   address.host = "fe80::1";
   address.port = 80;
-  const absl::Status external = clients_.External(address, absl::Seconds(1)).status();
+  const absl::Status external = clients_.External("a", address, absl::Seconds(1)).status();
   EXPECT_EQ(external.code(), absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(std::string(external.message()),
               HasSubstr("fe80::1 is a link-local address, which triggers may not ask "

@@ -123,15 +123,23 @@ class ExternalTrigger : public Trigger {
       absl::MutexLock lock(&mutex_);
       if (client_ != nullptr && !ask_again_ && address == address_) return client_;
     }
-    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client,
-                     options_.clients->External(address, timeout));
-    std::unique_ptr<ActivityStream> old;  // ended outside the lock, as it waits for its callback
+    absl::StatusOr<std::shared_ptr<ExternalScaler>> client =
+        options_.clients->External(options_.object.ns, address, timeout);
+    // Both are ended outside the lock, as the stream waits for its callback.
+    std::shared_ptr<ExternalScaler> old_client;
+    std::unique_ptr<ActivityStream> old;
     absl::MutexLock lock(&mutex_);
-    address_ = address;
-    if (client != client_) {
-      client_ = client;
+    if (absl::IsResourceExhausted(client.status())) {
+      // The one of before has its place, which the next attempt may need.
+      old_client = std::move(client_);
       old = std::move(stream_);
-      if (on_active_) stream_ = client->StreamIsActive(options_.object, on_active_);
+    }
+    RETURN_IF_ERROR(client.status());
+    address_ = address;
+    if (*client != client_) {
+      old_client = std::exchange(client_, *client);
+      old = std::move(stream_);
+      if (on_active_) stream_ = client_->StreamIsActive(options_.object, on_active_);
     }
     return client;
   }

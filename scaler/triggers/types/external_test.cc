@@ -6,7 +6,9 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <thread>
 
 #include "absl/strings/numbers.h"
@@ -285,6 +287,26 @@ TEST(ExternalTriggerTest, ANameIsLookedUpAgainAfterAFailure) {
   }
 }
 
+// gRPC connects to all that it is given.
+TEST(ExternalTriggerTest, OfANameWithManyAddressesFourAreConnectedTo) {
+  Peer peer;
+  peer.Do(kQueue);
+  http::FakeDnsServer dns;
+  const std::string port = peer.address().substr(peer.address().rfind(':'));
+  const auto error = [&] {
+    return Make(absl::StrCat("scaler.example", port), {}, {}, "external",
+                LoopbackClients(dns.Settings()))
+        ->Read(kNow, absl::Seconds(10))
+        .at(0)
+        .error;
+  };
+  // The peer listens at the one that is the last in order.
+  dns.Set("scaler.example", {"127.0.0.10", "127.0.0.11", "127.0.0.12", "127.0.0.1"});
+  EXPECT_EQ(error(), "");
+  dns.Set("scaler.example", {"127.0.0.10", "127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.1"});
+  EXPECT_THAT(error(), HasSubstr("no connection"));
+}
+
 TEST(ExternalTriggerTest, ValuesOfTheTargetsEnvironmentAreRefused) {
   TriggerSpec spec;
   spec.type = "external";
@@ -476,10 +498,42 @@ TEST_F(ExternalTlsTest, AnUnknownAuthorityIsRefused) {
   EXPECT_THAT(ErrorOf(peer, {}, {{"caCert", client_.pem}}), HasSubstr("UNAVAILABLE"));
 }
 
+// gRPC reads them once in a process, hence in one of its own.
+TEST_F(ExternalTlsTest, WithoutACaTheMachinesRootsAreTrusted) {
+  if (std::getenv("FLYBALL_EMULATED") != nullptr) GTEST_SKIP() << "it starts itself once more";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto ask = [this] {
+    setenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", TempFile("roots", server_.pem).c_str(), 1);
+    Peer peer(Serve());
+    peer.Do(kQueue);
+    const std::string error = ErrorOf(peer, {{"enableTLS", "true"}}, {});
+    std::cerr << error;
+    _exit(error.empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
+}
+
 TEST_F(ExternalTlsTest, UnsafeSslTakesAnyCertificate) {
   Peer peer(Serve());
   peer.Do(kQueue);
   EXPECT_EQ(ErrorOf(peer, {{"enableTLS", "true"}, {"unsafeSsl", "true"}}, {}), "");
+}
+
+// A connection keeps them as long as a trigger uses it.
+TEST_F(ExternalTlsTest, AServerThatShowsManyCertificatesIsLeft) {
+  std::string chain = server_.pem;
+  for (int i = 0; i < 10; ++i) chain += client_.pem;
+  const auto error = [&](Fields metadata, Fields secrets) {
+    Peer peer({"--cert", TempFile("chain", chain), "--key", TempFile("key", server_.key)});
+    peer.Do(kQueue);
+    return ErrorOf(peer, std::move(metadata), std::move(secrets));
+  };
+  EXPECT_EQ(error({}, {{"caCert", server_.pem}}), "");
+  for (int i = 0; i < 50; ++i) chain += client_.pem;
+  EXPECT_THAT(error({}, {{"caCert", server_.pem}}),
+              HasSubstr("the server shows more than 16 KiB of certificates"));
+  EXPECT_THAT(error({{"enableTLS", "true"}, {"unsafeSsl", "true"}}, {}),
+              HasSubstr("the server shows more than 16 KiB of certificates"));
 }
 
 TEST_F(ExternalTlsTest, AClientCertificateIsShown) {

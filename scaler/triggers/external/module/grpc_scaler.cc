@@ -4,10 +4,6 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
-#include <grpcpp/security/credentials.h>
-#include <grpcpp/security/tls_certificate_provider.h>
-#include <grpcpp/security/tls_certificate_verifier.h>
-#include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
 #include <cmath>
@@ -24,6 +20,7 @@
 #include "external_scaler.grpc.pb.h"
 #include "scaler/triggers/external/external_scaler.h"
 #include "scaler/triggers/external/module.h"
+#include "scaler/triggers/external/module/credentials.h"
 #include "scaler/triggers/external/stream_backoff.h"
 
 namespace flyball::scaler {
@@ -54,7 +51,8 @@ absl::string_view Meaning(grpc::StatusCode code, bool connected) {
   switch (code) {
     case grpc::StatusCode::UNAVAILABLE:
       return connected ? "the server is not available"
-                       : "no connection: refused, no route to it, or TLS failed";
+                       : "no connection: refused, no route to it, TLS failed, or the server "
+                         "shows more than 16 KiB of certificates";
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return connected ? "no answer in time" : "no connection in time";
     case grpc::StatusCode::CANCELLED:
@@ -101,26 +99,6 @@ proto::ScaledObjectRef ToProto(const ScaledObject& object) {
   out.set_namespace_(object.ns);
   for (const auto& [key, value] : object.metadata) (*out.mutable_scalermetadata())[key] = value;
   return out;
-}
-
-std::shared_ptr<grpc::ChannelCredentials> CredentialsFor(const ExternalAddress& address) {
-  if (!address.tls) return grpc::InsecureChannelCredentials();
-  if (!address.skip_verify) {
-    return grpc::SslCredentials({.pem_root_certs = address.ca,
-                                 .pem_private_key = address.key,
-                                 .pem_cert_chain = address.cert});
-  }
-  namespace tls = grpc::experimental;
-  tls::TlsChannelCredentialsOptions options;
-  if (!address.cert.empty()) {
-    options.set_certificate_provider(std::make_shared<tls::StaticDataCertificateProvider>(
-        std::vector<tls::IdentityKeyCertPair>{{address.key, address.cert}}));
-    options.watch_identity_key_cert_pairs();
-  }
-  options.set_verify_server_certs(false);
-  options.set_check_call_host(false);
-  options.set_certificate_verifier(std::make_shared<tls::NoOpCertificateVerifier>());
-  return tls::TlsCredentials(options);
 }
 
 std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {

@@ -1,0 +1,21 @@
+// With which credentials gRPC connects to an external scaler.
+//
+// Thread-safe.
+// Limits: a server may show 16 KiB of certificates. A connection keeps them as long as a trigger
+// uses it, and each byte of small certificates takes up to 19 in memory.
+#pragma once
+
+#include <memory>
+
+#include "scaler/triggers/external/external_scaler.h"
+
+namespace grpc {
+class ChannelCredentials;
+}  // namespace grpc
+
+namespace flyball::scaler {
+
+// A CA, certificate or key that can't be used makes the calls fail.
+std::shared_ptr<grpc::ChannelCredentials> CredentialsFor(const ExternalAddress& address);
+
+}  // namespace flyball::scaler
