@@ -118,7 +118,7 @@ items:
 
 TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
   const struct {
-    const char* spec;
+    std::string spec;
     const char* error;
   } rows[] = {
       {"  triggers: [{type: kafka, metadata: {}}]\n",
@@ -133,6 +133,10 @@ TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
        "so.yaml:6: spec.triggers[0].metricType: expected"},
       {"  triggers: [{type: cron, metadata: {}, authenticationRef: {name: login}}]\n",
        "so.yaml:6: spec.triggers[0].authenticationRef: give the TriggerAuthentication login"},
+      {absl::StrCat("  triggers: [{type: prometheus, metadata: {serverAddress: http://p, "
+                    "threshold: \"1\", query: ",
+                    std::string(65'537, 'a'), "}}]\n"),
+       "so.yaml:1: spec.triggers[0].metadata.query: Too long: may not be more than 65536 bytes"},
       {"  minReplicaCount: 5\n  maxReplicaCount: 2\n  triggers: [{type: cron, metadata: {}}]\n",
        "so.yaml:1: "},
       {"  triggers: [{type: prometheus, metadata: {serverAddress: 'http://p', query: up, "

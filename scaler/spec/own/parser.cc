@@ -1,6 +1,7 @@
 #include "scaler/spec/own/parser.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,12 @@ constexpr size_t kMaxMetrics = 64;
 constexpr size_t kMaxPolicies = 32;
 constexpr size_t kMaxTriggers = 32;
 constexpr size_t kMaxMetadata = 64;
+constexpr size_t kMaxMetadataKeyBytes = 253;
+constexpr size_t kMaxMetadataValueBytes = 8 << 10;
+constexpr size_t kMaxQueryBytes = 64 << 10;
+// Of all triggers together. A trigger has its metadata in memory several times, and sends most of
+// them with each call.
+constexpr size_t kMaxMetadataBytes = 128 << 10;
 constexpr size_t kMaxSecrets = 16;
 constexpr size_t kMaxTriggerName = 253;
 constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
@@ -183,6 +190,24 @@ void ReadSecrets(std::vector<WrittenSecret>& secrets, const std::string& field, 
   }
 }
 
+// Returns the bytes of the keys and values.
+size_t CheckMetadata(const std::map<std::string, std::string>& metadata, const std::string& field,
+                     FieldErrors& errors) {
+  CheckSize(field, metadata.size(), kMaxMetadata, errors);
+  size_t bytes = 0;
+  for (const auto& [key, value] : metadata) {
+    bytes += key.size() + value.size();
+    const size_t most = key == "query" ? kMaxQueryBytes : kMaxMetadataValueBytes;
+    if (key.size() > kMaxMetadataKeyBytes) {
+      errors.Invalid(field,
+                     absl::StrCat("must have keys of at most ", kMaxMetadataKeyBytes, " bytes"));
+    } else if (value.size() > most) {
+      errors.TooLong(absl::StrCat(field, ".", key), most);
+    }
+  }
+  return bytes;
+}
+
 TriggerSpec ReadTrigger(WrittenTrigger& written, const std::vector<absl::string_view>& types,
                         const std::string& path, FieldErrors& errors) {
   TriggerSpec out = std::move(written.spec);
@@ -193,7 +218,6 @@ TriggerSpec ReadTrigger(WrittenTrigger& written, const std::vector<absl::string_
   if (!out.metric_type.empty() && out.metric_type != "AverageValue" && out.metric_type != "Value") {
     errors.NotSupported(path + ".metricType", {"AverageValue", "Value"});
   }
-  CheckSize(path + ".metadata", out.metadata.size(), kMaxMetadata, errors);
   ReadSecrets(written.secrets, path + ".authenticationSecretRefs", out, errors);
   return out;
 }
@@ -202,13 +226,19 @@ void ReadTriggers(std::vector<WrittenTrigger>& triggers,
                   const std::vector<absl::string_view>& types, OwnSpec& own, FieldErrors& errors) {
   CheckSize("spec.triggers", triggers.size(), kMaxTriggers, errors);
   std::set<std::string> names;
+  size_t metadata_bytes = 0;
   for (size_t i = 0; i < triggers.size(); ++i) {
     const std::string path = absl::StrCat("spec.triggers[", i, "]");
     own.triggers.push_back(ReadTrigger(triggers[i], types, path, errors));
+    metadata_bytes += CheckMetadata(own.triggers.back().metadata, path + ".metadata", errors);
     const std::string& name = own.triggers.back().name;
     if (!name.empty() && !names.insert(name).second) {
       errors.Invalid(path + ".name", absl::StrCat("\"", name, "\" names an earlier trigger"));
     }
+  }
+  if (metadata_bytes > kMaxMetadataBytes) {
+    errors.Invalid("spec.triggers", absl::StrCat("must have at most ", kMaxMetadataBytes,
+                                                 " bytes of metadata, has ", metadata_bytes));
   }
 }
 

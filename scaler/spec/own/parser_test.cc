@@ -111,6 +111,32 @@ TEST(ParseOwnAutoscalerTest, AllErrorsComeAtOnceSortedByField) {
                   R"(spec.mode: Unsupported value: supported values: "Act", "Advise", "Shadow")"));
 }
 
+// A line of a trigger with that key.
+std::string Trigger(const std::string& key, size_t bytes) {
+  return absl::StrCat("  - {type: cron, metadata: {", key, ": ", std::string(bytes, 'a'), "}}\n");
+}
+
+TEST(ParseOwnAutoscalerTest, MetadataOfTriggersHaveLimits) {
+  const auto errors = [](const std::string& triggers) {
+    std::vector<std::string> shown;
+    for (const FieldError& error : Parse(Own(absl::StrCat("  triggers:\n", triggers))).errors) {
+      shown.push_back(error.ToString());
+    }
+    return shown;
+  };
+  EXPECT_THAT(errors(Trigger("url", 8192) + Trigger("query", 65'536)), ElementsAre());
+  EXPECT_THAT(
+      errors(Trigger("url", 8193) + Trigger("query", 65'537)),
+      ElementsAre("spec.triggers[0].metadata.url: Too long: may not be more than 8192 bytes",
+                  "spec.triggers[1].metadata.query: Too long: may not be more than 65536 bytes"));
+  EXPECT_THAT(errors(Trigger(std::string(254, 'k'), 1)),
+              ElementsAre("spec.triggers[0].metadata: Invalid value: must have keys of at most 253 "
+                          "bytes"));
+  EXPECT_THAT(errors(Trigger("query", 65'536) + Trigger("query", 65'536)),
+              ElementsAre("spec.triggers: Invalid value: must have at most 131072 bytes of "
+                          "metadata, has 131082"));
+}
+
 TEST(ParseOwnAutoscalerTest, OtherKindsAreNamed) {
   EXPECT_EQ(Parse("kind: Autoscaler").decode_error, "field `apiVersion` is missing");
   EXPECT_EQ(Parse("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler").decode_error,
