@@ -1,5 +1,7 @@
 #include "scaler/triggers/parts/clients.h"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -19,24 +21,50 @@ constexpr int kMostIdle = 8;
 // can begin between this check and the removal.
 bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
+// The digest of texts that may be long, and credentials.
+class Key {
+ public:
+  void Add(absl::string_view part) { absl::StrAppend(&parts_, part.size(), ":", part); }
+  std::string Digest() const {
+    std::string digest(SHA256_DIGEST_LENGTH, '\0');
+    SHA256(reinterpret_cast<const unsigned char*>(parts_.data()), parts_.size(),
+           reinterpret_cast<unsigned char*>(digest.data()));
+    return digest;
+  }
+
+ private:
+  std::string parts_;
+};
+
 // Namespaces have different keys, because requests of two tenants must not follow each other on one
-// connection. The key holds credentials, so it must not leave this file.
+// connection.
 std::string KeyOf(absl::string_view ns, const http::TransportOptions& options) {
-  std::string key = options.insecure_skip_verify ? "1" : "0";
-  const auto add = [&key](absl::string_view part) {
-    absl::StrAppend(&key, part.size(), ":", part);
-  };
-  add(ns);
+  Key key;
+  key.Add(options.insecure_skip_verify ? "1" : "0");
+  key.Add(ns);
   for (const std::string* part :
        {&options.url, &options.ca_data, &options.client_cert_data, &options.client_key_data,
         &options.token, &options.username, &options.password, &options.server_name}) {
-    add(*part);
+    key.Add(*part);
   }
   for (const auto& [name, value] : options.headers) {
-    add(name);
-    add(value);
+    key.Add(name);
+    key.Add(value);
   }
-  return key;
+  return key.Digest();
+}
+
+std::string KeyOf(absl::string_view ns, const ExternalAddress& address) {
+  Key key;
+  key.Add(address.tls ? "1" : "0");
+  key.Add(address.skip_verify ? "1" : "0");
+  for (const absl::string_view part :
+       {ns, absl::string_view(address.address), absl::string_view(address.ca),
+        absl::string_view(address.cert), absl::string_view(address.key)}) {
+    key.Add(part);
+  }
+  for (const std::string& endpoint : address.endpoints) key.Add(endpoint);
+  return key.Digest();
 }
 
 }  // namespace
@@ -105,8 +133,8 @@ void TriggerClients::Shutdown() {
   stop_.Set();
   absl::MutexLock lock(&mutex_);
   for (const auto& [key, kept] : http_) kept.client->Shutdown();
-  for (const auto& [key, client] : external_) {
-    if (const auto used = client.lock()) used->Shutdown();
+  for (const auto& [key, scaler] : external_) {
+    if (const auto used = scaler.client.lock()) used->Shutdown();
   }
 }
 
@@ -143,23 +171,23 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(absl::s
                                                                          absl::Duration timeout) {
   RETURN_IF_ERROR(FindEndpoints(address, timeout));
   absl::MutexLock lock(&mutex_);
-  std::erase_if(external_, [](const auto& entry) { return entry.second.expired(); });
-  const auto key = std::pair(std::string(ns), std::move(address));
+  std::erase_if(external_, [](const auto& entry) { return entry.second.client.expired(); });
+  const std::string key = KeyOf(ns, address);
   if (const auto known = external_.find(key); known != external_.end()) {
-    if (auto client = known->second.lock()) return client;
+    if (auto client = known->second.client.lock()) return client;
     external_.erase(known);
   }
   const auto of_namespace =
       std::count_if(external_.begin(), external_.end(),
-                    [ns](const auto& entry) { return entry.first.first == ns; });
+                    [ns](const auto& entry) { return entry.second.ns == ns; });
   if (static_cast<size_t>(of_namespace) >= kMostOfOneNamespace) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "triggers of namespace ", ns, " use ", kMostOfOneNamespace,
         " external scalers already, counted by server and credentials, and there may be no more"));
   }
   // Making a scaler under the lock is fine, since it does not connect.
-  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(key.second));
-  external_[key] = made;
+  ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
+  external_[key] = {.client = made, .ns = std::string(ns)};
   if (stop_.IsSet()) made->Shutdown();
   return made;
 }

@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -74,6 +73,10 @@ class TriggerClients {
     std::string ns;  // of the triggers that use it
     MonotonicTime used;
   };
+  struct Scaler {
+    std::weak_ptr<ExternalScaler> client;  // triggers own it
+    std::string ns;
+  };
 
   void ForgetUnused(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeRoom(absl::string_view ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -84,11 +87,10 @@ class TriggerClients {
   const http::DnsSettings dns_;
   http::StopSignal stop_;
   mutable absl::Mutex mutex_;
+  // Both by a digest of namespace, server and credentials.
   std::map<std::string, Kept> http_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_look_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();
-  // By namespace and address.
-  std::map<std::pair<std::string, ExternalAddress>, std::weak_ptr<ExternalScaler>> external_
-      ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Scaler> external_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::scaler

@@ -5,6 +5,7 @@
 // are sent to no other server.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -20,6 +21,9 @@ inline constexpr char kAllowedHosts[] = "flyball.dev/allowed-hosts";
 
 class Secrets {
  public:
+  // Of one value. A list of certificates takes up to six times its size in each client.
+  static constexpr size_t kMaxBytes = 64 << 10;
+
   // The Secrets of the planned trigger, whose values are sent to that host and port.
   Secrets(const TriggerPlan& plan, std::string host, int port);
 
@@ -27,8 +31,9 @@ class Secrets {
 
   // The value of the first of the parameters (one and its older names) that is not blank; "" if
   // none is.
-  //   kFailedPrecondition  a Secret cannot be read, or may not be sent to this server; the message
-  //                        names the Secret and shows nothing of its content
+  //   kFailedPrecondition  a Secret cannot be read, may not be sent to this server, or has more
+  //                        than kMaxBytes; the message names the Secret and shows nothing of its
+  //                        content
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
   // The same, without white space around the value. Blank values and line breaks are errors.
