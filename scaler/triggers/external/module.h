@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "scaler/triggers/external/external_scaler.h"
 
@@ -23,6 +24,9 @@ struct ExternalModule {
   // the first member: if a module was built from other headers, all that follows may differ.
   const char* interface = nullptr;
   std::shared_ptr<ExternalScaler> (*make)(const ExternalAddress& address) = nullptr;
+  // Has each of gRPC's own errors handed to `log`, on any thread, until the process ends. Without
+  // it they go to standard error.
+  void (*log_to)(void (*log)(absl::string_view message)) = nullptr;
 };
 
 struct LoadedExternalModule {

@@ -6,14 +6,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "spdlog/sinks/ostream_sink.h"
+#include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string Folder(absl::string_view name) {
   const std::string path = absl::StrCat(testing::TempDir(), "/flyball-module-", getpid(), name);
@@ -30,6 +34,24 @@ TEST(LoadExternalModuleTest, TheOneBesideTheProgramMakesScalers) {
   nobody.address = "127.0.0.1:1";
   const auto active = loaded->module->make(nobody)->IsActive({}, absl::Seconds(10));
   EXPECT_EQ(active.status().code(), absl::StatusCode::kUnavailable) << active.status();
+}
+
+TEST(MakeExternalScalerTest, ErrorsOfGrpcAreLoggedAsOurs) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  ExternalAddress address;
+  address.address = "127.0.0.1:1";
+  address.endpoints = {address.address};
+  address.tls = true;
+  address.cert = "no certificate";
+  address.key = "hunter2";
+  const auto scaler = MakeExternalScaler(address);
+  ASSERT_TRUE(scaler.ok()) << scaler.status();
+  EXPECT_FALSE((*scaler)->IsActive({}, absl::Seconds(10)).ok());
+  spdlog::set_default_logger(before);
+  EXPECT_THAT(log.str(), AllOf(HasSubstr("[warning] gRPC: "), Not(HasSubstr("hunter2"))));
 }
 
 TEST(LoadExternalModuleTest, LoadedTwiceItIsTheSame) {

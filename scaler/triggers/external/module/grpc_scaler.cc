@@ -1,11 +1,13 @@
 // The module that speaks gRPC. The program sees only the symbol at the end of this file.
 #include <grpc/compression.h>
+#include <grpc/support/log.h>
 #include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/create_channel.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 #include <utility>
@@ -334,6 +336,14 @@ std::shared_ptr<ExternalScaler> Make(const ExternalAddress& address) {
   return std::make_shared<GrpcExternalScaler>(address);
 }
 
+// gRPC's function for its log has no argument of ours.
+std::atomic<void (*)(absl::string_view)> log_function = nullptr;
+
+void LogTo(void (*log)(absl::string_view message)) {
+  log_function = log;
+  gpr_set_log_function([](gpr_log_func_args* line) { log_function.load()(line->message); });
+}
+
 }  // namespace
 }  // namespace flyball::scaler
 
@@ -341,5 +351,7 @@ extern "C" {
 extern __attribute__((visibility("default")))
 const flyball::scaler::ExternalModule flyball_external_module;
 const flyball::scaler::ExternalModule flyball_external_module = {
-    .interface = FLYBALL_EXTERNAL_INTERFACE, .make = flyball::scaler::Make};
+    .interface = FLYBALL_EXTERNAL_INTERFACE,
+    .make = flyball::scaler::Make,
+    .log_to = flyball::scaler::LogTo};
 }
