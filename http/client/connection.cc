@@ -42,7 +42,11 @@ bool Connection::WorthKeeping() const {
   // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, and each
   // byte takes up to 19 in memory, which a tenant could have as often as there are connections.
   constexpr size_t kMost = 8 << 10;
-  return socket_ == nullptr || socket_->PeerCertificateBytes() <= kMost;
+  return PeerCertificateBytes() <= kMost;
+}
+
+size_t Connection::PeerCertificateBytes() const {
+  return socket_ == nullptr ? 0 : socket_->PeerCertificateBytes();
 }
 
 absl::Status Connection::Connect(const Until& until) {

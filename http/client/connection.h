@@ -51,6 +51,8 @@ class Connection {
   // Whether it takes no more memory while it waits for the next exchange than those of honest
   // servers do.
   bool WorthKeeping() const;
+  // Of the certificates that the server has shown, which are kept while it is open.
+  size_t PeerCertificateBytes() const;
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
   // answer, as it does when it closes.
   bool Reusable() const { return Open() && socket_->Quiet(); }

@@ -99,7 +99,10 @@ struct Received {
 // Idle connections, the last used first.
 class Pool {
  public:
-  Pool(size_t max_idle, Clock& clock) : max_idle_(max_idle), clock_(clock) {}
+  Pool(const TransportOptions& options, Clock& clock)
+      : max_idle_(static_cast<size_t>(std::max(options.max_idle_connections, 0))),
+        max_certificate_bytes_(options.max_idle_certificate_bytes),
+        clock_(clock) {}
 
   // nullptr if none fits.
   std::unique_ptr<Connection> Take(int generation) {
@@ -122,11 +125,12 @@ class Pool {
     // Whether it is still usable is checked again when it is taken.
     if (!connection->Open() || !connection->WorthKeeping()) return;
     const MonotonicTime now = clock_.MonotonicNow();
-    std::optional<Idle> dropped;
+    const size_t certificate_bytes = connection->PeerCertificateBytes();
+    std::deque<Idle> dropped;
     absl::MutexLock lock(&mutex_);
-    idle_.push_back({std::move(connection), generation, now});
-    if (idle_.size() > max_idle_) {
-      dropped = std::move(idle_.front());
+    idle_.push_back({std::move(connection), generation, now, certificate_bytes});
+    while (idle_.size() > max_idle_ || CertificateBytes() > max_certificate_bytes_) {
+      dropped.push_back(std::move(idle_.front()));
       idle_.pop_front();
     }
   }
@@ -136,8 +140,17 @@ class Pool {
     std::unique_ptr<Connection> connection;
     int generation;
     MonotonicTime since;
+    size_t certificate_bytes;
   };
+
+  size_t CertificateBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    size_t bytes = 0;
+    for (const Idle& idle : idle_) bytes += idle.certificate_bytes;
+    return bytes;
+  }
+
   const size_t max_idle_;
+  const size_t max_certificate_bytes_;
   Clock& clock_;
   absl::Mutex mutex_;
   std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
@@ -151,7 +164,7 @@ class PooledTransport : public HttpTransport {
         options_(std::move(options)),
         identity_(std::move(identity)),
         clock_(clock),
-        pool_(static_cast<size_t>(std::max(options_.max_idle_connections, 0)), clock_) {}
+        pool_(options_, clock_) {}
 
   absl::StatusOr<HttpAnswer> Do(const HttpCall& call) override {
     RETURN_IF_ERROR(CheckCall(call));

@@ -114,6 +114,8 @@ struct TransportOptions {
   Headers headers;                                    // added to each call
   absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
+  // Of the certificates that the servers of all idle connections have shown, which they keep.
+  size_t max_idle_certificate_bytes = 1 << 20;
   bool follow_redirects = true;  // false: they are answers like others
   bool leave_origin = true;      // redirects to another scheme, host or port are followed
   // Which addresses may be connected to; null: all. What is checked is what the name stands for at

@@ -819,6 +819,43 @@ TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
   }
 }
 
+TEST_F(TlsTest, IdleConnectionsKeepSoManyCertificatesTogether) {
+  for (const size_t most : {8'000, 20'000}) {
+    auto made = MakeServer(false);
+    ASSERT_NO_FATAL_FAILURE(ShowCertificates(6'000, *made));
+    absl::Mutex mutex;
+    std::set<int> peers;
+    int expected = 0;
+    int arrived = 0;
+    made->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+      absl::MutexLock lock(&mutex);
+      peers.insert(request.remote_port);
+      ++arrived;
+      const auto all = [&] { return arrived >= expected; };
+      mutex.Await(absl::Condition(&all));
+      return httplib::Server::HandlerResponse::Unhandled;
+    });
+    Server server(std::move(made));
+    server.Start();
+    TransportOptions options;
+    options.insecure_skip_verify = true;
+    options.url = absl::StrCat("https://", server.Authority());
+    options.max_idle_certificate_bytes = most;
+    const auto transport = Make(options);
+    for (int round = 1; round <= 2; ++round) {
+      {
+        absl::MutexLock lock(&mutex);
+        expected = 2 * round;
+      }
+      std::thread other([&] { EXPECT_TRUE(transport->Do(Get("/")).ok()); });
+      EXPECT_TRUE(transport->Do(Get("/")).ok());
+      other.join();
+    }
+    absl::MutexLock lock(&mutex);
+    EXPECT_EQ(peers.size(), most < 12'000 ? 3u : 2u) << most;
+  }
+}
+
 // They are read once in a process, hence in one of its own.
 TEST_F(TlsTest, WithoutACaTheMachinesRootsAreTrusted) {
   if (std::getenv("FLYBALL_EMULATED") != nullptr) GTEST_SKIP() << "it starts itself once more";
