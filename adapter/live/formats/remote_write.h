@@ -43,7 +43,6 @@ absl::StatusOr<std::string> UncompressSnappy(
 
 inline constexpr size_t kMaxSymbols = 1'000'000;
 inline constexpr size_t kMaxSeriesSamples = 1'000'000;
-inline constexpr size_t kMaxSentLabels = 1024;  // of a series, those without a value too
 
 struct WrittenSample {
   int64_t time_ms = 0;

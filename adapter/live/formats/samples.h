@@ -19,6 +19,14 @@ inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxLabelNameBytes = 256;
 inline constexpr size_t kMaxLabelValueBytes = 4096;
 
+// Of a series as it is sent, before the rules of a scrape drop some, so that reading one series
+// takes little memory, whatever the page. Remote write also counts those without a value.
+inline constexpr size_t kMaxSentLabels = 1024;
+// Of the text that names a scraped series: as much as kMaxLabels of the greatest lengths take with
+// all their bytes escaped, with `"":"",` and some blanks around each.
+inline constexpr size_t kMaxSeriesText =
+    kMaxLabels * (2 * (kMaxLabelNameBytes + kMaxLabelValueBytes) + 8);
+
 // What a TYPE line says. Prometheus's `untyped` is kUnknown.
 enum class MetricType : uint8_t {
   kUnknown,

@@ -25,17 +25,26 @@ absl::string_view BoundLabel(MetricType type) {
 
 }  // namespace
 
+absl::Status SeriesTextTooLong() {
+  return absl::OutOfRangeError(
+      absl::StrCat("the name and labels of a series take more than ", kMaxSeriesText, " bytes"));
+}
+
 class SeriesLabelsVisitor {
  public:
-  SeriesLabelsVisitor(SeriesLabels& out, absl::string_view bound_label)
-      : out_(out), bound_label_(bound_label) {}
+  SeriesLabelsVisitor(SeriesLabels& out, absl::string_view bound_label, size_t most)
+      : out_(out), bound_label_(bound_label), most_(most) {}
 
+  // A text has one at most, so there is always room for it.
   void OnName(absl::string_view name) { Add(kName, Unescape(name, true, out_.scratch_)); }
 
   void OnLabel(absl::string_view name, absl::string_view value) {
+    if (value.empty() || TooMany()) return;
     const absl::string_view plain_name = Unescape(name, true, out_.scratch_);
     Add(plain_name, Value(plain_name, Unescape(value, true, out_.scratch_)));
   }
+
+  bool TooMany() const { return out_.labels_.size() > most_; }
 
  private:
   void Add(absl::string_view name, absl::string_view value) {
@@ -50,6 +59,7 @@ class SeriesLabelsVisitor {
 
   SeriesLabels& out_;
   absl::string_view bound_label_;
+  size_t most_;
 };
 
 absl::string_view SeriesLabels::Own(absl::string_view text) {
@@ -58,21 +68,27 @@ absl::string_view SeriesLabels::Own(absl::string_view text) {
   return absl::string_view(scratch_).substr(start);
 }
 
-absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool canonical_bounds) {
+absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool canonical_bounds,
+                                size_t most) {
   labels_.clear();
   scratch_.clear();
+  if (series.size() > kMaxSeriesText) return SeriesTextTooLong();
   const absl::string_view bound_label = canonical_bounds ? BoundLabel(type) : "";
   // Unescaped text is shorter than escaped text, and each bound takes some bytes of `series` for
   // its name, `="` and `"`. So the text never grows beyond this size, and views into it stay valid.
-  const size_t bounds = bound_label.empty() ? 0 : series.size() / (bound_label.size() + 3);
+  const size_t bounds =
+      bound_label.empty() ? 0 : std::min(most + 1, series.size() / (bound_label.size() + 3));
   scratch_.reserve(series.size() + bounds * kBoundBytes);
   TextScanner scanner(series);
-  SeriesLabelsVisitor visitor(*this, bound_label);
+  SeriesLabelsVisitor visitor(*this, bound_label, most);
   const absl::string_view name = scanner.TakeMetricName();
   if (!name.empty()) labels_.push_back({kName, name});
   scanner.SkipBlanks();
   if (!scanner.AtEnd() && !scanner.TakeLabelBlock(kTextLabels, !name.empty(), visitor)) {
     return scanner.error();
+  }
+  if (visitor.TooMany()) {
+    return absl::OutOfRangeError(absl::StrCat("a series has more than ", most, " labels"));
   }
   std::sort(labels_.begin(), labels_.end(),
             [](const LabelView& a, const LabelView& b) { return a.name < b.name; });

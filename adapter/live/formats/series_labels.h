@@ -1,6 +1,7 @@
 // Parses the bytes that name a scraped series.
 //
 // Pure. Source: Prometheus 3.15.0 model/textparse (Labels, normalizeFloatsInLabelValues).
+// Limits: kMaxSeriesText, and a number of labels, beyond which no memory is taken.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,9 @@
 
 namespace flyball::formats {
 
+// The error of a series whose text is longer than kMaxSeriesText.
+absl::Status SeriesTextTooLong();
+
 // Labels sorted by name, including `__name__`, with the text that they point into if that is not
 // the text of the series. A reader of many series reuses one object, so that memory is taken once.
 class SeriesLabels {
@@ -22,7 +26,10 @@ class SeriesLabels {
   // left out. `canonical_bounds`: `le` of histograms and `quantile` of summaries become `1.0` where
   // `1` stands, as since Prometheus 3.
   //   kInvalidArgument  no such series, a label that is there twice or one without a name
-  absl::Status Read(absl::string_view series, MetricType type, bool canonical_bounds);
+  //   kOutOfRange       a text of more than kMaxSeriesText, or more than `most` labels: these are
+  //                     not kept, and labels() has the first ones and the metric's name, unsorted
+  absl::Status Read(absl::string_view series, MetricType type, bool canonical_bounds,
+                    size_t most = kMaxSentLabels);
 
   const std::vector<LabelView>& labels() const { return labels_; }
 

@@ -134,6 +134,7 @@ class Ingest::PageTaker : public formats::ScrapeSink {
 
   void OnSample(const formats::ScrapedSample& sample) override {
     const absl::Status status = labels_.Read(sample.series, sample.type, /*canonical_bounds=*/true);
+    if (absl::IsOutOfRange(status)) ingest_.CountRefusedLabels();
     if (!status.ok()) return Refuse(status, 1, received_);
     const Point point = {sample.time_ms.value_or(now_ms_), sample.value};
     ingest_.Append(labels_.labels(), point, now_ms_, received_).IgnoreError();

@@ -190,6 +190,18 @@ TEST(PushPages, RequestsShareARoom) {
   EXPECT_THAT(server.Push(page), HasSubstr("429"));
 }
 
+TEST(PushPages, OfASeriesOfTextNoMoreIsReadThanAnyMayHave) {
+  Server server;
+  std::string page = "a{";
+  for (int i = 0; i < 1024; ++i) absl::StrAppend(&page, "l", i, "=\"x\",");
+  EXPECT_THAT(server.Push(page + "} 1\nb 1\n"),
+              HasSubstr("400 1 of 2 samples were refused, the first one: a series has more than "
+                        "1024 labels"));
+  EXPECT_THAT(server.Push(absl::StrCat("a{l=\"", std::string(600'000, 'x'), "\"} 1\n")),
+              HasSubstr("the name and labels of a series take more than 557568 bytes"));
+  EXPECT_EQ(server.store.counts().refused_labels, 2u);
+}
+
 TEST(PushPages, SeriesThatAreRefusedForTheirLabelsAreCounted) {
   Server server;
   const Message request = Message()

@@ -1,6 +1,8 @@
 #include "adapter/live/relabel/label_editor.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace flyball::relabel {
 namespace {
@@ -12,12 +14,6 @@ auto FindName(Set& labels, absl::string_view name) {
 }
 
 }  // namespace
-
-void LabelEditor::Reset(promql::LabelSet base) {
-  base_ = std::move(base);
-  set_.clear();
-  deleted_.clear();
-}
 
 bool LabelEditor::IsChanged(absl::string_view name) const {
   return std::find(deleted_.begin(), deleted_.end(), name) != deleted_.end() ||
@@ -60,6 +56,19 @@ promql::LabelSet LabelEditor::Unsorted() const {
 
 promql::LabelSet LabelEditor::Build() const {
   promql::LabelSet labels = Unsorted();
+  std::sort(labels.begin(), labels.end());
+  return labels;
+}
+
+promql::LabelSet LabelEditor::Take() {
+  if (!set_.empty() || !deleted_.empty()) {
+    std::erase_if(base_, [this](const auto& label) { return IsChanged(label.first); });
+  }
+  promql::LabelSet labels = std::exchange(base_, {});
+  labels.insert(labels.end(), std::make_move_iterator(set_.begin()),
+                std::make_move_iterator(set_.end()));
+  set_ = {};
+  deleted_ = {};
   std::sort(labels.begin(), labels.end());
   return labels;
 }

@@ -20,9 +20,6 @@ class LabelEditor {
   LabelEditor() = default;
   explicit LabelEditor(promql::LabelSet base) : base_(std::move(base)) {}
 
-  // Starts again with another label set.
-  void Reset(promql::LabelSet base);
-
   // "" where it is absent. Valid until the next change.
   absl::string_view Get(absl::string_view name) const;
   // An empty value deletes.
@@ -35,6 +32,8 @@ class LabelEditor {
   // Of those that ForEach tells, in its order.
   promql::LabelSet Unsorted() const;
   promql::LabelSet Build() const;
+  // The same, and nothing stays in the editor.
+  promql::LabelSet Take();
 
  private:
   bool IsChanged(absl::string_view name) const;

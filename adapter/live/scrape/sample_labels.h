@@ -1,6 +1,7 @@
 // Computes the labels of one target's samples from those on its page.
 //
-// Pure; one thread at a time. Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
+// Pure; one thread at a time. Nothing of a series stays here, since there is one for each target.
+// Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
 // resolveConflictingExposedLabels, verifyLabelLimits).
 #pragma once
 
@@ -24,18 +25,20 @@ class SampleLabels {
 
   // `series` as in formats::ScrapedSample. An empty result: the rules drop the series.
   //   kInvalidArgument, kResourceExhausted  the whole scrape fails because of it
-  absl::StatusOr<promql::LabelSet> Of(absl::string_view series, formats::MetricType type);
+  absl::StatusOr<promql::LabelSet> Of(absl::string_view series, formats::MetricType type) const;
 
   const promql::LabelSet& target() const { return target_; }
 
  private:
-  void AddTargetLabels();
+  absl::Status Read(absl::string_view series, formats::MetricType type,
+                    formats::SeriesLabels& reader) const;
+  void AddTargetLabels(relabel::LabelEditor& editor) const;
   absl::Status Check(const promql::LabelSet& labels) const;
+  absl::Status CheckLengths(absl::string_view name, absl::string_view value,
+                            absl::string_view metric) const;
 
   const std::shared_ptr<const Job> job_;
   const promql::LabelSet target_;
-  formats::SeriesLabels reader_;
-  relabel::LabelEditor editor_;
 };
 
 }  // namespace flyball::scrape

@@ -20,9 +20,6 @@ constexpr int64_t kRefusedMs = 30'000;
 constexpr size_t kSeriesBytes = 200;
 constexpr size_t kSampleBytes = 64;
 
-// Escapes included, no store takes a longer one.
-constexpr size_t kMaxSeriesText = 1 << 20;
-
 // The bytes of each target that are not counted: as much as most pages take. Of the names of pods'
 // series all are counted, since a namespace may have thousands of pods, and it leaves room for
 // others anyway.
@@ -116,17 +113,19 @@ absl::StatusOr<TargetSamples::SeriesByText::value_type*> TargetSamples::Find(
   if (at < order_.size() && order_[at]->first == sample.series) return order_[at];
   const auto known = series_.find(sample.series);
   if (known != series_.end()) return &*known;
-  if (sample.series.size() > kMaxSeriesText) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the name and labels of a series take more than ", kMaxSeriesText, " bytes"));
-  }
-  ASSIGN_OR_RETURN(const promql::LabelSet labels, labels_.Of(sample.series, sample.type));
-  if (!memory_.Grow(kSeriesBytes + sample.series.size())) {
+  // Before its labels are made: they take as much again.
+  const size_t bytes = kSeriesBytes + sample.series.size();
+  if (!memory_.Grow(bytes)) {
     return absl::UnavailableError("no memory for the names of the page's series");
+  }
+  const absl::StatusOr<promql::LabelSet> labels = labels_.Of(sample.series, sample.type);
+  if (!labels.ok()) {
+    memory_.Shrink(bytes);
+    return labels.status();
   }
   SeriesByText::value_type& made = *series_.try_emplace(sample.series).first;
   made.second.type = sample.type;
-  made.second.dropped = labels.empty();
+  made.second.dropped = labels->empty();
   return &made;
 }
 

@@ -1,5 +1,7 @@
 #include "adapter/live/scrape/target_samples.h"
 
+#include <malloc.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -231,6 +233,72 @@ TEST_F(TargetSamplesTest, ASeriesThatTakesAMegabyteFailsTheScrape) {
   Start("");
   EXPECT_TRUE(absl::IsResourceExhausted(
       Take(absl::StrCat("a{b=\"", std::string(1 << 20, 'x'), "\"} 1\n"), 1000).status));
+}
+
+// Of a page with one series: so many labels, each with a value of that text.
+std::string PageOfLabels(int labels, const std::string& value) {
+  std::string page = "a{";
+  for (int i = 0; i < labels; ++i) absl::StrAppend(&page, "l", i, "=\"", value, "\",");
+  return page + "} 1\n";
+}
+
+size_t HeapBytes() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+// One pod has 32 targets, and each lasts as long as the pod.
+TEST_F(TargetSamplesTest, WhatNoSeriesMayHaveLeavesNothingBehind) {
+  const auto of_pods = std::make_shared<const Job>(AnnotatedPods(absl::Seconds(1)));
+  const std::pair<std::string, std::string> cases[] = {
+      {PageOfLabels(45'000, "x"), "label_limit is over its limit of 64: a series of \"a\""},
+      {PageOfLabels(1, std::string(500'000, 'x')),
+       "label_value_length_limit is over its limit of 4096: a series of \"a\""},
+      {absl::StrReplaceAll(PageOfLabels(1, "x"), {{"l0", std::string(500'000, 'l')}}),
+       "label_name_length_limit is over its limit of 256: a series of \"a\""},
+      {PageOfLabels(1, std::string(900'000, '\\')),
+       "the name and labels of a series take more than 557568 bytes"},
+  };
+  for (const auto& [page, error] : cases) {
+    std::vector<std::unique_ptr<TargetSamples>> targets;
+    size_t before = 0;
+    for (int i = 0; i < 33; ++i) {
+      if (i == 1) before = HeapBytes();
+      targets.push_back(std::make_unique<TargetSamples>(
+          of_pods, promql::LabelSet{{"instance", absl::StrCat(i)}}, store_));
+      const auto parse = [&page = page](formats::ScrapeSink& sink) {
+        return formats::ParseText(page, sink);
+      };
+      EXPECT_EQ(targets.back()->TakePage(parse, 1000, 1000).status.message(), error);
+    }
+    EXPECT_LT(HeapBytes(), before + 100'000) << page.substr(0, 20);
+  }
+}
+
+// Without a limit on labels the store is asked, which refuses only series that are kept.
+TEST_F(TargetSamplesTest, RulesMayDropLabelsBeyondTheLimits) {
+  Start(
+      "  label_limit: 3\n  label_value_length_limit: 4\n"
+      "  metric_relabel_configs: [{action: labeldrop, regex: l.*}]\n");
+  EXPECT_TRUE(Take(PageOfLabels(1000, "long value"), 1000).status.ok());
+  EXPECT_EQ(Take(PageOfLabels(1024, "x"), 2000).status.message(),
+            "a series has more than 1024 labels");
+  Start("");
+  EXPECT_TRUE(Take(PageOfLabels(1000, "x"), 1000).status.ok());
+}
+
+TEST_F(TargetSamplesTest, AsManyLabelsAsTheLimitsAllowAreTaken) {
+  TargetSamples samples(std::make_shared<const Job>(AnnotatedPods(absl::Seconds(1))),
+                        {{"job", "web"}}, store_);
+  std::string value;
+  for (size_t i = 0; i < formats::kMaxLabelValueBytes; ++i) value += "\\\\";
+  const auto take = [&](int labels) {
+    const std::string page = PageOfLabels(labels, value);
+    const auto parse = [&](formats::ScrapeSink& sink) { return formats::ParseText(page, sink); };
+    return samples.TakePage(parse, 1000, 1000).status;
+  };
+  EXPECT_TRUE(take(62).ok()) << "with job and __name__";
+  EXPECT_EQ(take(63).message(), "label_limit is over its limit of 64: a series of \"a\"");
 }
 
 TEST_F(TargetSamplesTest, APageWithASeriesThatTheStoreRefusesFailsAsAWhole) {
