@@ -9,11 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/protobuf_metric.h"
+#include "adapter/live/formats/series_labels.h"
 #include "adapter/live/formats/text_escapes.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
 #include "adapter/live/formats/wire_reader.h"
 #include "base/go/text.h"
+#include "base/status_macros.h"
 #include "promql/engine/series.h"
 #include "promql/text.h"
 
@@ -43,7 +45,8 @@ class FamilyReader {
  public:
   FamilyReader(ScrapeSink& sink, size_t text_bytes) : sink_(sink), text_bytes_(text_bytes) {}
 
-  bool has_room() const { return has_room_; }
+  // Not OK: the page is beyond a limit on texts.
+  const absl::Status& over_limit() const { return over_limit_; }
 
   bool Read(absl::string_view message) {
     FamilyMetadata metadata;
@@ -131,13 +134,22 @@ class FamilyReader {
                                      : inner.Skip();
       if (!good) return false;
     }
-    if (!inner.AtEnd() || name.empty() || !go::IsUtf8(name) || !go::IsUtf8(value)) return false;
+    if (!inner.AtEnd() || name.empty()) return false;
+    // Before it is copied: one label may be as long as the page, and escapes double it.
+    if (labels_.size() + name.size() + value.size() > kMaxSeriesText) return SeriesTooLong();
+    if (!go::IsUtf8(name) || !go::IsUtf8(value)) return false;
     if (!labels_.empty()) labels_.push_back(',');
     AppendName(name, /*colon_allowed=*/false, labels_);
     absl::StrAppend(&labels_, "=\"");
     AppendEscaped(value, labels_);
     labels_.push_back('"');
-    return true;
+    return labels_.size() <= kMaxSeriesText || SeriesTooLong();
+  }
+
+  // Always false.
+  bool SeriesTooLong() {
+    over_limit_ = absl::ResourceExhaustedError(SeriesTextTooLong().message());
+    return false;
   }
 
   // In quotes if it needs them.
@@ -191,8 +203,12 @@ class FamilyReader {
       absl::StrAppend(&series_, bound, "=\"", FormatBound(at), "\"");
     }
     series_.push_back('}');
-    has_room_ = series_.size() <= text_bytes_;
-    if (!has_room_) return false;
+    if (series_.size() > text_bytes_) {
+      over_limit_ = absl::ResourceExhaustedError(
+          absl::StrCat("the names and labels of the page's samples are more than ", kMaxTextRatio,
+                       " times as long as the page"));
+      return false;
+    }
     text_bytes_ -= series_.size();
     if (std::isnan(value) && !promql::IsStale(value)) value = NormalNan();
     sink_.OnSample({series_, type_, time_ms, value});
@@ -201,7 +217,7 @@ class FamilyReader {
 
   ScrapeSink& sink_;
   size_t text_bytes_;  // that are left
-  bool has_room_ = true;
+  absl::Status over_limit_;
   absl::string_view name_;  // of the family
   MetricType type_ = MetricType::kUnknown;
   int value_field_ = 0;
@@ -223,11 +239,7 @@ absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
     const size_t family = at + static_cast<size_t>(stream.CurrentPosition());
     if (!sized || size > INT32_MAX || size > page.size() - family ||
         !reader.Read(page.substr(family, size))) {
-      if (!reader.has_room()) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("the names and labels of the page's samples are more than ", kMaxTextRatio,
-                         " times as long as the page"));
-      }
+      RETURN_IF_ERROR(reader.over_limit());
       return absl::InvalidArgumentError(
           absl::StrCat("byte ", at, ": no family of metrics begins here"));
     }

@@ -4,8 +4,9 @@
 // 3.15.0 model/textparse/protobufparse.go as it reads it without native histograms: summaries and
 // histograms are handed over sample by sample, as on a page of text.
 // Limits: the name of a family is no longer than a label's value may be; a metric has no more than
-// 65,536 buckets or quantiles; the texts that name the samples, each of which repeats the labels of
-// its metric, are all in all at most kMaxTextRatio times as long as the page, or kMinTextBytes.
+// 65,536 buckets or quantiles; as text its labels take no more than kMaxSeriesText, since no caller
+// takes a longer series; the texts that name the samples, each of which repeats the labels of its
+// metric, are all in all at most kMaxTextRatio times as long as the page, or kMinTextBytes.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ inline constexpr size_t kMaxTextRatio = 64;
 inline constexpr size_t kMinTextBytes = 4 << 20;
 
 // Errors are kInvalidArgument, with the byte at which the family begins, or kResourceExhausted for
-// the last of the limits; the sink then has everything that came before.
+// the last two of the limits; the sink then has everything that came before.
 absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink);
 
 }  // namespace flyball::formats

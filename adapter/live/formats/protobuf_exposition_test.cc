@@ -1,5 +1,9 @@
 #include "adapter/live/formats/protobuf_exposition.h"
 
+#include <malloc.h>
+
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +117,53 @@ TEST(ParseProtobufExposition, WhatIsRepeatedForEachSampleIsBounded) {
   for (int i = 0; i <= 65'536; ++i) empty.Add(3, Message());
   EXPECT_THAT(Parse(Family(Message().Bytes(1, "h").Varint(3, 4).Add(4, Message().Add(7, empty)))),
               Contains(HasSubstr("! byte 0: ")));
+}
+
+// Keeps none of the samples, whose labels may be long.
+class Nobody : public ScrapeSink {
+ public:
+  void OnSample(const ScrapedSample&) override {}
+  void OnMetadata(const FamilyMetadata&) override {}
+};
+
+size_t HeapBytes() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+// The heap when a sample is handed over, with the copies of its labels.
+class HeapAtSample : public Nobody {
+ public:
+  void OnSample(const ScrapedSample&) override { most = std::max(most, HeapBytes()); }
+  size_t most = 0;
+};
+
+TEST(ParseProtobufExposition, LabelsThatNoSeriesMayHaveAreNotCopied) {
+  const auto page = [](const Message& labels) {
+    const std::string metric = Message().Add(2, Message()).bytes() + labels.bytes();
+    return Family(Message().Bytes(1, "g").Varint(3, 1).Bytes(4, metric));
+  };
+  Message many;
+  for (int i = 0; i < 100; ++i) {
+    many.Add(1, Label(absl::StrCat("l", i), std::string(80'000, '\\')));
+  }
+  for (const std::string& text :
+       {page(Message().Add(1, Label("l", std::string(8'000'000, '\\')))),
+        page(Message().Add(1, Label(std::string(8'000'000, '"'), "v"))), page(many)}) {
+    HeapAtSample sink;
+    const size_t before = HeapBytes();
+    const absl::Status status = ParseProtobufExposition(text, sink);
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+    EXPECT_EQ(status.message(), "the name and labels of a series take more than 557568 bytes");
+    EXPECT_LE(sink.most, before + 4'000'000);
+  }
+  // As much as the labels of a series may take.
+  Message most;
+  for (int i = 0; i < 60; ++i) {
+    most.Add(1, Label(absl::StrCat("l", i), std::string(kMaxLabelValueBytes, '\\')));
+  }
+  Nobody nobody;
+  EXPECT_TRUE(ParseProtobufExposition(page(most), nobody).ok());
 }
 
 TEST(ParseProtobufExposition, WhatIsNoPageIsRefused) {
