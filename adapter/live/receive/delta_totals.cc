@@ -1,5 +1,6 @@
 #include "adapter/live/receive/delta_totals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -53,6 +54,18 @@ absl::Status CheckTime(const OtlpPoint& point, int64_t last_ns) {
                    " ns begins before the last one has ended, at ", last_ns, " ns"));
 }
 
+// What a point costs beyond the bounds that it has itself, up to as many again.
+absl::Status TakeBounds(size_t of_series, size_t of_point, size_t& left) {
+  const size_t others = of_series - std::min(of_series, of_point);
+  if (others > left) {
+    return absl::OutOfRangeError(
+        "the deltas of the request have too few of the bounds that their series have had: send "
+        "fewer of them at once");
+  }
+  left -= others;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void DeltaTotals::ForgetIdle(int64_t now_ms, Stripe& stripe) const {
@@ -62,20 +75,21 @@ void DeltaTotals::ForgetIdle(int64_t now_ms, Stripe& stripe) const {
   }
 }
 
-absl::Status DeltaTotals::Add(absl::string_view key, OtlpPoint& point, int64_t now_ms,
+absl::Status DeltaTotals::Add(absl::string_view key, OtlpPoint& point, Request& request,
                               absl::FunctionRef<absl::Status()> store) {
   RETURN_IF_ERROR(CheckNumbers(point));
   const auto stripe = stripes_.Lock(absl::HashOf(key));
-  ForgetIdle(now_ms, *stripe);
+  ForgetIdle(request.now_ms, *stripe);
   SeriesTotal total;
   const SeriesTotal* const before = stripe->totals.Find(key);
   if (before != nullptr) {
-    total = *before;
     RETURN_IF_ERROR(CheckTime(point, before->last_ns));
+    RETURN_IF_ERROR(TakeBounds(before->buckets.size(), point.buckets.size(), request.bounds_left));
+    total = *before;
   }
   const size_t bytes_before = total.bytes;
   total.last_ns = point.time_ns;
-  total.told_ms = now_ms;
+  total.told_ms = request.now_ms;
   total.value += point.value;
   total.count += point.count;
   total.sum += point.sum.value_or(0);

@@ -1,7 +1,8 @@
 // Makes delta series cumulative: keeps the totals of OTLP's delta sums and histograms.
 //
-// Thread-safe. The time is an argument. Limits: the bytes of the totals; a series without a point
-// for the retention is forgotten, and then begins at zero like a counter that was reset.
+// Thread-safe. The time is an argument. Limits: the bytes of the totals; the bounds that the points
+// of a request get beside their own, each of which is a sample that is stored. A series without a
+// point for the retention is forgotten, and then begins at zero like a counter that was reset.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +26,22 @@ class DeltaTotals {
   explicit DeltaTotals(int64_t retention_ms, size_t max_bytes = kMaxBytes)
       : retention_ms_(retention_ms), max_bytes_per_stripe_(max_bytes / kStripes) {}
 
+  // One request of a sender.
+  struct Request {
+    int64_t now_ms = 0;
+    // How many bounds its points may still get that they do not have, but their series has.
+    size_t bounds_left = 0;
+  };
+
   // Replaces the point's differences by the totals of the series that `key` names, and calls
   // `store`; the new totals are kept only if that succeeds. Bounds that are new are added to those
   // that the series has.
   //   kInvalidArgument    the point begins before the last one ended, falls, is not finite, or has
   //                       too many bounds
+  //   kOutOfRange         the request has no bounds left
   //   kResourceExhausted  a new series, and there is no room
   //   what `store` returns
-  absl::Status Add(absl::string_view key, formats::OtlpPoint& point, int64_t now_ms,
+  absl::Status Add(absl::string_view key, formats::OtlpPoint& point, Request& request,
                    absl::FunctionRef<absl::Status()> store);
 
  private:

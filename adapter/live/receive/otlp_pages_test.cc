@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
 #include "promql/text.h"
@@ -178,6 +179,50 @@ TEST(OtlpPages, DeltasBecomeTotals) {
               HasSubstr(R"("rejectedDataPoints":"1")"));
   EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(0, 4, -1000)))), "200 {}");
   EXPECT_THAT(server.Stored(), ElementsAre("n_total 5@-2000 7@-1000 11@0"));
+}
+
+// A delta histogram of a millisecond, so many after a time in the past.
+formats::Message Histogram(int64_t ms, int bounds) {
+  const auto number = [](uint64_t bits) {
+    return formats::Message().Bits(1, bits).bytes().substr(1);
+  };
+  std::string counts = number(1), uppers;
+  for (int i = 0; i < bounds; ++i) {
+    counts += number(1);
+    uppers += number(absl::bit_cast<uint64_t>(static_cast<double>(i)));
+  }
+  const auto begin_ns = static_cast<uint64_t>((kNow - 10'000 + ms) * 1'000'000);
+  return formats::Message()
+      .Bits(2, begin_ns)
+      .Bits(3, begin_ns + 1'000'000)
+      .Bits(4, static_cast<uint64_t>(bounds) + 1)
+      .Bytes(6, counts)
+      .Bytes(7, uppers);
+}
+
+TEST(OtlpPages, ShortDeltasOfALongHistogramCostNoMoreThanTheirRequestMay) {
+  const auto send = [](int first_bounds, int more, int bounds) {
+    Server server;
+    formats::Message points;
+    points.Add(1, Histogram(0, first_bounds));
+    for (int i = 1; i <= more; ++i) points.Add(1, Histogram(i, bounds));
+    points.Varint(2, 1);
+    const formats::Message metric = formats::Message().Bytes(1, "h").Add(9, points);
+    const std::string message =
+        formats::Message()
+            .Add(1, formats::Message().Add(2, formats::Message().Add(2, metric)))
+            .bytes();
+    const auto received = server.receiver.Take(formats::OtlpEncoding::kProtobuf, message, kNow);
+    EXPECT_TRUE(received.ok()) << received.status();
+    EXPECT_EQ(received->no_room, 0u) << "it would be sent again";
+    return std::make_pair(received->rejected, received->reason);
+  };
+  const auto [rejected, reason] = send(1000, 1000, 1);
+  EXPECT_GT(rejected, 300u);
+  EXPECT_LT(rejected, 500u);
+  EXPECT_THAT(reason, HasSubstr("send fewer of them at once"));
+  EXPECT_EQ(send(100, 1000, 100).first, 0u) << "points with all bounds of their series";
+  EXPECT_EQ(send(160, 1000, 20).first, 0u) << "as exponential histograms have them";
 }
 
 TEST(OtlpPages, NoRecordedValueEndsTheSeries) {

@@ -24,6 +24,11 @@ using formats::OtlpTemporality;
 // so that a query at any of these times finds it: half of a query's lookback.
 constexpr int64_t kTargetInfoMs = 150'000;
 
+// The bounds that the deltas of a request may get beside their own: this many, and one for each of
+// its bytes, since a byte of an exponential histogram is a bound too. Exponential histograms that
+// are sent as deltas need some, as each has other bounds.
+constexpr size_t kFreeBounds = 500'000;
+
 int64_t MillisecondsOf(int64_t time_ns) { return time_ns / 1'000'000; }
 
 bool HasTemporality(OtlpKind kind) {
@@ -51,8 +56,8 @@ formats::MetricType TypeOf(const OtlpMetric& metric) {
 // Each point has the name for a label of its series.
 absl::Status CheckName(absl::string_view name) {
   if (name.size() <= formats::kMaxLabelValueBytes) return absl::OkStatus();
-  return absl::OutOfRangeError(absl::StrCat("the name of a metric is longer than ",
-                                            formats::kMaxLabelValueBytes, " bytes"));
+  return absl::OutOfRangeError(
+      absl::StrCat("the name of a metric is longer than ", formats::kMaxLabelValueBytes, " bytes"));
 }
 
 absl::Status CheckMetric(const OtlpMetric& metric) {
@@ -82,9 +87,10 @@ absl::StatusOr<std::string> NameOf(const OtlpMetric& metric) {
 // Takes the points of one request.
 class OtlpReceiver::PointTaker : public formats::OtlpSink {
  public:
-  PointTaker(OtlpReceiver& receiver, int64_t now_ms)
+  PointTaker(OtlpReceiver& receiver, size_t message_bytes, int64_t now_ms)
       : receiver_(receiver),
         now_ms_(now_ms),
+        deltas_{.now_ms = now_ms, .bounds_left = kFreeBounds + message_bytes},
         labels_(receiver.options_.promote_resource_attributes) {}
 
   void OnResource(const formats::OtlpAttributes& attributes) override {
@@ -162,7 +168,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     key_.clear();
     promql::AppendLabel("", name_, &key_);
     for (const auto& [name, value] : labels) promql::AppendLabel(name, value, &key_);
-    return receiver_.totals_.Add(key_, point, now_ms_, store);
+    return receiver_.totals_.Add(key_, point, deltas_, store);
   }
 
   // All samples, and the first error.
@@ -178,6 +184,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
 
   OtlpReceiver& receiver_;
   const int64_t now_ms_;
+  DeltaTotals::Request deltas_;
   formats::OtlpLabels labels_;
   int64_t earliest_ms_ = 0, latest_ms_ = 0;  // of the resource's points that were taken
   OtlpMetric metric_;
@@ -190,7 +197,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
 
 absl::StatusOr<OtlpReceived> OtlpReceiver::Take(formats::OtlpEncoding encoding,
                                                 absl::string_view message, int64_t now_ms) {
-  PointTaker taker(*this, now_ms);
+  PointTaker taker(*this, message.size(), now_ms);
   const absl::Status status = formats::ReadOtlp(encoding, message, taker);
   ingest_.Count(taker.samples());
   if (!status.ok()) return status;
