@@ -39,14 +39,21 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
 }
 
 bool Connection::WorthKeeping() const {
-  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, and each
-  // byte takes up to 19 in memory, which a tenant could have as often as there are connections.
+  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, which a
+  // tenant could have as often as there are connections.
   constexpr size_t kMost = 8 << 10;
   return PeerCertificateBytes() <= kMost;
 }
 
 size_t Connection::PeerCertificateBytes() const {
   return socket_ == nullptr ? 0 : socket_->PeerCertificateBytes();
+}
+
+size_t Connection::IdleBytes() const {
+  // The buffers are released, and each byte of small certificates takes up to 19.
+  constexpr size_t kTls = 16 << 10, kForEachByte = 19;
+  const size_t shown = socket_ == nullptr ? 0 : socket_->PeerCertificateBytes();
+  return shown == 0 ? 0 : kTls + kForEachByte * shown;
 }
 
 absl::Status Connection::Connect(const Until& until) {

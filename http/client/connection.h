@@ -53,6 +53,8 @@ class Connection {
   bool WorthKeeping() const;
   // Of the certificates that the server has shown, which are kept while it is open.
   size_t PeerCertificateBytes() const;
+  // About how many bytes of memory it takes meanwhile, beside what each plain connection takes.
+  size_t IdleBytes() const;
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
   // answer, as it does when it closes.
   bool Reusable() const { return Open() && socket_->Quiet(); }

@@ -275,7 +275,7 @@ class PooledTransport : public HttpTransport {
       bool answered = false;
       absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
       if (answer.ok()) {
-        pool_.Return(std::move(connection), identity.generation);
+        if (AdmitsIdle(*connection)) pool_.Return(std::move(connection), identity.generation);
         return answer;
       }
       if (!kept || answered || !IsRepeatable(*errand.call) ||
@@ -284,6 +284,11 @@ class PooledTransport : public HttpTransport {
       }
       connection.reset();
     }
+  }
+
+  bool AdmitsIdle(const Connection& connection) const {
+    if (options_.admit_idle == nullptr) return true;
+    return options_.admit_idle(connection.WorthKeeping() ? connection.IdleBytes() : 0);
   }
 
   absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const Errand& errand,

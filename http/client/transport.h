@@ -116,6 +116,9 @@ struct TransportOptions {
   int max_idle_connections = 32;
   // Of the certificates that the servers of all idle connections have shown, which they keep.
   size_t max_idle_certificate_bytes = 1 << 20;
+  // Asked after each answer, before its connection is kept for the next call, with about how many
+  // bytes of memory it takes meanwhile (0: it is plain, or closed anyway); false: it is closed.
+  std::function<bool(size_t bytes)> admit_idle = nullptr;
   bool follow_redirects = true;  // false: they are answers like others
   bool leave_origin = true;      // redirects to another scheme, host or port are followed
   // Which addresses may be connected to; null: all. What is checked is what the name stands for at

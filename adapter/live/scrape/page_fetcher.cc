@@ -64,6 +64,15 @@ http::HttpCall CallOf(const Job& job, const Target& target) {
   return call;
 }
 
+// What the connection takes that a target of pods keeps until its next page. As much stays taken
+// until the next answer, even if the connection has been closed meanwhile.
+std::function<bool(size_t)> KeepWithin(std::shared_ptr<ByteBudget> budget) {
+  return [budget = std::move(budget), kept = std::make_shared<ByteShare>()](size_t bytes) {
+    *kept = ByteShare(budget, 0);
+    return kept->Grow(bytes);
+  };
+}
+
 class HttpFetcher : public PageFetcher {
  public:
   HttpFetcher(std::unique_ptr<http::HttpTransport> transport, http::HttpCall call,
@@ -105,10 +114,15 @@ class HttpFetcher : public PageFetcher {
 
 MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory) {
   const auto of_pods = std::make_shared<NamespaceBudgets>(memory.asked_for_by_pods);
+  const auto kept_for_pods = std::make_shared<NamespaceBudgets>(memory.kept_for_pods);
   const auto others = std::make_shared<ByteBudget>(memory.others);
-  return [&clock, of_pods, others](
+  return [&clock, of_pods, kept_for_pods, others](
              const Job& job, const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
-    ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(OptionsOf(job, target), clock));
+    http::TransportOptions options = OptionsOf(job, target);
+    if (job.asked_for_by_pods) {
+      options.admit_idle = KeepWithin(kept_for_pods->Of(NamespaceOf(job, target)));
+    }
+    ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(std::move(options), clock));
     return std::make_unique<HttpFetcher>(
         std::move(transport), CallOf(job, target),
         job.asked_for_by_pods ? of_pods->Of(NamespaceOf(job, target)) : others);

@@ -40,14 +40,18 @@ using MakeFetcher =
     std::function<absl::StatusOr<std::unique_ptr<PageFetcher>>(const Job&, const Target&)>;
 
 // The most memory that all pages may take at the same time, not counting the first kFreePageBytes
-// of each: for jobs that pods have asked for, and for all others.
+// of each: for jobs that pods have asked for, and for all others. Of the former also what the
+// connections take that are kept until the next page; of this, too, no namespace gets all. Plain
+// connections take next to nothing.
 struct PageMemory {
   size_t asked_for_by_pods = 64 << 20;
   size_t others = 256 << 20;
+  size_t kept_for_pods = 8 << 20;
 };
 inline constexpr size_t kFreePageBytes = 256 << 10;
 
-// Over HTTP, with a connection that is kept. The clock outlives what it makes.
+// Over HTTP, with a connection that is kept if there is memory for it. The clock outlives what it
+// makes.
 MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory = {});
 
 // The format that the value of a Content-Type header names. For an unknown one it is text, which is

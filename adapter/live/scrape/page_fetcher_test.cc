@@ -1,10 +1,14 @@
 #include "adapter/live/scrape/page_fetcher.h"
 
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "http/testing/test_pki.h"
 #include "httplib.h"
 
 namespace flyball::scrape {
@@ -129,6 +133,75 @@ TEST_F(PageFetcherTest, ThePagesOfOneNamespaceLeaveRoomForThoseOfOthers) {
   EXPECT_EQ(Fetch(job, fetch).status().code(), absl::StatusCode::kUnavailable);
   ns_ = "other";
   EXPECT_TRUE(Fetch(job, fetch).ok());
+}
+
+// A server of TLS that notes from which ports it is asked.
+class TlsPods {
+ public:
+  TlsPods()
+      : pair_(http::MakeTestPair({.common_name = "pod", .usage = "serverAuth"})),
+        server_(pair_.certificate.get(), pair_.key.get()) {
+    server_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
+      absl::MutexLock lock(&mutex_);
+      peers_.insert(request.remote_port);
+      response.set_content("a 1\n", "text/plain");
+    });
+    server_.set_keep_alive_max_count(100);
+    server_.set_keep_alive_timeout(600);
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+  }
+  ~TlsPods() {
+    server_.stop();
+    thread_.join();
+  }
+
+  absl::StatusOr<std::unique_ptr<PageFetcher>> FetcherOf(const std::string& ns,
+                                                         const MakeFetcher& make) const {
+    Job job = AnnotatedPods(absl::Seconds(60));
+    job.relabel_rules.clear();
+    job.scheme = "https";
+    job.http.tls.insecure_skip_verify = true;
+    const auto target =
+        MakeTarget(job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}},
+                                         {{"namespace", ns}}));
+    return make(job, *target);
+  }
+  size_t peers() const {
+    absl::MutexLock lock(&mutex_);
+    return peers_.size();
+  }
+
+ private:
+  const http::TestPair pair_;
+  httplib::SSLServer server_;
+  int port_ = 0;
+  mutable absl::Mutex mutex_;
+  std::set<int> peers_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+// One pod may have 32 targets, and may show each time certificates that take 150 KiB while the
+// connection is kept.
+TEST(FetchOverHttpTest, ConnectionsToPodsAreKeptWithinABudget) {
+  const TlsPods pods;
+  const MakeFetcher make = FetchOverHttp(Clock::System(), {.kept_for_pods = 40 << 10});
+  auto first = pods.FetcherOf("shop", make);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = pods.FetcherOf("shop", make);
+  const auto peers_of = [&pods](PageFetcher& fetcher) {
+    const size_t before = pods.peers();
+    for (int i = 0; i < 3; ++i) {
+      const auto page = fetcher.Fetch();
+      EXPECT_TRUE(page.ok()) << page.status();
+    }
+    return pods.peers() - before;
+  };
+  EXPECT_EQ(peers_of(**first), 1u);
+  EXPECT_EQ(peers_of(**second), 3u) << "there is no memory for another connection";
+  EXPECT_EQ(peers_of(**first), 0u);
+  first->reset();
+  EXPECT_EQ(peers_of(**second), 1u) << "once the first one is gone";
 }
 
 TEST(FormatOfTest, ByMediaType) {
