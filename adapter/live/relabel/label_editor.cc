@@ -67,8 +67,8 @@ promql::LabelSet LabelEditor::Take() {
   promql::LabelSet labels = std::exchange(base_, {});
   labels.insert(labels.end(), std::make_move_iterator(set_.begin()),
                 std::make_move_iterator(set_.end()));
-  set_ = {};
-  deleted_ = {};
+  set_.clear();
+  deleted_.clear();
   std::sort(labels.begin(), labels.end());
   return labels;
 }

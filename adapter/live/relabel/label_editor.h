@@ -32,7 +32,7 @@ class LabelEditor {
   // Of those that ForEach tells, in its order.
   promql::LabelSet Unsorted() const;
   promql::LabelSet Build() const;
-  // The same, and nothing stays in the editor.
+  // The same, and the editor is empty then.
   promql::LabelSet Take();
 
  private:

@@ -19,6 +19,8 @@ constexpr int64_t kRefusedMs = 30'000;
 // About how many bytes a series takes beside its text, and a sample until its page is read.
 constexpr size_t kSeriesBytes = 200;
 constexpr size_t kSampleBytes = 64;
+// So many places in tables of pointers are a part of the bytes of a series.
+constexpr size_t kPlacesPerSeries = 4;
 
 // The bytes of each target that are not counted: as much as most pages take. Of the names of pods'
 // series all are counted, since a namespace may have thousands of pods, and it leaves room for
@@ -140,6 +142,14 @@ bool TargetSamples::IsKept(const formats::ScrapedSample& sample) {
   return !labels.ok() || !labels->empty();
 }
 
+// A page may have had one series fifty thousand times, or many more series than there are now, and
+// no budget counts the places for them.
+void TargetSamples::Trim() {
+  const size_t most = kPlacesPerSeries * (series_.size() + 1);
+  if (order_.capacity() > most) std::vector<SeriesByText::value_type*>().swap(order_);
+  if (series_.bucket_count() > most) series_.rehash(0);
+}
+
 void TargetSamples::Forget(SeriesByText::iterator series) {
   memory_.Shrink(kSeriesBytes + series->first.size());
   series_.erase(series);
@@ -216,6 +226,7 @@ ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t 
   }
   order_.resize(result.scraped);
   if (sink.seen() < series_.size()) Sweep(stamp_ms, now_ms);
+  Trim();
   return result;
 }
 
@@ -236,13 +247,14 @@ void TargetSamples::Sweep(int64_t stamp_ms, int64_t now_ms) {
 }
 
 void TargetSamples::TakeFailure(int64_t stamp_ms, int64_t now_ms) {
-  order_ = {};
+  order_.clear();
   for (auto place = series_.begin(); place != series_.end();) {
     const auto current = place++;
     Mark(current->second, stamp_ms, now_ms);
     // Otherwise series that only refused pages had would accumulate.
     if (current->second.open == nullptr) Forget(current);
   }
+  Trim();
 }
 
 void TargetSamples::ReportOne(size_t index, absl::string_view name, double value, int64_t stamp_ms,

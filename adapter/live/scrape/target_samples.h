@@ -91,6 +91,8 @@ class TargetSamples {
   // Whether the rules do not drop the series of the sample.
   bool IsKept(const formats::ScrapedSample& sample);
   void Forget(SeriesByText::iterator series);
+  // Gives back the memory that larger pages have left.
+  void Trim();
   absl::Status Open(SeriesByText::value_type& series);
   // Opens all of the series that are new, or none.
   absl::Status OpenNew(const std::vector<SeriesByText::value_type*>& series, int64_t now_ms);

@@ -275,6 +275,35 @@ TEST_F(TargetSamplesTest, WhatNoSeriesMayHaveLeavesNothingBehind) {
   }
 }
 
+TEST_F(TargetSamplesTest, LargePagesLeaveNothingBehind) {
+  const auto of_pods = std::make_shared<const Job>(AnnotatedPods(absl::Seconds(1)));
+  std::string repeated;
+  for (int i = 0; i < 50'000; ++i) repeated += "a 1\n";
+  const std::pair<std::string, std::vector<std::string>> cases[] = {
+      {"one series again and again", {repeated}},
+      {"the same, and it fails", {repeated + "a{"}},
+      {"more series than the store takes", {PageOf(50'000)}},
+      {"many series, then few", {PageOf(900), repeated, PageOf(1)}},
+  };
+  for (const auto& [what, pages] : cases) {
+    std::vector<std::unique_ptr<TargetSamples>> targets;
+    size_t before = 0;
+    for (int i = 0; i < 9; ++i) {
+      if (i == 1) before = HeapBytes();
+      store_.DropAll();
+      targets.push_back(
+          std::make_unique<TargetSamples>(of_pods, promql::LabelSet{{"job", "web"}}, store_));
+      for (const std::string& page : pages) {
+        const auto parse = [&](formats::ScrapeSink& sink) {
+          return formats::ParseText(page, sink);
+        };
+        targets.back()->TakePage(parse, 1000, 1000);
+      }
+    }
+    EXPECT_LT(HeapBytes(), before + 100'000) << what;
+  }
+}
+
 // Without a limit on labels the store is asked, which refuses only series that are kept.
 TEST_F(TargetSamplesTest, RulesMayDropLabelsBeyondTheLimits) {
   Start(
