@@ -25,7 +25,7 @@ constexpr size_t kMaxTriggers = 32;
 constexpr size_t kMaxMetadata = 64;
 constexpr size_t kMaxMetadataKeyBytes = 253;
 constexpr size_t kMaxMetadataValueBytes = 8 << 10;
-constexpr size_t kMaxQueryBytes = 64 << 10;
+constexpr size_t kMaxLongValueBytes = 64 << 10;  // a query, or hosts with their paths
 // Of all triggers together. A trigger has its metadata in memory several times, and sends most of
 // them with each call.
 constexpr size_t kMaxMetadataBytes = 128 << 10;
@@ -197,7 +197,8 @@ size_t CheckMetadata(const std::map<std::string, std::string>& metadata, const s
   size_t bytes = 0;
   for (const auto& [key, value] : metadata) {
     bytes += key.size() + value.size();
-    const size_t most = key == "query" ? kMaxQueryBytes : kMaxMetadataValueBytes;
+    const bool may_be_long = key == "query" || key == "hosts";
+    const size_t most = may_be_long ? kMaxLongValueBytes : kMaxMetadataValueBytes;
     if (key.size() > kMaxMetadataKeyBytes) {
       errors.Invalid(field,
                      absl::StrCat("must have keys of at most ", kMaxMetadataKeyBytes, " bytes"));

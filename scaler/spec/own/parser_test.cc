@@ -125,6 +125,7 @@ TEST(ParseOwnAutoscalerTest, MetadataOfTriggersHaveLimits) {
     return shown;
   };
   EXPECT_THAT(errors(Trigger("url", 8192) + Trigger("query", 65'536)), ElementsAre());
+  EXPECT_THAT(errors(Trigger("hosts", 65'536)), ElementsAre());
   EXPECT_THAT(
       errors(Trigger("url", 8193) + Trigger("query", 65'537)),
       ElementsAre("spec.triggers[0].metadata.url: Too long: may not be more than 8192 bytes",
