@@ -347,17 +347,19 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
     Disown(tracked);
     return false;
   }
-  // What another owner has written meanwhile counts more than the last decision here.
+  // A replica that advises has decided the autoscaler all along: it need not restore what another
+  // replica remembered.
+  const bool all_along = mode == Mode::kAdvise && tracked.inputs.mode == Mode::kAdvise;
+  // What another owner has written meanwhile counts more than the last decision here. If the shard
+  // was won back at once, its loss was not noticed until now.
   const uint64_t term = deps_.ownership.Term(tracked.key);
-  if (std::exchange(tracked.decided.term, term) != term) tracked.decided.status_is_old = true;
+  if (std::exchange(tracked.decided.term, term) != term) {
+    tracked.decided.status_is_old = true;
+    if (!all_along) Disown(tracked);
+  }
   const uint64_t epoch = ownership_epoch_.load();
-  if (tracked.decided.ownership_epoch != epoch) {
-    tracked.decided.ownership_epoch = epoch;
-    // A replica that advises has decided the autoscaler all along: it need not restore what another
-    // replica remembered.
-    if (mode != Mode::kAdvise || tracked.inputs.mode != Mode::kAdvise) {
-      tracked.decided.restored = false;
-    }
+  if (std::exchange(tracked.decided.ownership_epoch, epoch) != epoch && !all_along) {
+    tracked.decided.restored = false;
   }
   if (!managed.refused.empty() || !deps_.autoscalers.Unusable(tracked.key).empty()) return false;
   CycleInputs& inputs = tracked.inputs;

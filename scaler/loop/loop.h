@@ -98,9 +98,11 @@ class Loop : public AutoscalerSink {
   void DecideNow(TrackedAutoscaler& tracked);
   void WriteScale(TrackedAutoscaler& tracked);
   // Whether no shard was won or lost since the cycle began. Otherwise this replica may have lost
-  // the autoscaler and won it back meanwhile, while another replica decided it.
+  // the autoscaler and won it back meanwhile, while another replica decided it. Its term says so
+  // before OwnershipChanged is called, which waits until all shards have been looked at.
   bool IsOfThisTerm(const TrackedAutoscaler& tracked) const {
-    return tracked.decided.ownership_epoch == ownership_epoch_.load();
+    return tracked.decided.ownership_epoch == ownership_epoch_.load() &&
+           tracked.decided.term == deps_.ownership.Term(tracked.key);
   }
   // Whether the autoscaler is still the one that the present decision was made for: same spec, same
   // mode, same term.

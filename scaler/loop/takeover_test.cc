@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -80,6 +82,52 @@ TEST_P(LostRemoval, CountsForWhoWinsItsShardBack) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 INSTANTIATE_TEST_SUITE_P(HasSlot, LostRemoval, testing::Bool());
+
+// A replica is frozen while another one takes over, grows the targets and ends in order. Thawed, it
+// finds in one round of its election that it has lost its shards and that nobody holds them. It reads
+// what was saved of the last shard long after it owns the first one.
+class FrozenReplica : public testing::TestWithParam<int> {};
+TEST_P(FrozenReplica, KnowsWhatOthersDecidedMeanwhile) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.sync_period = absl::Seconds(15);
+  Simulation sim(1, options);
+  SimulatedReplica& first = sim.AddReplica(/*shards=*/4);
+  std::vector<SimulatedCluster::Target> targets;
+  for (int i = 0; i < 8; ++i) {
+    targets.push_back({absl::StrCat("n", i), "web"});
+    sim.Set(targets.back(), 'a', 100'000);
+    sim.cluster.PutDeployment(targets.back(), 10);
+    sim.cluster.PutAutoscaler(
+        AutoscalerText{.key = {AutoscalerKind::kHpa, targets.back().first, "web"},
+                       .metrics = MetricOf('a', "web", 10),
+                       .spec = R"(,"minReplicas":1,"maxReplicas":40,"behavior":{"scaleDown":)"
+                               R"({"stabilizationWindowSeconds":300}})",
+                       .annotations = ""}
+            .Json());
+  }
+  const auto all_have = [&](int replicas) {
+    return std::all_of(targets.begin(), targets.end(), [&](const auto& target) {
+      return sim.cluster.Replicas(target) == replicas;
+    });
+  };
+  sim.Run(absl::Seconds(60));
+  first.Freeze();
+  SimulatedReplica& second = sim.AddReplica(/*shards=*/4);
+  sim.Run(absl::Seconds(20));
+  for (const auto& target : targets) sim.Set(target, 'a', 200'000);
+  sim.Run(absl::Seconds(40));
+  ASSERT_TRUE(all_have(20));
+  for (const auto& target : targets) sim.Set(target, 'a', 100'000);
+  second.Stop();
+  sim.Run(absl::Seconds(1) + GetParam() * absl::Milliseconds(500));
+  ASSERT_FALSE(second.alive());
+  first.network = {.slow = 1, .slow_delay = absl::Milliseconds(400)};
+  first.Thaw();
+  sim.Run(absl::Seconds(40));
+  EXPECT_TRUE(all_have(20));
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+INSTANTIATE_TEST_SUITE_P(ThawedAt, FrozenReplica, testing::Range(0, 30));
 
 }  // namespace
 }  // namespace flyball::scaler

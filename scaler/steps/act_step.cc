@@ -97,9 +97,14 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
     return absl::AbortedError("zero waits until every request is sure to be seen");
   }
-  // This is asked last, because the answer holds only for a call that follows at once.
+  // This is asked last, because the answer holds only for a call that follows at once. It may have
+  // been lost and won back since it was decided.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica may own it");
+  }
+  if (deps_.ownership.Term(tracked.key) != tracked.decided.term) {
+    anew = true;
+    return absl::AbortedError("another replica may have owned it meanwhile");
   }
   return absl::OkStatus();
 }

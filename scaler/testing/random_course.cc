@@ -16,13 +16,15 @@ constexpr absl::Duration kLongestStep = absl::Seconds(7);
 constexpr absl::Duration kPeace = absl::Seconds(90);
 constexpr absl::Duration kSlowest = absl::Seconds(6);
 constexpr absl::Duration kLongestQueue = absl::Seconds(2);
+// Longer than a Lease takes to run out and to be taken, twice.
+constexpr absl::Duration kLongestFreeze = absl::Seconds(40);
 
 const char* const kResources[] = {"pods", "horizontalpodautoscalers", "autoscalers", "deployments"};
 
 }  // namespace
 
-const std::vector<RandomCourse::Action>& RandomCourse::Actions() {
-  static const auto* const actions = new std::vector<Action>{
+std::vector<RandomCourse::Action> RandomCourse::Actions() const {
+  std::vector<Action> actions = {
       {14, &RandomCourse::SetAmount},       {3, &RandomCourse::FailAmount},
       {10, &RandomCourse::EditSpec},        {4, &RandomCourse::Pause},
       {3, &RandomCourse::DeleteAutoscaler}, {3, &RandomCourse::RecreateAutoscaler},
@@ -33,14 +35,20 @@ const std::vector<RandomCourse::Action>& RandomCourse::Actions() {
       {5, &RandomCourse::BreakWatch},       {3, &RandomCourse::HealWatches},
       {4, &RandomCourse::TroubleNetwork},   {4, &RandomCourse::CalmNetwork},
       {3, &RandomCourse::JumpClock}};
-  return *actions;
+  if (frozen_) actions.push_back({8, &RandomCourse::FreezeReplica});
+  return actions;
 }
 
 RandomCourse::RandomCourse(uint32_t seed)
-    : sim_(seed), wide_(seed >= kFirstWide), ends_in_peace_(!wide_ && seed % 4 == 0) {
+    : sim_(seed),
+      frozen_(seed >= kFirstFrozen),
+      wide_(frozen_ ? seed % 2 == 1 : seed >= kFirstWide),
+      ends_in_peace_(!wide_ && seed % 4 == 0) {
   Chance& chance = sim_.chance;
   // Longer than any call, any wait for a thread and any answer together.
   sim_.judge.reading_age = 3 * kSlowest + 2 * kLongestQueue + absl::Seconds(1);
+  // A replica that is frozen for less than its Lease lasts goes on with what it has read.
+  if (frozen_) sim_.judge.reading_age += ElectionOptions().renew_deadline;
   shards_ = chance.Between(1, 4);
   const int count = chance.Between(2, 4);
   for (int i = 0; i < count; ++i) {
@@ -298,6 +306,16 @@ void RandomCourse::KillReplica() {
   replica->Kill();
 }
 
+void RandomCourse::FreezeReplica() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr) return;
+  const absl::Duration duration = sim_.chance.UpTo(kLongestFreeze);
+  Note(absl::StrCat("replica ", replica->options().index, " is frozen for ",
+                    absl::FormatDuration(duration)));
+  replica->Freeze();
+  sim_.time.At(sim_.time.now() + duration, [replica] { replica->Thaw(); });
+}
+
 void RandomCourse::ChangeShards() {
   shards_ = sim_.chance.Between(1, 4);
   AddReplica();
@@ -363,6 +381,7 @@ void RandomCourse::CalmNetwork() {
 void RandomCourse::MakePeace() {
   CalmNetwork();
   HealWatches();
+  for (const auto& replica : sim_.replicas()) replica->Thaw();
   for (const auto& replica : sim_.replicas()) {
     if (replica->stays() && replica->options().election.shards != shards_) replica->Stop();
   }
@@ -392,11 +411,12 @@ std::string RandomCourse::CheckPeace() {
 
 std::string RandomCourse::Run() {
   int weights = 0;
-  for (const Action& action : Actions()) weights += action.weight;
+  const std::vector<Action> actions = Actions();
+  for (const Action& action : actions) weights += action.weight;
   sim_.Run(absl::Seconds(8));
   for (int step = 0; step < kSteps && sim_.judge.wrong().empty(); ++step) {
     int draw = sim_.chance.Between(1, weights);
-    for (const Action& action : Actions()) {
+    for (const Action& action : actions) {
       draw -= action.weight;
       if (draw > 0) continue;
       (this->*action.act)();

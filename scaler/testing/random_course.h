@@ -5,7 +5,8 @@
 //
 // The same seed gives the same course. A wide one draws more: all that a behavior can say,
 // autoscalers that go from one target to another, and an API server that answers 429. It does not
-// end in peace, since its policies may need any time to grow.
+// end in peace, since its policies may need any time to grow. In a frozen course replicas are also
+// stopped for a while and go on as if nothing had happened; every second one is wide.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ namespace flyball::scaler {
 
 class RandomCourse {
  public:
-  static constexpr uint32_t kFirstWide = 1'000'000'000;  // courses from this seed on are wide
+  static constexpr uint32_t kFirstWide = 1'000'000'000;    // courses from this seed on are wide
+  static constexpr uint32_t kFirstFrozen = 2'000'000'000;  // and from this one on frozen
 
   explicit RandomCourse(uint32_t seed);
 
@@ -33,7 +35,7 @@ class RandomCourse {
     int weight;
     void (RandomCourse::*act)();
   };
-  static const std::vector<Action>& Actions();
+  std::vector<Action> Actions() const;
 
   void Note(std::string what);
   const AutoscalerKey& AnyKey();
@@ -59,6 +61,7 @@ class RandomCourse {
   void AddReplica();
   void StopReplica();
   void KillReplica();
+  void FreezeReplica();
   void ChangeShards();
   void BreakWatch();
   void HealWatches();
@@ -70,6 +73,7 @@ class RandomCourse {
   std::string CheckPeace();
 
   Simulation sim_;
+  const bool frozen_;
   const bool wide_;
   const bool ends_in_peace_;  // and is checked then, which takes as long as all before
   std::vector<AutoscalerKey> keys_;

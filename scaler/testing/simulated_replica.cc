@@ -16,6 +16,8 @@ namespace {
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
 constexpr absl::Duration kPoll = absl::Milliseconds(10);
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// Within this time after a thaw all threads go on.
+constexpr absl::Duration kThaw = absl::Milliseconds(50);
 
 kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version,
                               absl::string_view plural) {
@@ -43,6 +45,7 @@ bool SimulatedReplica::MachineClock::Await(absl::Mutex& mutex, const absl::Condi
   while (!condition.Eval() && MonotonicNow() < deadline) {
     mutex.Unlock();
     time->Sleep(kPoll);
+    replica.WaitWhileFrozen();
     mutex.Lock();
   }
   return condition.Eval();
@@ -71,6 +74,7 @@ absl::StatusOr<Answer> SimulatedReplica::Call(const SimulatedNetwork& network,
   const bool late = there + back > timeout || world_.chance.Is(network.lost);
   const absl::Duration wait = late ? timeout - there : back;
   if (wait > absl::ZeroDuration()) world_.time.Sleep(wait);
+  WaitWhileFrozen();
   if (killed_) return absl::CancelledError("the process is gone");
   if (late) return absl::DeadlineExceededError("no answer in time");
   return answer;
@@ -321,7 +325,7 @@ class SimulatedReplica::Observer : public DecisionObserver {
 SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
     : world_(world),
       options_(std::move(options)),
-      clock_(world_.time, absl::Seconds(world_.chance.Between(1000, 100000))),
+      clock_(*this, absl::Seconds(world_.chance.Between(1000, 100000))),
       transport_(std::make_unique<Transport>(*this)),
       client_(*transport_, clock_, options_.scaler.request_timeout),
       lease_client_(*transport_, clock_, absl::Seconds(5)),
@@ -379,9 +383,21 @@ void SimulatedReplica::Stop() {
   stopping_ = true;
   world_.time.Soon([this] {
     while ((tasks_ > 0 || in_round_) && alive()) world_.time.Sleep(kPoll);
+    WaitWhileFrozen();
     if (alive()) election_.Stop();
     ended_ = true;
   });
+}
+
+void SimulatedReplica::Thaw() {
+  frozen_ = false;
+  PumpNow();
+}
+
+void SimulatedReplica::WaitWhileFrozen() {
+  if (!frozen_) return;
+  while (frozen_ && alive()) world_.time.Sleep(kPoll);
+  world_.time.Sleep(world_.chance.UpTo(kThaw));
 }
 
 bool SimulatedReplica::MayWrite(const AutoscalerKey& key) const {
@@ -396,6 +412,7 @@ QuestionBoard::Run SimulatedReplica::Pool() {
                                     ? world_.chance.UpTo(longest_queue)
                                     : absl::ZeroDuration();
     world_.time.At(world_.time.now() + wait, [this, task = std::move(task)] {
+      WaitWhileFrozen();
       if (alive()) task();
       --tasks_;
     });
@@ -407,6 +424,7 @@ void SimulatedReplica::TurnAt(absl::Duration when) {
   turn_at_ = when;
   world_.time.At(when, [this, when] {
     if (turn_at_ != when) return;  // there was an earlier one
+    WaitWhileFrozen();
     turn_at_ = absl::InfiniteDuration();
     if (!alive() || stopping_) return;
     const MonotonicTime next = wiring_->Turn();
@@ -419,6 +437,7 @@ void SimulatedReplica::TurnAt(absl::Duration when) {
 }
 
 void SimulatedReplica::Round() {
+  WaitWhileFrozen();
   if (!alive() || stopping_) return;
   in_round_ = true;
   const absl::Duration wait = election_.Round();
@@ -427,6 +446,7 @@ void SimulatedReplica::Round() {
 }
 
 void SimulatedReplica::WriteState() {
+  WaitWhileFrozen();
   if (!alive() || stopping_) return;
   ++tasks_;
   state_.WriteWhatChanged();
@@ -441,6 +461,7 @@ void SimulatedReplica::StartWatch(const kube::ResourceInfo& resource, kube::Watc
   watch.handler = &handler;
   watch.target = world_.cluster.Collection(CollectionPathOf(resource));
   world_.time.Soon([this, &watch] {
+    WaitWhileFrozen();
     if (watch.failure.ok()) List(watch);
   });
 }
@@ -468,13 +489,15 @@ void SimulatedReplica::PumpWatches() {
 }
 
 void SimulatedReplica::PumpNow() {
-  for (auto& [name, watch] : watches_) Pump(watch);
+  for (auto& [name, watch] : watches_) {
+    if (watch.open) Pump(watch);
+  }
 }
 
 void SimulatedReplica::Pump(Watch& watch) {
   const auto& changes = world_.cluster.store().changes();
   const std::string resource = watch.target.kind->info.name.ToString();
-  for (; alive() && watch.open && watch.told < changes.size(); ++watch.told) {
+  for (; alive() && !frozen_ && watch.open && watch.told < changes.size(); ++watch.told) {
     const kube::LocalObjectStore::Change& change = changes[watch.told];
     if (std::get<0>(change.key) != resource) continue;
     nlohmann::json object = change.after == nullptr ? *change.before : *change.after;

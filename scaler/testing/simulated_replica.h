@@ -88,6 +88,11 @@ class SimulatedReplica {
   void Kill() { killed_ = true; }
   // Ends it as SIGTERM ends the program, in order. Takes simulated time.
   void Stop();
+  // Stops all of its threads, as SIGSTOP does, or a machine that is moved. What it has sent is on
+  // its way, and answers wait for it.
+  void Freeze() { frozen_ = true; }
+  // Its watches tell it first what has happened; then the threads go on in any order.
+  void Thaw();
   bool alive() const { return !killed_ && !ended_; }
   bool stays() const { return alive() && !stopping_; }
 
@@ -138,13 +143,14 @@ class SimulatedReplica {
  private:
   // The clocks of the replica's machine. Its wall clock may say anything.
   struct MachineClock : public Clock {
-    MachineClock(SimulatedTime& simulated, absl::Duration begun)
-        : time(&simulated), offset(begun) {}
+    MachineClock(SimulatedReplica& its_replica, absl::Duration begun)
+        : replica(its_replica), time(&its_replica.world_.time), offset(begun) {}
     absl::Time WallNow() const override { return kSimulationStart + wall_skew + time->now(); }
     MonotonicTime MonotonicNow() const override { return offset + time->now(); }
     bool Await(absl::Mutex& mutex, const absl::Condition& condition,
                MonotonicTime deadline) override;
 
+    SimulatedReplica& replica;
     SimulatedTime* const time;
     const absl::Duration offset;
     absl::Duration wall_skew;
@@ -173,6 +179,7 @@ class SimulatedReplica {
   void TurnAt(absl::Duration when);
   void Round();
   void WriteState();
+  void WaitWhileFrozen();
   QuestionBoard::Run Pool();
   // How long a call takes on its way there, or back.
   absl::Duration Way(const SimulatedNetwork& network);
@@ -186,6 +193,7 @@ class SimulatedReplica {
   MachineClock clock_;
   bool killed_ = false;
   bool stopping_ = false;
+  bool frozen_ = false;
   bool ended_ = false;
   bool in_round_ = false;
   int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
