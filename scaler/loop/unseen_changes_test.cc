@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -295,6 +297,51 @@ TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
   zero.Run(absl::Minutes(2));
   EXPECT_EQ(zero.cluster.Replicas(kWeb), 2) << zero.judge.LastDecisions(kHpa);
 }
+
+// How it goes with the write that puts a target to sleep.
+enum class Trouble { kNone, kAnswerLost, kSentTwice };
+class PutToSleep : public testing::TestWithParam<Trouble> {};
+
+// Whoever decides it then, this replica or the next one.
+TEST_P(PutToSleep, WakesAgain) {
+  for (const bool next : {false, true}) {
+    ScalerOptions options = Simulation::ActOnAll();
+    options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
+    Simulation zero(1, options);
+    SimulatedReplica& first = zero.AddReplica();
+    zero.Set(kWeb, 'a', 20'000);
+    zero.cluster.PutDeployment(kWeb, 2);
+    zero.cluster.PutAutoscaler(
+        AutoscalerText{.key = kHpa,
+                       .metrics = MetricOf('a', "web", 10),
+                       .spec = R"(,"minReplicas":0,"maxReplicas":20,"behavior":{"scaleDown":)"
+                               R"({"stabilizationWindowSeconds":0}})",
+                       .annotations = ""}
+            .Json());
+    zero.Run(absl::Seconds(20));
+    const auto judge = zero.cluster.on_scale_write;
+    zero.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+      judge(write);
+      if (GetParam() != Trouble::kAnswerLost || write.after > 0) return;
+      first.network.lost = 1;
+      zero.time.Soon([&] { first.network.lost = 0; });
+    };
+    if (GetParam() == Trouble::kSentTwice) first.network.repeated = 1;
+    zero.Set(kWeb, 'a', 0);
+    zero.Run(absl::Seconds(20));
+    ASSERT_EQ(zero.cluster.Replicas(kWeb), 0);
+    zero.cluster.on_scale_write = judge;
+    first.network = {};
+    if (next) first.Kill();
+    if (next) zero.AddReplica();
+    zero.Set(kWeb, 'a', 35'000);
+    zero.Run(absl::Minutes(1));
+    EXPECT_EQ(zero.cluster.Replicas(kWeb), 4) << zero.judge.LastDecisions(kHpa);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Troubles, PutToSleep,
+                         testing::Values(Trouble::kNone, Trouble::kAnswerLost,
+                                         Trouble::kSentTwice));
 
 // The other replica sees the last activity, all between two slots of this one.
 TEST_F(UnseenChanges, WhoWinsAShardBackTakesOverTheCooldownToo) {

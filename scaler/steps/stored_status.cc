@@ -11,6 +11,10 @@
 namespace flyball::scaler {
 namespace {
 
+// As RecordScaleWrite says it.
+constexpr char kPutToSleep[] = "ScaledToZero";
+constexpr char kSleepMessage[] = "the HPA controller scaled the workload to zero";
+
 bool OwnsScaledToZero(const CycleInputs& inputs) {
   return inputs.mode == Mode::kAct && inputs.config().wakes_by_condition;
 }
@@ -63,15 +67,28 @@ bool AskedMetrics(const AutoscalerStatus& status) {
   return active != nullptr && active->reason != "ScalingDisabled";
 }
 
-// Whether the last decision followed the metrics to zero, or at zero, without setting the
-// condition ScaledToZero. Only versions that do not know the condition do that.
-bool SleepsUnmarked(const CycleInputs& inputs, const AutoscalerStatus& status) {
+// Whether the target is at zero replicas, and the condition ScaledToZero says whether it may wake.
+bool WakesByCondition(const CycleInputs& inputs) {
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
   return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
          inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
          inputs.scale.answer.spec_replicas == 0 && autoscaler.min_or_default() == 0 &&
-         SeesLoadAtZero(autoscaler) && status.desired_replicas == 0 && AskedMetrics(status) &&
+         SeesLoadAtZero(autoscaler);
+}
+
+// Whether the last decision followed the metrics to zero, or at zero, without setting the
+// condition ScaledToZero. Only versions that do not know the condition do that.
+bool SleepsUnmarked(const AutoscalerStatus& status) {
+  return status.desired_replicas == 0 && AskedMetrics(status) &&
          FindCondition(kScaledToZero, status.conditions) == nullptr;
+}
+
+// Whether we have sent a write that puts the target to sleep and do not know its outcome.
+bool MayHavePutToSleep(const TrackedAutoscaler& tracked) {
+  const std::optional<UnconfirmedWrite>& write = tracked.written.unconfirmed;
+  const std::shared_ptr<const kube::Scale>& scale = tracked.inputs.scale.scale;
+  return write.has_value() && write->from > 0 && write->to == 0 && scale != nullptr &&
+         scale->uid == write->uid;
 }
 
 }  // namespace
@@ -87,11 +104,16 @@ void TakeStoredStatus(TrackedAutoscaler& tracked) {
   } else if (tracked.written.status.seen != inputs.managed) {
     KeepForeignConditions(inputs, last.status.conditions);
   }
-  if (!SleepsUnmarked(inputs, last.status)) return;
+  if (!WakesByCondition(inputs)) return;
+  if (MayHavePutToSleep(tracked)) {
+    return SetCondition({.type = kScaledToZero, .reason = kPutToSleep, .message = {kSleepMessage}},
+                        tracked.written.unconfirmed->time, last.status.conditions);
+  }
+  if (!SleepsUnmarked(last.status)) return;
   last.status.conditions.push_back({.type = std::string(kScaledToZero),
                                     .status = ConditionStatus::kTrue,
-                                    .reason = "ScaledToZero",
-                                    .message = "the HPA controller scaled the workload to zero",
+                                    .reason = kPutToSleep,
+                                    .message = kSleepMessage,
                                     .last_transition_time = last.status.last_scale_time,
                                     .observed_generation = std::nullopt});
 }

@@ -14,7 +14,8 @@ namespace flyball::scaler {
 // The condition ScaledToZero is ours if we act by a dialect that knows it; otherwise it stays as it
 // is stored. If both a person and we have changed it, the later change counts. A target that was
 // put to sleep by a controller that wrote no such condition gets it, since without it nothing would
-// wake the target.
+// wake the target; so does one that is found at zero replicas after our write of zero got no usable
+// answer, even if somebody else may have set the same count.
 void TakeStoredStatus(TrackedAutoscaler& tracked);
 
 }  // namespace flyball::scaler
