@@ -475,7 +475,12 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
-  if (write.dropped && !IsOfThisTerm(tracked)) return Finish(tracked, /*decide_anew=*/true);
+  if (!IsOfThisTerm(tracked)) {
+    if (!write.written) return Finish(tracked, /*decide_anew=*/true);
+    // What was written is told, but it was decided without what other owners saved meanwhile, and
+    // must not take the place of that.
+    tracked.decided.restored = false;
+  }
   deps_.report.Report(tracked, input, write, deps_.clock.MonotonicNow());
   Finish(tracked, write.decide_anew);
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -82,6 +83,44 @@ TEST_P(LostRemoval, CountsForWhoWinsItsShardBack) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 INSTANTIATE_TEST_SUITE_P(HasSlot, LostRemoval, testing::Bool());
+
+// An addition meets a conflict. Before the scale is read again, which takes long and fails, the
+// replica is frozen, and another one takes over, removes a replica and ends in order.
+TEST_F(Takeover, AWriteThatFailsInALaterTermIsReportedInNone) {
+  SimulatedReplica& first = sim.AddReplica();
+  sim.Set(kWeb, 'a', 100'000);
+  sim.cluster.PutDeployment(kWeb, 10);
+  sim.cluster.PutAutoscaler(
+      Following("web", "2s", R"(,"policies":[{"type":"Pods","value":1,"periodSeconds":600}])"));
+  sim.Run(absl::Seconds(40));
+  bool frozen = false;
+  first.refuses = [&](const http::HttpCall& call) {
+    if (!absl::EndsWith(call.target, "/scale")) return false;
+    if (call.method == "PUT" && !std::exchange(frozen, true)) {
+      sim.judge.OnForeignScale(kWeb);
+      sim.cluster.Scale(kWeb, 11);
+      first.Freeze();
+      return false;
+    }
+    if (call.method != "GET") return false;
+    sim.time.Sleep(absl::Seconds(8));
+    return true;
+  };
+  sim.Set(kWeb, 'a', 150'000);
+  while (!frozen) sim.Run(absl::Milliseconds(100));
+  ASSERT_EQ(Replicas(), 11);
+  sim.Set(kWeb, 'a', 10'000);
+  SimulatedReplica& second = sim.AddReplica();
+  sim.Run(absl::Seconds(40));
+  ASSERT_EQ(Replicas(), 10) << sim.judge.LastDecisions(kOwn);
+  second.Stop();
+  sim.Run(absl::Seconds(2));
+  ASSERT_FALSE(second.alive());
+  first.Thaw();
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 10) << sim.judge.LastDecisions(kOwn);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
 
 // A replica is frozen while another one takes over, grows the targets and ends in order. Thawed, it
 // finds in one round of its election that it has lost its shards and that nobody holds them. It reads
