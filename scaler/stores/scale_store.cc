@@ -12,6 +12,9 @@
 namespace flyball::scaler {
 namespace {
 
+// With how many places of a kind those that nobody needs are looked for first.
+constexpr size_t kFirstSweep = 64;
+
 // Where a scale comes from: a watch reports changes in order, an answer to a call may come late.
 enum class Source { kList, kChange, kAnswer };
 
@@ -76,9 +79,18 @@ class ScaleStore::Kind {
 
   std::shared_ptr<ObjectScale>& ScaleOf(absl::string_view ns, absl::string_view name)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (objects_.size() >= sweep_at_) Sweep();
     std::shared_ptr<ObjectScale>& object = objects_[absl::StrCat(ns, "/", name)];
     if (object == nullptr) object = std::make_shared<ObjectScale>();
     return object;
+  }
+
+  // A place whose object does not exist is of use only to those that hold it.
+  void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    absl::erase_if(objects_, [](const auto& item) {
+      return item.second.use_count() == 1 && item.second->scale.Get() == nullptr;
+    });
+    sweep_at_ = kFirstSweep + 2 * objects_.size();
   }
 
   const kube::ResourceInfo info_;
@@ -86,6 +98,7 @@ class ScaleStore::Kind {
   const std::unique_ptr<Feed> feed_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ObjectScale>> objects_ ABSL_GUARDED_BY(mutex_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = kFirstSweep;
 };
 
 // The handler of its watch.

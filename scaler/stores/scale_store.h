@@ -3,7 +3,8 @@
 // namespace by itself unless all are watched.
 //
 // Thread-safe. An ObjectScale stands for one object. While that object does not exist, its scale is
-// nullptr.
+// nullptr; once nobody holds it any more, it is removed when the table has doubled since the last
+// sweep.
 #pragma once
 
 #include <atomic>

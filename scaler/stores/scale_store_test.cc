@@ -1,9 +1,13 @@
 #include "scaler/stores/scale_store.h"
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 namespace flyball::scaler {
@@ -71,6 +75,32 @@ TEST_F(ScaleStoreTest, WhatTheWatchTellsCountsAlsoWhenAListDidNotHaveItYet) {
   watch_->ListEnded();
   watch_->Changed(kube::ChangeType::kAdded, Deployment("new", 9, 1));
   EXPECT_EQ(Known(), "new");
+}
+
+// A target may end before its autoscaler does.
+TEST_F(ScaleStoreTest, PlacesOfTargetsThatNobodyAsksForAnyMoreAreForgotten) {
+  std::vector<std::weak_ptr<const ScaleStore::ObjectScale>> places;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string name = absl::StrCat("gone-", i);
+    places.push_back(store_.Find(kDeployments, "shop", name).object);
+  }
+  const auto kept = std::count_if(places.begin(), places.end(),
+                                  [](const auto& place) { return !place.expired(); });
+  EXPECT_LT(kept, 100);
+  EXPECT_EQ(Known(), "old");
+}
+
+// Its scale is known from the list alone: whoever asks for it later must find it.
+TEST_F(ScaleStoreTest, PlacesOfTargetsThatExistStay) {
+  watch_->ListStarted();
+  for (int i = 0; i < 1000; ++i) {
+    watch_->Listed(absl::StrReplaceAll(Deployment("a", 9, 4), {{"web", absl::StrCat("web-", i)}}));
+  }
+  watch_->ListEnded();
+  for (int i = 0; i < 1000; ++i) {
+    const ScaleStore::Place place = store_.Find(kDeployments, "shop", absl::StrCat("web-", i));
+    ASSERT_NE(place.object->scale.Get(), nullptr) << i;
+  }
 }
 
 class ScaleStoreOfNamespacesTest : public testing::Test {
