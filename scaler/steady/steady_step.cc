@@ -110,7 +110,6 @@ void SteadyStep::Leave(TrackedAutoscaler& tracked) {
 SteadyStep::Present SteadyStep::Look(uint64_t ownership_epoch, const Times& now) const {
   return {.now = now,
           .ownership_epoch = ownership_epoch,
-          .pods_are_known = deps_.pods.Unusable().empty(),
           .mapper = deps_.directory.mapper(),
           .configs = deps_.configs.Get()};
 }
@@ -142,8 +141,11 @@ bool SteadyStep::Hold(const SteadyTerms& terms, Present& present) const {
     if (ScaleStore::IsUsable(*terms.kind) != ScaleStore::Usable::kYes) return false;
     present.usable_kind = terms.kind;
   }
-  return present.pods_are_known && present.now.wall < terms.until &&
-         terms.ownership_epoch == present.ownership_epoch &&
+  if (terms.key->ns != present.usable_pods) {
+    if (!deps_.pods.Unusable(terms.key->ns).empty()) return false;
+    present.usable_pods = terms.key->ns;
+  }
+  return present.now.wall < terms.until && terms.ownership_epoch == present.ownership_epoch &&
          !IsClockJump(present.now.WallOffset() - terms.wall_offset) &&
          terms.mapper == present.mapper.get() && terms.configs == present.configs.get() &&
          deps_.ownership.Owns(*terms.key) && deps_.autoscalers.Unusable(*terms.key).empty();

@@ -54,10 +54,11 @@ class SteadyStep {
   struct Present {
     Times now;
     uint64_t ownership_epoch = 0;
-    bool pods_are_known = false;
     std::shared_ptr<const kube::RestMapper> mapper;
     MathConfigsPtr configs;
     const ScaleStore::Kind* usable_kind = nullptr;  // the kind that was last found to be usable
+    // The namespace whose pods were last found to be known.
+    std::optional<absl::string_view> usable_pods = std::nullopt;
   };
   // `ownership_epoch` is the loop's.
   Present Look(uint64_t ownership_epoch, const Times& now) const;

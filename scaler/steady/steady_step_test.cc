@@ -125,6 +125,28 @@ TEST_F(SteadyStepTest, ARoundTellsHowManyHaveTheSameTypesOfMetrics) {
             (std::map<Types, size_t>{{{"Pods"}, 2}, {{"Pods", "External"}, 1}, {{"Object"}, 1}}));
 }
 
+// Where each namespace has a watch of its own.
+TEST_F(SteadyStepTest, AWatchOfPodsThatFailsEndsSteadinessInItsNamespaceAlone) {
+  kube::WatchHandler& shop = pods_.AddFeed("shop");
+  pods_.AddFeed("gone").StatusChanged(absl::PermissionDeniedError("forbidden"));
+  shop.ListStarted();
+  shop.ListEnded();
+  const std::unique_ptr<TrackedAutoscaler> tracked = MakeTracked();
+  tracked->inputs.target.mapper = directory_.mapper();
+  tracked->inputs.pods.answer.version = tracked->inputs.pods.selected->version();
+  tracked->decided.wall_offset = now_.WallOffset();
+  ASSERT_TRUE(BecomesSteady(*tracked, {"External"}));
+  const auto stays_steady = [&] {
+    std::vector<TrackedAutoscaler*> due = {tracked.get()};
+    SteadyStep::Present present = step_.Look(/*ownership_epoch=*/0, now_);
+    return step_.TakeGroups(due, present).size() == 1;
+  };
+  EXPECT_TRUE(stays_steady());
+  shop.StatusChanged(absl::UnavailableError("connection reset"));
+  world_.clock.Advance(kStaleAfter + absl::Seconds(1));
+  EXPECT_FALSE(stays_steady());
+}
+
 // Whoever may edit an autoscaler chooses the types of its metrics, and how many there are.
 TEST_F(SteadyStepTest, EditsThatBringEverNewTypesOfMetricsLeaveNothingBehind) {
   const std::unique_ptr<TrackedAutoscaler> tracked = MakeTracked();

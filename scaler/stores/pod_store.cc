@@ -165,7 +165,6 @@ std::string PodStore::Failure(absl::string_view ns) const {
 std::string PodStore::Unusable(absl::string_view ns) const {
   return FirstProblem(feeds_, &WatchHealth::Unusable, ns);
 }
-std::string PodStore::Unusable() const { return FirstProblem(feeds_, &WatchHealth::Unusable); }
 absl::Status PodStore::Ready(absl::string_view ns) const {
   return FirstProblem(feeds_, &WatchHealth::Ready, ns);
 }

@@ -49,8 +49,6 @@ class PodStore {
   std::string Failure(absl::string_view ns) const;
   // "" while the pods of this namespace may be relied on; else why not (watch_health.h).
   std::string Unusable(absl::string_view ns) const;
-  // "" while those of all namespaces may be.
-  std::string Unusable() const;
   // Whether the first list of this namespace is in, or those of all.
   absl::Status Ready(absl::string_view ns) const;
   absl::Status Ready() const;
