@@ -31,6 +31,7 @@ simdjson::error_code ReadMetadata(ondemand::value value, Scale* scale) {
     if (key == "namespace") return ReadText(inner, &scale->ns);
     if (key == "uid") return ReadText(inner, &scale->uid);
     if (key == "resourceVersion") return ReadText(inner, &scale->resource_version);
+    if (key == "generation") return inner.get_int64().get(scale->generation);
     return simdjson::SUCCESS;
   });
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -21,8 +22,17 @@ struct Scale {
   int32_t spec_replicas = 0;
   int32_t status_replicas = 0;
   std::string selector;  // status.selector, a label selector as text
+  // It rises with each change of the object's spec. 0: not known, since a Scale does not tell it.
+  int64_t generation = 0;
 
-  friend bool operator==(const Scale&, const Scale&) = default;
+  // Whether both tell the same, however they were read: the generation is not compared.
+  friend bool operator==(const Scale& a, const Scale& b) {
+    const auto told = [](const Scale& one) {
+      return std::tie(one.ns, one.name, one.uid, one.resource_version, one.spec_replicas,
+                      one.status_replicas, one.selector);
+    };
+    return told(a) == told(b);
+  }
 };
 
 // autoscaling/v1 Scale as JSON. kInvalidArgument: it is none.

@@ -83,6 +83,31 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// Nobody has seen the count that the removal led to, and it is the old one again.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  bool undone = false;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    if (std::exchange(undone, true)) return;
+    replica.network.lost = 1;
+    sim.time.Soon([&] {
+      replica.network.lost = 0;
+      sim.judge.OnForeignScale(kWeb);
+      sim.cluster.Scale(kWeb, 8);
+    });
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Minutes(2));
+  ASSERT_TRUE(undone);
+  EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Whatever the write waited for.
 TEST_F(UnseenChanges, ARemovalCountsFromWhenItWasWritten) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};

@@ -129,8 +129,12 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       write.dropped = true;
       return status;
     }
-    tracked.written.unconfirmed = UnconfirmedWrite{
-        .uid = read.uid, .from = decision.current, .to = decision.desired, .time = Now(tracked)};
+    tracked.written.unconfirmed = UnconfirmedWrite{.uid = read.uid,
+                                                   .generation = read.generation,
+                                                   .resource_version = read.resource_version,
+                                                   .from = decision.current,
+                                                   .to = decision.desired,
+                                                   .time = Now(tracked)};
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired);
     if (stored.ok()) {

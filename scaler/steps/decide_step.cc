@@ -51,8 +51,16 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
   written.seen_replicas = replicas;
 }
 
+// Whether the spec of the object may have changed since it was read for that write.
+bool HasChangedSince(const UnconfirmedWrite& write, const kube::Scale& scale) {
+  return write.generation != 0 && scale.generation != 0
+             ? scale.generation != write.generation
+             : scale.resource_version != write.resource_version;
+}
+
 // A removal whose answer was lost counts once another count is seen, from when it is seen, even if
-// somebody else has set another count meanwhile, so that nobody can tell whether it took effect. An
+// somebody else has set another count meanwhile, so that nobody can tell whether it took effect. It
+// also counts once the object has changed, since somebody may have set the old count again. An
 // addition does not count: somebody else may have set the same count, and each addition allows
 // removals later on. Neither do those that it may have replaced.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
@@ -67,7 +75,9 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   const bool removal = write.to < write.from;
   // By the rules of then it may have replaced any other addition.
   if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
-  if (replicas == write.from) return;  // it may still be on its way to us
+  if (replicas == write.from && !(removal && HasChangedSince(write, *inputs.scale.scale))) {
+    return;  // it may still be on its way to us
+  }
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
   if (removal && behavior.has_value()) {
     RecordScaleEvent(*behavior, write.from, write.to, now, last.decision.state);

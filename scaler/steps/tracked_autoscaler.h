@@ -154,7 +154,9 @@ struct StatusMarks {
 // A scale write that was sent, and whose outcome is not known since no usable answer came: it may
 // have taken effect.
 struct UnconfirmedWrite {
-  std::string uid;  // of the scale's object
+  std::string uid;               // of the scale's object...
+  int64_t generation = 0;        // ...before the write; 0: not known
+  std::string resource_version;  // the same
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
 };
