@@ -324,7 +324,7 @@ TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
 }
 
 // How it goes with the write that puts a target to sleep.
-enum class Trouble { kNone, kAnswerLost, kSentTwice };
+enum class Trouble { kNone, kAnswerLost, kSentTwice, kKilled };
 class PutToSleep : public testing::TestWithParam<Trouble> {};
 
 // Whoever decides it then, this replica or the next one.
@@ -347,7 +347,9 @@ TEST_P(PutToSleep, WakesAgain) {
     const auto judge = zero.cluster.on_scale_write;
     zero.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
       judge(write);
-      if (GetParam() != Trouble::kAnswerLost || write.after > 0) return;
+      if (write.after > 0) return;
+      if (GetParam() == Trouble::kKilled) first.Kill();
+      if (GetParam() != Trouble::kAnswerLost) return;
       first.network.lost = 1;
       zero.time.Soon([&] { first.network.lost = 0; });
     };
@@ -358,15 +360,35 @@ TEST_P(PutToSleep, WakesAgain) {
     zero.cluster.on_scale_write = judge;
     first.network = {};
     if (next) first.Kill();
-    if (next) zero.AddReplica();
+    if (!first.alive()) zero.AddReplica();
     zero.Set(kWeb, 'a', 35'000);
     zero.Run(absl::Minutes(1));
     EXPECT_EQ(zero.cluster.Replicas(kWeb), 4) << zero.judge.LastDecisions(kHpa);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Troubles, PutToSleep,
-                         testing::Values(Trouble::kNone, Trouble::kAnswerLost,
-                                         Trouble::kSentTwice));
+                         testing::Values(Trouble::kNone, Trouble::kAnswerLost, Trouble::kSentTwice,
+                                         Trouble::kKilled));
+
+// The target was never about to be put to sleep when its owner died, and a person scales it to zero.
+TEST_F(UnseenChanges, WhatAPersonPutToSleepSleepsUnderTheNextOwnerToo) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
+  Simulation zero(1, options);
+  SimulatedReplica& first = zero.AddReplica();
+  zero.Set(kWeb, 'a', 20'000);
+  zero.cluster.PutDeployment(kWeb, 2);
+  AutoscalerText text = Following(kHpa, "");
+  text.spec = R"(,"minReplicas":0,"maxReplicas":20)";
+  zero.cluster.PutAutoscaler(text.Json());
+  zero.Run(absl::Seconds(40));
+  first.Kill();
+  zero.judge.OnForeignScale(kWeb);
+  zero.cluster.Scale(kWeb, 0);
+  zero.AddReplica();
+  zero.Run(absl::Minutes(2));
+  EXPECT_EQ(zero.cluster.Replicas(kWeb), 0) << zero.judge.LastDecisions(kHpa);
+}
 
 // The other replica sees the last activity, all between two slots of this one.
 TEST_F(UnseenChanges, WhoWinsAShardBackTakesOverTheCooldownToo) {

@@ -434,6 +434,10 @@ bool ShardElection::MayShrink(const AutoscalerKey& key, int32_t current) {
   return impl_->memory() == nullptr || impl_->memory()->IsSafe(key, current);
 }
 
+bool ShardElection::MayPutToSleep(const AutoscalerKey& key) {
+  return impl_->memory() == nullptr || impl_->memory()->TellsOfSleep(key);
+}
+
 std::optional<RememberedState> ShardElection::Restore(const AutoscalerKey& key, int32_t current,
                                                       absl::Time now) {
   return impl_->memory() == nullptr ? std::nullopt : impl_->memory()->Take(key, current, now);

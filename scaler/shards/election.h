@@ -69,8 +69,8 @@ struct ShardTerm {
   int64_t division = 0;         // ShardCount::term
 };
 
-// What is remembered of a shard and is passed from owner to owner. Everything but IsSafe and Take
-// is called from the election's thread.
+// What is remembered of a shard and is passed from owner to owner. Everything but IsSafe,
+// TellsOfSleep and Take is called from the election's thread.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
@@ -87,6 +87,8 @@ class ShardMemory {
   virtual void Drop(int shard) = 0;
   // As Ownership::MayShrink. Where it is false it is soon true, or a log line says why not.
   virtual bool IsSafe(const AutoscalerKey& key, int32_t current) = 0;
+  // As Ownership::MayPutToSleep.
+  virtual bool TellsOfSleep(const AutoscalerKey& key) = 0;
   // As Ownership::Restore.
   virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
                                               absl::Time now) = 0;
@@ -109,6 +111,7 @@ class ShardElection : public Ownership {
   uint64_t Term(const AutoscalerKey& key) const override;
   bool Remembers(const AutoscalerKey& key) const override;
   bool MayShrink(const AutoscalerKey& key, int32_t current) override;
+  bool MayPutToSleep(const AutoscalerKey& key) override;
   std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                          absl::Time now) override;
   void OnChange(std::function<void()> on_change) override;

@@ -233,6 +233,7 @@ struct Diary : ShardMemory {
   void Save(int shard) override { all.push_back(absl::StrCat(name, " saves ", shard)); }
   void Drop(int shard) override { all.push_back(absl::StrCat(name, " drops ", shard)); }
   bool IsSafe(const AutoscalerKey&, int32_t) override { return true; }
+  bool TellsOfSleep(const AutoscalerKey&) override { return true; }
   std::optional<RememberedState> Take(const AutoscalerKey&, int32_t, absl::Time) override {
     return RememberedState();
   }

@@ -34,6 +34,11 @@ bool SameValues(const ScalerState& a, const ScalerState& b) {
          a.scale_ups == b.scale_ups && a.scale_downs == b.scale_downs;
 }
 
+// Whether zero was recommended last.
+bool EndsInZero(const ScalerState& state) {
+  return !state.recommendations.empty() && state.recommendations.back().replicas == 0;
+}
+
 // Leaves out what is older than `oldest`, and moves to `now` what lies ahead of it.
 template <typename Item>
 void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
@@ -120,6 +125,7 @@ class StateStore::Impl {
       held.replicas = item.replicas;
       held.state = std::move(item.state);
       held.saved = true;
+      held.zero_saved = EndsInZero(held.state);
       held.wall_offset = WallOffset();
       held.seen = clock_.MonotonicNow();
     }
@@ -150,8 +156,10 @@ class StateStore::Impl {
       complete = shard.complete;
     }
     // An addition that is not written down may have replaced earlier ones.
-    return RememberedState{.state = BringForward(kept, complete, current, now, options_),
-                           .complete = complete && current <= kept.replicas};
+    return RememberedState{
+        .state = BringForward(kept, complete, current, now, options_),
+        .complete = complete && current <= kept.replicas,
+        .put_to_sleep = !complete && current == 0 && kept.replicas > 0 && EndsInZero(kept.state)};
   }
 
   void OnDecision(const DecisionRecord& record) {
@@ -181,7 +189,9 @@ class StateStore::Impl {
     const bool grows = record.mode == Mode::kAct &&
                        RecommendedNow(compact, *record.managed) >
                            std::max(replicas, RecommendedNow(held.state, *record.managed));
-    if (grows || !held.IsSafe()) shard.urgent = shard.changed = true;
+    const bool to_sleep =
+        decision.desired == 0 && replicas > 0 && EndsInZero(compact) && !held.zero_saved;
+    if (grows || to_sleep || !held.IsSafe()) shard.urgent = shard.changed = true;
     held.untaken = held.as_read = false;
     held.steadiness = nullptr;
     held.replicas = replicas;
@@ -198,6 +208,14 @@ class StateStore::Impl {
     const auto found = shard.states.find(key);
     return found != shard.states.end() && found->second.IsSafe() &&
            found->second.replicas >= current;
+  }
+
+  bool TellsOfSleep(const AutoscalerKey& key) {
+    absl::MutexLock lock(&mutex_);
+    const Shard& shard = ShardFor(key);
+    if (!shard.loaded || shard.forbidden) return true;
+    const auto found = shard.states.find(key);
+    return found != shard.states.end() && found->second.zero_saved;
   }
 
   void OnSteady(const AutoscalerKey& key, int32_t recommendation, const SteadinessPtr& steadiness) {
@@ -235,6 +253,8 @@ class StateStore::Impl {
     bool change_unsaved = false;
     bool under_way = false;  // it is being written...
     bool change_under_way = false;
+    bool zero_saved = false;  // the record says that zero was recommended last
+    bool zero_under_way = false;
     MonotonicTime seen = absl::ZeroDuration();  // when it was decided last
     absl::Time written_newest = absl::InfinitePast();
     SteadinessPtr steadiness;    // each of its rounds has renewed... (may be null)
@@ -334,6 +354,7 @@ class StateStore::Impl {
       held.written_newest = NewestRecommendation(held.state);
       held.under_way = true;
       held.change_under_way = std::exchange(held.change_unsaved, false);
+      held.zero_under_way = EndsInZero(held.state);
       out.autoscalers.push_back({.key = key, .replicas = held.replicas, .state = held.state});
     }
     OrderForRecord(out.autoscalers);
@@ -402,6 +423,8 @@ class StateStore::Impl {
   static void EndOfWrite(bool written, HeldState& held) {
     const bool collected = std::exchange(held.under_way, false);
     const bool change = std::exchange(held.change_under_way, false);
+    // If the write failed either may be in the record.
+    if (collected) held.zero_saved = held.zero_under_way && (written || held.zero_saved);
     if (written) {
       held.saved = held.saved || collected;
     } else {
@@ -438,6 +461,7 @@ void StateStore::Drop(int shard) { impl_->Drop(shard); }
 bool StateStore::IsSafe(const AutoscalerKey& key, int32_t current) {
   return impl_->IsSafe(key, current);
 }
+bool StateStore::TellsOfSleep(const AutoscalerKey& key) { return impl_->TellsOfSleep(key); }
 std::optional<RememberedState> StateStore::Take(const AutoscalerKey& key, int32_t current,
                                                 absl::Time now) {
   return impl_->Take(key, current, now);

@@ -16,6 +16,9 @@
 //   * a target is not made smaller before its state was saved, with its last change (IsSafe): from
 //     a difference of counts the next owner could tell neither additions nor a removal that
 //     somebody else has undone;
+//   * a target is not put to sleep before its record says that zero was recommended last
+//     (TellsOfSleep): by that the next owner knows that nobody else has scaled it to zero, so that
+//     it may wake;
 //   * a record that cannot be read is ignored.
 // Without a record the state is that after a start of the stock controller: the count that is found
 // counts as recommended, and no changes are known.
@@ -82,6 +85,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   void Save(int shard) override;
   void Drop(int shard) override;
   bool IsSafe(const AutoscalerKey& key, int32_t current) override;
+  bool TellsOfSleep(const AutoscalerKey& key) override;
   std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
                                       absl::Time now) override;
 
@@ -108,6 +112,7 @@ class RememberingOwner : public SoleOwner {
   bool MayShrink(const AutoscalerKey& key, int32_t current) override {
     return memory_.IsSafe(key, current);
   }
+  bool MayPutToSleep(const AutoscalerKey& key) override { return memory_.TellsOfSleep(key); }
   std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                          absl::Time now) override {
     return memory_.Take(key, current, now);

@@ -8,6 +8,7 @@
 #include "kube/client/scale.h"
 #include "scaler/math/history.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/steps/stored_status.h"
 #include "scaler/views/status_json.h"
 
 namespace flyball::scaler {
@@ -74,6 +75,10 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
       (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current))) {
     return absl::AbortedError(
         "it is not scaled down until its saved history was read or could be written");
+  }
+  if (shrinks && decision.desired == 0 && SleepsByCondition(tracked.inputs) &&
+      !deps_.ownership.MayPutToSleep(tracked.key)) {
+    return absl::AbortedError("it is not put to sleep until that could be written down");
   }
   if (shrinks) {
     // The target may have more replicas now than its status had when the watch began to fail. If

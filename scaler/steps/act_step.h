@@ -47,7 +47,7 @@ class ActStep {
   //     watch fails the API server is asked;
   //   * if it would shrink the target and was decided while the watch of its scale or of pods
   //     failed, or the watch of pods fails now, since the number of pods is not known then; or
-  //     before Ownership::MayShrink allows it; or if it was decided too long ago;
+  //     before Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too long ago;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.

@@ -386,6 +386,7 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
   std::vector<Recommendation> own = std::exchange(last.recommended_before, {});
   std::optional<RememberedState> earlier = deps_.ownership.Restore(key, current, now);
   if (earlier.has_value()) {
+    last.put_to_sleep = earlier->put_to_sleep;
     own.insert(own.end(), state.recommendations.begin(), state.recommendations.end());
     const std::vector<ScaleEvent> removed = std::move(state.scale_downs);
     state = std::move(earlier->state);

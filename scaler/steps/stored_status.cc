@@ -69,11 +69,13 @@ bool AskedMetrics(const AutoscalerStatus& status) {
 
 // Whether the target is at zero replicas, and the condition ScaledToZero says whether it may wake.
 bool WakesByCondition(const CycleInputs& inputs) {
-  const Autoscaler& autoscaler = inputs.plan.autoscaler();
-  return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
-         inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
-         inputs.scale.answer.spec_replicas == 0 && autoscaler.min_or_default() == 0 &&
-         SeesLoadAtZero(autoscaler);
+  return SleepsByCondition(inputs) && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone &&
+         inputs.scale.answer.spec_replicas == 0;
+}
+
+void SetScaledToZero(absl::Time since, AutoscalerStatus& status) {
+  SetCondition({.type = kScaledToZero, .reason = kPutToSleep, .message = {kSleepMessage}}, since,
+               status.conditions);
 }
 
 // Whether the last decision followed the metrics to zero, or at zero, without setting the
@@ -93,6 +95,12 @@ bool MayHavePutToSleep(const TrackedAutoscaler& tracked) {
 
 }  // namespace
 
+bool SleepsByCondition(const CycleInputs& inputs) {
+  const Autoscaler& autoscaler = inputs.plan.autoscaler();
+  return OwnsScaledToZero(inputs) && inputs.config().scaled_to_zero_condition &&
+         autoscaler.min_or_default() == 0 && SeesLoadAtZero(autoscaler);
+}
+
 void TakeStoredStatus(TrackedAutoscaler& tracked) {
   const CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
@@ -104,10 +112,15 @@ void TakeStoredStatus(TrackedAutoscaler& tracked) {
   } else if (tracked.written.status.seen != inputs.managed) {
     KeepForeignConditions(inputs, last.status.conditions);
   }
-  if (!WakesByCondition(inputs)) return;
+  if (!WakesByCondition(inputs)) {
+    if (inputs.scale.answer.failure == ScaleAnswer::Failure::kNone) last.put_to_sleep = false;
+    return;
+  }
   if (MayHavePutToSleep(tracked)) {
-    return SetCondition({.type = kScaledToZero, .reason = kPutToSleep, .message = {kSleepMessage}},
-                        tracked.written.unconfirmed->time, last.status.conditions);
+    return SetScaledToZero(tracked.written.unconfirmed->time, last.status);
+  }
+  if (std::exchange(last.put_to_sleep, false)) {
+    return SetScaledToZero(last.decision.now, last.status);
   }
   if (!SleepsUnmarked(last.status)) return;
   last.status.conditions.push_back({.type = std::string(kScaledToZero),

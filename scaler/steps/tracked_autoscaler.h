@@ -124,6 +124,9 @@ struct LastDecision {
   std::optional<absl::Time> last_active;  // when a trigger was last active
   bool unchanged = false;                 // the previous decision stays (DecideStep::Decide)
   std::vector<MetricOutage> outages;      // by metric, where one has a fallback
+  // RememberedState::put_to_sleep, for the next decision: whether metrics are read is known before
+  // what was remembered is restored.
+  bool put_to_sleep = false;
   // What this replica recommended before it lost the autoscaler. It may have been unable to save
   // that, so it counts beside what an earlier owner remembered once the autoscaler is ours again.
   std::vector<Recommendation> recommended_before;

@@ -18,6 +18,9 @@ namespace flyball::scaler {
 struct RememberedState {
   ScalerState state;
   bool complete = true;  // false: the earlier owner may have decided more after it saved this
+  // Whether that owner seems to have put the target to sleep before it ended: it was about to, and
+  // the target is found at zero.
+  bool put_to_sleep = false;
 };
 
 class Ownership {
@@ -45,6 +48,11 @@ class Ownership {
   // target has `current` replicas, from which the next owner tells the removal. Asked right
   // before such a write. It may come true a second or two later.
   virtual bool MayShrink(const AutoscalerKey&, int32_t /*current*/) { return true; }
+
+  // Whether the next owner would know that it was us who put the target to sleep, should this
+  // process end right after that write. Where that is false it may come true a second or two later,
+  // once a decision for zero was reported.
+  virtual bool MayPutToSleep(const AutoscalerKey&) { return true; }
 
   // What an earlier owner remembered; nullopt: nothing is known, the autoscaler begins anew. Called
   // once for each autoscaler after its shard was taken, when its scale has been read for the first
