@@ -202,8 +202,9 @@ TEST(ExternalTriggerTest, AnAnswerHasLimits) {
 TEST(ExternalTriggerTest, ACompressedAnswerIsRefusedUnread) {
   Peer peer({"--gzip"});
   peer.Do(absl::StrCat(R"({"spec": [{"name": ")", std::string(200, 'a'), R"(", "target": 5}]})"));
+  const auto trigger = Make(peer.address());
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(Make(peer.address())->Read(kNow, absl::Seconds(10)).at(0).error,
+    EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
               absl::StrCat("external scaler ", peer.address(),
                            ": FAILED_PRECONDITION: the answer can't be read: it is compressed "
                            "(only grpc-encoding identity is read), or it is not of the protocol of "

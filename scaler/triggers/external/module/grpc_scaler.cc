@@ -115,7 +115,8 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 500);
+  // How long an attempt to connect may take at least, by gRPC's definition.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 10'000);
   // The shortest interval that a server with gRPC's defaults tolerates is 5 minutes.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310'000);
