@@ -124,6 +124,22 @@ bool MayBeZone(absl::string_view name) {
          !std::filesystem::is_directory(kDatabase, ignored);
 }
 
+// The last minute that the zone's clocks have shown up to `now`. They show `shown` at that time,
+// which is earlier for a while after they went back.
+absl::CivilMinute LatestShown(absl::Time now, absl::CivilSecond shown, const absl::TimeZone& zone) {
+  // Clocks of one zone never differ by much more than a day, so no change before that matters.
+  const absl::CivilSecond old = shown - 2 * 24 * 60 * 60;
+  absl::CivilSecond latest = shown;
+  absl::Time before = now + absl::Seconds(1);  // a change at this very second counts
+  absl::TimeZone::CivilTransition change;
+  while (zone.PrevTransition(before, &change) && change.from > old) {
+    latest = std::max(latest, change.from);
+    const int offset = zone.At(before - absl::Seconds(1)).offset;  // since the change
+    before = absl::FromCivil(change.to, absl::UTCTimeZone()) - absl::Seconds(offset);
+  }
+  return absl::CivilMinute(latest);
+}
+
 }  // namespace
 
 absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name) {
@@ -176,43 +192,59 @@ bool CronExpression::IsEverTrue() const {
   return false;
 }
 
-std::optional<CronExpression::Fire> CronExpression::LatestFireOn(absl::CivilDay day, absl::Time now,
-                                                                 const absl::TimeZone& zone) const {
+std::optional<CronExpression::Fire> CronExpression::LatestFireOn(absl::CivilMinute last,
+                                                                 absl::Time now,
+                                                                 const absl::TimeZone& zone,
+                                                                 int& steps) const {
   std::optional<Fire> latest;
   const auto consider = [&](absl::Time at, absl::Time as_written) {
     if (at <= now && (!latest.has_value() || at > latest->at)) latest = {at, as_written};
   };
-  for (int minute = 24 * 60 - 1; minute >= 0; --minute) {
-    if (!fields_[kHour].Has(minute / 60) || !fields_[kMinute].Has(minute % 60)) continue;
-    const absl::CivilSecond civil(day.year(), day.month(), day.day(), minute / 60, minute % 60);
-    const absl::TimeZone::TimeInfo info = zone.At(civil);
-    switch (info.kind) {
-      case absl::TimeZone::TimeInfo::UNIQUE:
-        consider(info.pre, info.pre);
-        if (latest.has_value()) return latest;  // earlier minutes of the day came earlier
-        break;
-      case absl::TimeZone::TimeInfo::SKIPPED:
-        if (!any_hour_) consider(info.trans, info.post);
-        break;
-      case absl::TimeZone::TimeInfo::REPEATED:
-        consider(info.pre, info.pre);
-        if (any_hour_) consider(info.post, info.post);
-        break;
+  const CronField &hours = fields_[kHour], &minutes = fields_[kMinute];
+  for (int hour = hours.LastBelow(last.hour() + 1); hour >= 0; hour = hours.LastBelow(hour)) {
+    const int end = hour == last.hour() ? last.minute() + 1 : 60;
+    for (int minute = minutes.LastBelow(end); minute >= 0; minute = minutes.LastBelow(minute)) {
+      ++steps;
+      const absl::TimeZone::TimeInfo info =
+          zone.At(absl::CivilSecond(last.year(), last.month(), last.day(), hour, minute));
+      switch (info.kind) {
+        case absl::TimeZone::TimeInfo::UNIQUE:
+          consider(info.pre, info.pre);
+          if (latest.has_value()) return latest;  // earlier minutes of the day came earlier
+          break;
+        case absl::TimeZone::TimeInfo::SKIPPED:
+          if (!any_hour_) consider(info.trans, info.post);
+          break;
+        case absl::TimeZone::TimeInfo::REPEATED:
+          consider(info.pre, info.pre);
+          if (any_hour_) consider(info.post, info.post);
+          break;
+      }
     }
   }
   return latest;
 }
 
 std::optional<CronExpression::Fire> CronExpression::LatestFire(absl::Time now,
-                                                               const absl::TimeZone& zone) const {
+                                                               const absl::TimeZone& zone,
+                                                               int* steps) const {
   const absl::TimeZone& used = zone_.has_value() ? *zone_ : zone;
-  // The search begins one day ahead, since clocks that go back at midnight show the first minutes
-  // of tomorrow before the last ones of today.
-  const absl::CivilDay last = absl::ToCivilDay(now, used) + 1;
-  for (int back = 0; back <= kMaxDaysBack; ++back) {
-    const absl::CivilDay day = last - back;
-    if (!DayMatches(day)) continue;
-    if (const auto fire = LatestFireOn(day, now, used)) return fire;
+  int ignored = 0;
+  int& looked = steps == nullptr ? ignored : *steps;
+  const absl::CivilSecond shown = absl::ToCivilSecond(now, used);
+  const absl::CivilDay oldest = absl::CivilDay(shown) + 1 - kMaxDaysBack;
+  absl::CivilMinute last = LatestShown(now, shown, used);
+  while (absl::CivilDay(last) >= oldest) {
+    ++looked;
+    const absl::CivilDay day(last);
+    if (!fields_[kMonth].Has(day.month())) {
+      last = absl::CivilMinute(absl::CivilMonth(day)) - 1;  // the end of the month before
+      continue;
+    }
+    if (DayMatches(day)) {
+      if (const auto fire = LatestFireOn(last, now, used, looked)) return fire;
+    }
+    last = absl::CivilMinute(day) - 1;  // the end of the day before
   }
   return std::nullopt;
 }

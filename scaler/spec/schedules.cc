@@ -72,16 +72,4 @@ ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl
   return out;
 }
 
-absl::Time MayChangeAfter(const Schedules& schedules, absl::Time now) {
-  absl::Time next = absl::InfiniteFuture();
-  if (!schedules.windows.empty()) {
-    next = absl::UnixEpoch() + absl::Floor(now - absl::UnixEpoch(), absl::Minutes(1)) +
-           absl::Minutes(1);
-  }
-  if (schedules.paused_until.has_value() && now < *schedules.paused_until) {
-    next = std::min(next, *schedules.paused_until);
-  }
-  return next;
-}
-
 }  // namespace flyball::scaler

@@ -65,7 +65,4 @@ struct ScheduledSpec {
 
 ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl::Time now);
 
-// The first time after `now` at which SpecAt may give another result.
-absl::Time MayChangeAfter(const Schedules& schedules, absl::Time now);
-
 }  // namespace flyball::scaler

@@ -179,7 +179,6 @@ TEST(SpecAtTest, AYear) {
                 testing::Contains(got.max_replicas));
     ASSERT_THAT((std::vector<int32_t>{2, 5, 8, 9, 20}), testing::Contains(*got.min_replicas));
     if (*got.min_replicas == 20) minutes_of_sale += 15;
-    ASSERT_EQ(MayChangeAfter(schedules, now), now + absl::Minutes(1));
     const ScheduledSpec later = SpecAt(schedules, spec, now + absl::Seconds(59));
     ASSERT_EQ(later.why, got.why) << now;
   }
@@ -262,15 +261,6 @@ TEST(ScheduledTargetsTest, OfATriggerItIsTheMetadatasTarget) {
   std::vector<MetricSpec> none;
   SetTargets({{.name = "rate", .amount = "2.5"}}, none, triggers);
   EXPECT_EQ(triggers[0].metadata["threshold"], "2.5");
-}
-
-TEST(MayChangeAfterTest, PausedUntilAndTheNextMinute) {
-  const absl::Time now = At("2026-03-04T07:59:10Z");
-  EXPECT_EQ(MayChangeAfter({}, now), absl::InfiniteFuture());
-  EXPECT_EQ(MayChangeAfter(Read("", "2026-03-04T07:59:30Z"), now), At("2026-03-04T07:59:30Z"));
-  EXPECT_EQ(MayChangeAfter(Read("", "2026-03-04T07:59:10Z"), now), absl::InfiniteFuture());
-  EXPECT_EQ(MayChangeAfter(Read(kWorkWeek, "2027-03-04T07:59:30Z"), now),
-            At("2026-03-04T08:00:00Z"));
 }
 
 TEST(ReadSchedulesTest, WhatIsWrongIsNamed) {
