@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/counted.h"
+#include "base/one_line.h"
 
 namespace flyball::doctor {
 namespace {
@@ -20,11 +21,14 @@ LevelWords WordsOf(Level level) {
   return kWords[static_cast<size_t>(level)];
 }
 
-// The text in one line, without characters that control a terminal.
+// The text in one line. A line end or a tab is shown as a blank, since messages often have several
+// lines; other characters that control a terminal are shown as escape sequences.
 std::string Shown(absl::string_view text) {
-  std::string shown;
-  for (const char c : text) shown += absl::ascii_iscntrl(static_cast<unsigned char>(c)) ? ' ' : c;
-  return std::string(absl::StripAsciiWhitespace(shown));
+  std::string shown(absl::StripAsciiWhitespace(text));
+  for (char& c : shown) {
+    if (absl::ascii_isspace(static_cast<unsigned char>(c))) c = ' ';
+  }
+  return OneLine(shown);
 }
 
 }  // namespace

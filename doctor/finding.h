@@ -1,7 +1,7 @@
 // The doctor's report: sections of findings, each of them good, or doubtful or bad with its remedy.
 //
 // Plain values, and their two written forms. Pure. All text that comes from a cluster (messages,
-// names) is written here, where control characters are removed before they reach a terminal.
+// names) is written here, where control characters are escaped before they reach a terminal.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ TEST(ReportText, HasAMarkAndAFixForEachFinding) {
             "    fix: look at its log\n"
             "\n"
             "hpa shop/web\n"
-            "  ✗ no value at  [31mall\n"  // without the escape character
+            "  ✗ no value at \\x1b[31mall\n"
             "    fix: write a rule\n"
             "\n"
             "1 problem, 1 warning\n");
@@ -36,6 +36,10 @@ TEST(ReportText, OfSeveralProblemsTheFirstIsNamedLast) {
   const Findings second = {Bad("b", "no metric", "")};
   const std::string text = ReportText({{"cluster", first}, {"hpa", second}});
   EXPECT_THAT(text, testing::EndsWith("2 problems\nbegin with: the APIService is not Available\n"));
+}
+
+TEST(ReportText, HasNoControlCharactersOfTwoBytes) {
+  EXPECT_THAT(ReportText({{"cluster", {Good("a", "\xc2\x9bm")}}}), HasSubstr(R"(\xc2\x9bm)"));
 }
 
 TEST(ReportText, SaysThatNothingIsWrong) {

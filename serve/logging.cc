@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/one_line.h"
 
 namespace flyball::serve {
 namespace {
@@ -25,27 +26,12 @@ std::string Cut(const spdlog::details::log_msg& message) {
   return text;
 }
 
-// The message with control characters as escape sequences: whoever may choose a part of it could
-// otherwise write lines that look like others' messages, or move the cursor of a terminal.
+// The message in one line, whatever it holds.
 class OneLineMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
               spdlog::memory_buf_t& out) override {
-    constexpr absl::string_view kHex = "0123456789abcdef";
-    std::string line;
-    const std::string cut = Cut(message);
-    for (size_t i = 0; i < cut.size(); ++i) {
-      const auto byte = static_cast<unsigned char>(cut[i]);
-      // C1 controls are two bytes in UTF-8, of which the first is 0xc2.
-      const auto next = static_cast<unsigned char>(i + 1 < cut.size() ? cut[i + 1] : 0);
-      if (byte == '\n') {
-        line.append("\\n");
-      } else if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0)) {
-        line.append({'\\', 'x', kHex[byte >> 4], kHex[byte & 15]});
-      } else {
-        line.push_back(cut[i]);
-      }
-    }
+    const std::string line = OneLine(Cut(message));
     out.append(line.data(), line.data() + line.size());
   }
   std::unique_ptr<custom_flag_formatter> clone() const override {

@@ -39,7 +39,7 @@ TEST_F(LoggingTest, AMessageIsOneLine) {
               MatchesRegex("[0-9T:.-]+Z error got x\\\\n2026-11-28T05:20:00.000Z critical forged "
                            "\\\\x1b\\[31m\\\\x09red\\\\x0d\n"));
   EXPECT_THAT(Logged("text", "C1: \xc2\x9b, letters: \xc3\xa4\xc2\xa7"),
-              EndsWith("C1: \\xc2\x9b, letters: \xc3\xa4\xc2\xa7\n"));
+              EndsWith("C1: \\xc2\\x9b, letters: \xc3\xa4\xc2\xa7\n"));
   EXPECT_THAT(Logged("json", "a\nb"), EndsWith("\"level\":\"error\",\"msg\":\"a\\nb\"}\n"));
 }
 

@@ -442,5 +442,38 @@ TEST(DecideGivenTest, AnHpaIsNoRivalOfOneOfOurOwnKind) {
             Outcome::kDecided);
 }
 
+// The names of External metrics may hold any characters, and so may what an object is refused for.
+TEST(ExplainTextTest, NamesInItNeitherControlTheTerminalNorForgeLines) {
+  ClusterSnapshot snapshot;
+  ASSERT_TRUE(AddFile("web.yaml", R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, annotations: {flyball.dev/pod-selection: "\e[2Jx\nresult      forged"}}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 9
+  metrics:
+  - type: External
+    external:
+      metric: {name: "lag\e[31m\e]0;title\a\nresult      forged\x9B"}
+      target: {type: AverageValue, averageValue: "10"}
+---
+apiVersion: autoscaling/v1
+kind: Scale
+metadata: {name: web}
+spec: {replicas: 3}
+status: {selector: app=web, replicas: 3}
+)",
+                      snapshot)
+                  .ok());
+  ASSERT_EQ(snapshot.autoscalers.size(), 1u);
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
+  const std::string text = ExplainText(given);
+  EXPECT_THAT(text, HasSubstr(R"(lag\x1b[31m\x1b]0;title\x07\nresult      forged\xc2\x9b)"));
+  for (const char* control : {"\x1b", "\a", "\xc2\x9b", "\nresult      forged"}) {
+    EXPECT_THAT(text, testing::Not(HasSubstr(control)));
+  }
+}
+
 }  // namespace
 }  // namespace flyball::scaler

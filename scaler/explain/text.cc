@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/one_line.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/sentence.h"
 
@@ -30,17 +31,19 @@ std::string SharedNamePrefix(const PodTable& pods) {
   return prefix;
 }
 
+// Every text is put into one line, since names and messages in it come from objects and from
+// external scalers, and the page is shown in a terminal.
 class Page {
  public:
   explicit Page(const GivenCase& given) : pods_(given.table), prefix_(SharedNamePrefix(pods_)) {}
 
   void Line(absl::string_view step, absl::string_view text) {
-    absl::StrAppendFormat(&text_, "%-12s%s\n", step, text);
+    absl::StrAppendFormat(&text_, "%-12s%s\n", step, OneLine(text));
   }
   void Detail(absl::string_view step, absl::string_view text) {
-    absl::StrAppendFormat(&text_, "  %-10s%s\n", step, text);
+    absl::StrAppendFormat(&text_, "  %-10s%s\n", step, OneLine(text));
   }
-  void Head(absl::string_view text) { absl::StrAppend(&text_, text, "\n"); }
+  void Head(absl::string_view text) { absl::StrAppend(&text_, OneLine(text), "\n"); }
   void Gap() { absl::StrAppend(&text_, "\n"); }
   std::string Take() { return std::move(text_); }
 
