@@ -75,6 +75,19 @@ TEST(ParseServeFlagsTest, AnEmptyValueTakesNothingOfWhatFollows) {
   EXPECT_EQ(flags->verbosity, 4);
 }
 
+TEST(ParseServeFlagsTest, AFlagWithoutAValueTakesNothingOfWhatFollows) {
+  const auto flags =
+      ParseServeFlags({"--disable-http2", "-v=4", "--authentication-skip-lookup",
+                       "--client-ca-file=", "--profiling", "--requestheader-allowed-names=a",
+                       "--config=c"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_EQ(flags->verbosity, 4);
+  EXPECT_TRUE(flags->authentication_skip_lookup);
+  EXPECT_EQ(flags->server.authentication.client_ca_file, "");
+  EXPECT_THAT(flags->server.authentication.request_header.allowed_names, ElementsAre("a"));
+  EXPECT_EQ(flags->config, "c");
+}
+
 TEST(ParseServeFlagsTest, TheWordAfterAFlagIsItsValue) {
   const auto flags = ParseServeFlags({"--config", "--v=9", "--cert-dir", "-x", "-v", "3"});
   ASSERT_TRUE(flags.ok()) << flags.status();

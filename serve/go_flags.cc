@@ -125,7 +125,8 @@ std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::str
     if (empty_value) word.pop_back();
     const CLI::Option* const option =
         absl::StartsWith(word, "-") ? app.get_option_no_throw(word) : nullptr;
-    const bool takes_value = option != nullptr && option->get_type_size() > 0;
+    // Not its type's size, which is that of a word for flags without a value as well.
+    const bool takes_value = option != nullptr && option->get_items_expected_max() > 0;
     if (empty_value && !takes_value) word.push_back('=');
     out.push_back(std::move(word));
     if (!takes_value) continue;
