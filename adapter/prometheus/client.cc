@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 #include "base/go/url.h"
@@ -80,6 +81,25 @@ std::string ShownForm(const std::string& form) {
   return go::Unescape(form, /*plus_is_space=*/true);
 }
 
+// The path as Go's path.Join has it once it was decoded: each slash counts, an escaped one too, a
+// dot is no segment, and two dots take the segment before them away.
+std::string CleanPath(absl::string_view path) {
+  const std::string decoded = go::Unescape(path, /*plus_is_space=*/false);
+  std::vector<absl::string_view> segments;
+  for (const absl::string_view segment : absl::StrSplit(decoded, '/', absl::SkipEmpty())) {
+    if (segment == "..") {
+      if (!segments.empty()) segments.pop_back();
+    } else if (segment != ".") {
+      segments.push_back(segment);
+    }
+  }
+  std::string clean;
+  for (const absl::string_view segment : segments) {
+    absl::StrAppend(&clean, "/", go::EscapePath(segment));
+  }
+  return clean;
+}
+
 }  // namespace
 
 ServerUrl SplitServerUrl(absl::string_view url) {
@@ -89,13 +109,12 @@ ServerUrl SplitServerUrl(absl::string_view url) {
     parts.query = std::string(url.substr(mark + 1));
     url = url.substr(0, mark);
   }
-  parts.base = std::string(url);
   const size_t scheme = url.find("://");
-  if (scheme != absl::string_view::npos) {
-    parts.base.replace(0, scheme, absl::AsciiStrToLower(url.substr(0, scheme)));
-  }
   const size_t host = scheme == absl::string_view::npos ? 0 : scheme + 3;
-  const absl::string_view authority = url.substr(host, url.find('/', host) - host);
+  const size_t path = std::min(url.find('/', host), url.size());
+  const absl::string_view authority = url.substr(host, path - host);
+  parts.base = absl::StrCat(absl::AsciiStrToLower(url.substr(0, host)), authority,
+                            CleanPath(url.substr(path)));
   const size_t user = authority.rfind('@');
   const size_t cut = user == absl::string_view::npos ? 0 : user + 1;
   const absl::string_view server = authority.substr(cut);

@@ -442,13 +442,18 @@ INSTANTIATE_TEST_SUITE_P(
     Forms, SplitServerUrlTest,
     testing::Values(
         UrlRow{"Plain", "http://prom:9090", "http://prom:9090", "", "http://prom:9090"},
-        UrlRow{"PathAndQuery", "https://prom/a/b/?k=v&w", "https://prom/a/b/", "k=v&w",
+        UrlRow{"PathAndQuery", "https://prom/a/b/?k=v&w", "https://prom/a/b", "k=v&w",
                "https://prom/a/b/"},
         UrlRow{"LettersOfTheScheme", "HTTP://Prom/A", "http://Prom/A", "", "HTTP://Prom/A"},
         UrlRow{"User", "http://u:p@prom/x", "http://u:p@prom/x", "", "http://prom/x"},
         UrlRow{"AtInThePassword", "http://u:p@q@prom", "http://u:p@q@prom", "", "http://prom"},
         UrlRow{"AtInThePath", "http://prom/a@b", "http://prom/a@b", "", "http://prom/a@b"},
-        UrlRow{"Fragment", "http://prom/#top", "http://prom/", "", "http://prom/"}),
+        UrlRow{"Slashes", "http://prom//p//x/", "http://prom/p/x", "", "http://prom//p//x/"},
+        UrlRow{"Dots", "http://prom/a/../../b/./c", "http://prom/b/c", "",
+               "http://prom/a/../../b/./c"},
+        UrlRow{"EscapedSlash", "http://prom/a%2Fb%20c%3F", "http://prom/a/b%20c%3F", "",
+               "http://prom/a%2Fb%20c%3F"},
+        UrlRow{"Fragment", "http://prom/#top", "http://prom", "", "http://prom/"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -33,6 +33,7 @@ constexpr EscapeTable AllBut(absl::string_view plain) {
 }
 
 constexpr EscapeTable kForUrl = AllBut("-_.~");
+constexpr EscapeTable kForPath = AllBut("-_.~$&+,/:;=@");
 constexpr EscapeTable kForRequestLine = AllBut("-_.~!$%&'()*+,/:;=?@[]");
 constexpr EscapeTable kForQuery = [] {
   EscapeTable table = kForUrl;
@@ -72,6 +73,8 @@ int HexDigit(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
 std::string QueryEscape(absl::string_view text) { return Written(kForQuery, text); }
 
 std::string UrlEscape(absl::string_view text) { return Written(kForUrl, text); }
+
+std::string EscapePath(absl::string_view text) { return Written(kForPath, text); }
 
 std::string EscapeForRequestLine(absl::string_view text) { return Written(kForRequestLine, text); }
 

@@ -15,6 +15,9 @@ std::string QueryEscape(absl::string_view text);
 // The same with %20 for a space, which every server reads: for a path segment or a query's value.
 std::string UrlEscape(absl::string_view text);
 
+// A path as URL.EscapedPath writes it: slashes stay, a question mark is escaped.
+std::string EscapePath(absl::string_view text);
+
 // Escapes what may not stand in a request line; escapes that are there already stay.
 std::string EscapeForRequestLine(absl::string_view text);
 

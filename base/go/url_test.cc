@@ -22,6 +22,11 @@ TEST(UrlTest, ARequestLineKeepsItsEscapesAndDelimiters) {
   EXPECT_EQ(EscapeForRequestLine("/ü <x>\r\n#"), "/%C3%BC%20%3Cx%3E%0D%0A%23");
 }
 
+TEST(UrlTest, APathKeepsItsDelimiters) {
+  EXPECT_EQ(EscapePath("/a b/$&+,:;=@-_.~?#%!*()'\xc3\xa9"),
+            "/a%20b/$&+,:;=@-_.~%3F%23%25%21%2A%28%29%27%C3%A9");
+}
+
 TEST(UrlTest, UnescapesWhatIsWellFormed) {
   EXPECT_EQ(Unescape("a%2Fb%c3%A9+c", false), "a/b\xC3\xA9+c");
   EXPECT_EQ(Unescape("a+b%2B", true), "a b+");

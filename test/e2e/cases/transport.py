@@ -16,6 +16,8 @@ CASES = [
     Case("transport_headers_and_user", CONFIG, REQUESTS, READY, SERIES, echo, url_user="me:s3cret",
          args=("--prometheus-header=X-Scope-OrgID=team=1", "--prometheus-header=X-Empty", "--prometheus-header=X-Twice=1",
                "--prometheus-header=X-Twice=2")),
+    *(Case("transport_path_with_" + what, CONFIG, REQUESTS, READY, SERIES, echo, url_path=path)
+      for what, path in (("slashes", "//p//x/"), ("dots", "/a/../b/./c"), ("escapes", "/a%2Fb%20c"))),
     Case("transport_authorization_header", CONFIG, REQUESTS, READY, SERIES, echo,
          args=("--prometheus-header=Authorization=Custom abc",)),
 ]
