@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "simdjson.h"
 
@@ -85,6 +86,18 @@ absl::Status ParseEnvelope(const std::string& body, sj::parser& parser, OnData o
   return on_data(data);
 }
 
+// As Go reads it: U+FFFD for each byte that belongs to no character.
+std::string WithReplacements(absl::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  for (size_t bad; (bad = go::FindNoUtf8(text)) != absl::string_view::npos;) {
+    absl::StrAppend(&out, text.substr(0, bad), "\uFFFD");
+    text.remove_prefix(bad + 1);
+  }
+  absl::StrAppend(&out, text);
+  return out;
+}
+
 template <typename OnData>
 absl::Status Parse(std::string& body, OnData on_data) {
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
@@ -97,6 +110,11 @@ absl::Status Parse(std::string& body, OnData on_data) {
     status = ParseEnvelope(body, parser, on_data);
   }
   if (!absl::IsDataLoss(status)) return status;
+  // The parser looks for such bytes before it reads anything.
+  if (!go::IsUtf8(body)) {
+    body = WithReplacements(body);
+    return Parse(body, on_data);
+  }
   return absl::UnavailableError(absl::StrCat("not an answer of the Prometheus API: ",
                                              status.message(), "; it begins `", Shown(body), "`"));
 }

@@ -222,7 +222,26 @@ INSTANTIATE_TEST_SUITE_P(
         FailureRow{"BrokenUtf8", "{\"status\":\"\xff\"}", kDown, "not an answer"}),
     [](const auto& info) { return info.param.name; });
 
+// As Go's encoding/json: one U+FFFD for each byte that belongs to no character.
+TEST(ParseQueryAnswerTest, BytesThatAreNoUtf8AreReplaced) {
+  const auto got =
+      ParseQueryAnswer(Vector("[{\"metric\":{\"a\":\"\xff\xfe|\xc3\xa9|\xed\xa0\x80\",\"po\":\"p\"}"
+                              ",\"value\":[1,\"2\"]}]"));
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(got->samples, SizeIs(1));
+  EXPECT_EQ(LabelValue(got->samples[0].labels, "a"), "\uFFFD\uFFFD|\u00e9|\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(LabelValue(got->samples[0].labels, "po"), "p");
+}
+
 // ---- series ----
+
+TEST(ParseSeriesAnswerTest, BytesThatAreNoUtf8AreReplaced) {
+  const auto got =
+      ParseSeriesAnswer("{\"status\":\"success\",\"data\":[{\"__name__\":\"m\",\"po\":\"\xff\"}]}");
+  ASSERT_TRUE(got.ok()) << got.status();
+  ASSERT_THAT(*got, SizeIs(1));
+  EXPECT_EQ((*got)[0].name, "m");
+}
 
 TEST(ParseSeriesAnswerTest, KeepsDistinctNamesAndLabelNames) {
   const auto got = ParseSeriesAnswer(

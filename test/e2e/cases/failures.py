@@ -23,6 +23,7 @@ BAD = {
     "result_null": raw(200, '{"status":"success","data":{"resultType":"vector","result":null}}'), "empty": vector(),
     "warnings": raw(200, OK.replace('"data"', '"warnings":["w"],"data"')),
     "histogram": raw(200, OK.replace('"value":[1700000000,"5"]', '"histogram":[1700000000,{"count":"1","sum":"2","buckets":[]}]')),
+    "no_utf8": raw(200, OK.encode().replace(b'"po"', b'"x":"\xff\xfe","po"')), "no_utf8_name": raw(200, OK.encode().replace(b"a-1", b"a-1\xff")),
     "extra_fields": raw(200, OK.replace('"metric"', '"new":{"a":[1]},"metric"')), "fine": raw(200, OK),
     "hex_value": raw(200, OK.replace('"5"', '"0x10"')), "plus_value": raw(200, OK.replace('"5"', '"+5"')),
     "grouped": raw(200, OK.replace('"5"', '"1_0"')), "time_text": raw(200, OK.replace("1700000000", '"now"')),
