@@ -231,6 +231,21 @@ TEST_F(SmallQueriesTest, AQueryHoldsSoManyValuesAndNoMore) {
                                              R"(sum(queue_len{queue="e",ns="shop"}) by (queue))"));
 }
 
+class ShortUrlsTest : public ExternalProviderTest {
+ protected:
+  ShortUrlsTest() : ExternalProviderTest({.queries = {.max_url_bytes = 90}}) {}
+};
+
+TEST_F(ShortUrlsTest, AQueryStaysShortEnoughForAUrl) {
+  AskAll({Ask("queue=a"), Ask("queue=b"), Ask("queue=c"), Ask("queue=d"),
+          Ask("queue=" + std::string(60, 'e'))});
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(R"(sum(queue_len{queue=~"a|b|c",ns="shop"}) by (queue))",
+                          R"(sum(queue_len{queue="d",ns="shop"}) by (queue))",
+                          absl::StrCat(R"(sum(queue_len{queue=")", std::string(60, 'e'),
+                                       R"(",ns="shop"}) by (queue))")));
+}
+
 class NoMergeTest : public ExternalProviderTest {
  protected:
   NoMergeTest() : ExternalProviderTest({.queries = {.merge = false}}) {}

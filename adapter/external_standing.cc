@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/external_provider.h"
+#include "base/go/url.h"
 #include "base/joined_key.h"
 
 namespace flyball::adapter {
@@ -112,11 +113,25 @@ void ExternalStanding::AddSplit(Together all) {
     return ValueOf(requests_[a], all.label) < ValueOf(requests_[b], all.label);
   });
   const size_t most = std::max<size_t>(answering_.batcher.max_names(), 1);
-  for (size_t first = 0; first < all.members.size(); first += most) {
+  for (size_t first = 0; first < all.members.size();) {
     const auto begin = all.members.begin() + static_cast<ptrdiff_t>(first);
-    const auto count = static_cast<ptrdiff_t>(std::min(most, all.members.size() - first));
-    queries_.push_back({.found = all.found, .label = all.label, .members = {begin, begin + count}});
+    Together some = {.found = all.found, .label = all.label};
+    auto count = static_cast<ptrdiff_t>(std::min(most, all.members.size() - first));
+    some.members.assign(begin, begin + count);
+    while (count > 1 && IsTooLong(some)) {
+      count = (count + 1) / 2;
+      some.members.resize(static_cast<size_t>(count));
+    }
+    first += some.members.size();
+    queries_.push_back(std::move(some));
   }
+}
+
+bool ExternalStanding::IsTooLong(const Together& together) const {
+  const size_t most = answering_.batcher.max_url_bytes();
+  if (most == 0) return false;
+  const absl::StatusOr<std::string> promql = QueryOf(together);
+  return promql.ok() && go::QueryEscape(*promql).size() > most;
 }
 
 void ExternalStanding::AddQuery(Together& together) const {

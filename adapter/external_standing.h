@@ -2,7 +2,8 @@
 //
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
-// would have given. A query is for max_names values at most. If the source refuses a query for
+// would have given. A query is for max_names values at most, and where it
+// stands in a URL about max_url_bytes long. If the source refuses a query for
 // several values, perhaps because of its size, they are asked separately until the registry
 // changes.
 //
@@ -42,8 +43,10 @@ class ExternalStanding : public StandingExternal {
   };
 
   void Group();
-  // Splits into queries of at most max_names values each.
+  // Splits into queries of at most max_names values and max_url_bytes each.
   void AddSplit(Together all);
+  // Whether the query would be too long for a URL.
+  bool IsTooLong(const Together& together) const;
   void AddQuery(Together& together) const;
   absl::StatusOr<std::string> QueryOf(const Together& together) const;
   void AskTogether(Together& together, MonotonicTime deadline, Answers& answers) const;

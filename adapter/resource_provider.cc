@@ -104,7 +104,11 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
                         rules_.memory->container_shape.keeps_namespaces;
   std::vector<Batch> batches;
   std::vector<kube::ObjectPtr> objects;  // of the batch that is being filled
+  const NamesRoom cpu = together ? RoomIn(*rules_.cpu) : NamesRoom();
+  const NamesRoom memory = together ? RoomIn(*rules_.memory) : NamesRoom();
+  size_t cpu_bytes = 0, memory_bytes = 0;  // that its names take
   const auto end_batch = [&] {
+    cpu_bytes = memory_bytes = 0;
     if (objects.empty()) return;
     Batch& batch = batches.emplace_back();
     batch.scope = together ? Scope::kAllNamespaces : Scope::kOneNamespace;
@@ -113,13 +117,25 @@ std::vector<ResourceProvider::Batch> ResourceProvider::PodBatches(
     objects.clear();
   };
   for (const kube::ObjectPtr& pod : pods) {
-    const bool fits =
-        together ? objects.size() < kMaxNames : objects.empty() || objects.back()->ns == pod->ns;
+    const size_t more_cpu = cpu.Of(pod->name), more_memory = memory.Of(pod->name);
+    const bool fits = together
+                          ? objects.size() < kMaxNames && cpu_bytes + more_cpu <= cpu.bytes() &&
+                                memory_bytes + more_memory <= memory.bytes()
+                          : objects.empty() || objects.back()->ns == pod->ns;
     if (!fits) end_batch();
+    cpu_bytes += more_cpu;
+    memory_bytes += more_memory;
     objects.push_back(pod);
   }
   end_batch();
   return batches;
+}
+
+NamesRoom ResourceProvider::RoomIn(const rules::CompiledResourceRule& rule) const {
+  const auto mapper = deps_.answering.relister.registry()->mapper();
+  return NamesRoom(
+      deps_.answering.batcher.max_url_bytes(),
+      [&](const std::vector<std::string>& pods) { return rule.ContainerQuery("", pods, *mapper); });
 }
 
 absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::string_view name,

@@ -3,8 +3,9 @@
 // Thread-safe; nothing of its own changes. A bounded number of namespaces is asked in parallel, and
 // the two queries of each at the same time, unless they were answered within a few milliseconds the
 // last time. If the templates group by namespace, one pair of queries asks for all namespaces (for
-// up to kMaxNames pods). A standing request for one of the two amounts is answered by one query,
-// for its samples of those pods that have the other amount as well.
+// up to kMaxNames pods, and as many as fit into a URL). A standing request for one of the two
+// amounts is answered by one query, for its samples of those pods that have the other amount as
+// well.
 //
 // Source: prometheus-adapter 0.12.0.
 //
@@ -27,6 +28,7 @@
 #include "absl/container/inlined_vector.h"
 #include "adapter/answering.h"
 #include "adapter/provider.h"
+#include "adapter/queries/names_room.h"
 #include "adapter/resource_readings.h"
 #include "base/worker_pool.h"
 #include "rules/compiled_rules.h"
@@ -110,6 +112,8 @@ class ResourceProvider : public ResourceMetricsProvider {
   void AddPods(Batch& batch, std::vector<PodMetrics>& pods);
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
+  // Of one of the two queries for all namespaces.
+  NamesRoom RoomIn(const rules::CompiledResourceRule& rule) const;
   absl::Status Ask(const Amount& amount, Batch& batch, MonotonicTime deadline);
   absl::Status MakeQuery(const Amount& amount, const Batch& batch, Queried& queried) const;
   // Limits the query to the samples of pods that have the other amount as well.

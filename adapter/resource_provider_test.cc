@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/barrier.h"
 #include "adapter/testing/floor.h"
+#include "base/go/url.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -340,6 +341,20 @@ TEST_F(ResourceProviderTest, ATemplateThatGroupsByNamespaceNeedsOnePairForAll) {
   ASSERT_TRUE(Pods("web").ok());
   EXPECT_THAT(floor_.source.queries(),
               testing::Contains("sum by (ns,po,ctr) (cpu{ns=\"web\",po=~\"a|b\"})"));
+}
+
+class ResourceProviderShortTest : public ResourceProviderTest {
+ protected:
+  ResourceProviderShortTest() : ResourceProviderTest({.queries = {.max_url_bytes = 65}}) {}
+};
+
+TEST_F(ResourceProviderShortTest, AQueryForAllNamespacesStaysShortEnoughForAUrl) {
+  floor_.Load(CompileOrDie(kKeepsNamespaces));
+  for (const char* pod : {"b", "c", "d"}) floor_.directory.Add("pods", "db", pod);
+  ASSERT_TRUE(Pods("").ok());
+  const auto queries = floor_.source.queries();
+  EXPECT_THAT(queries, testing::SizeIs(testing::Gt(2u)));
+  for (const std::string& query : queries) EXPECT_LE(go::QueryEscape(query).size(), 65u) << query;
 }
 
 class ResourceProviderApartTest : public ResourceProviderTest {

@@ -22,6 +22,9 @@
 namespace flyball::serve {
 namespace {
 
+// Half of what the strictest proxies take as a request's line, those with nginx's defaults.
+constexpr size_t kMaxMergedUrl = 4096;
+
 enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
 
 // Flags of the original that have no effect here, and why.
@@ -391,6 +394,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   if (f.adapter.relist.max_age == absl::ZeroDuration()) {
     f.adapter.relist.max_age = f.adapter.relist.interval;
   }
+  if (f.prometheus_verb == "GET") f.adapter.queries.max_url_bytes = kMaxMergedUrl;
   if (f.nan_value == "drop") f.adapter.nan_value = adapter::NanValue::kDrop;
   return f;
 }

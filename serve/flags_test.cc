@@ -52,6 +52,12 @@ TEST(ParseServeFlagsTest, KubePrometheusArguments) {
                           "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"));
 }
 
+TEST(ParseServeFlagsTest, OnlyWhatStandsInAUrlMustBeShort) {
+  EXPECT_EQ(ParseServeFlags({"--config=c"})->adapter.queries.max_url_bytes, 4096u);
+  EXPECT_EQ(
+      ParseServeFlags({"--config=c", "--prometheus-verb=POST"})->adapter.queries.max_url_bytes, 0u);
+}
+
 TEST(ParseServeFlagsTest, SpellingsOfGo) {
   const auto flags = ParseServeFlags({"--config", "c.yaml", "-v=6", "--authentication-skip-lookup",
                                       "--query-merge=false", "--metrics-max-age", "1h30m",

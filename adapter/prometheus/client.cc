@@ -33,6 +33,13 @@ std::string FormSeconds(absl::Time time) {
   return text;
 }
 
+// Whether something in front of the server refuses the request, most often because its line is too
+// long: another request may be taken.
+bool IsRefused(const http::HttpAnswer& answer) {
+  return answer.status == 413 || answer.status == 414 || answer.status == 431 ||
+         (answer.status == 400 && !absl::StartsWith(answer.body, "{"));
+}
+
 bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
 
 // Whether the host's name shows that it is this machine. Names are not resolved for this.
@@ -246,6 +253,10 @@ absl::StatusOr<std::string> Client::AskServer(const Server& server, Request requ
         absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
   }
   if (!answer.ok()) return answer.status();
+  if (IsRefused(*answer)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("response code ", answer->status, " without an answer of the Prometheus API"));
+  }
   if (!HasAnswer(answer->status)) {
     return absl::UnavailableError(absl::StrCat("unknown response code ", answer->status));
   }
@@ -273,8 +284,10 @@ absl::StatusOr<T> Client::AskAny(Request request,
     }
     absl::StatusOr<std::string> body =
         AskServer(server, last ? std::move(request) : request, timeout);
-    absl::StatusOr<T> result = body.ok() ? parse(*std::move(body)) : body.status();
-    const bool answered = result.ok() || absl::IsInvalidArgument(result.status());
+    const bool body_came = body.ok();
+    absl::StatusOr<T> result = body_came ? parse(*std::move(body)) : body.status();
+    // What did not come from the server's API, as a proxy's refusal, another server may answer.
+    const bool answered = result.ok() || (body_came && absl::IsInvalidArgument(result.status()));
     if (observer_ != nullptr) {
       observer_->OnOutcome(server.url.shown, answered ? absl::OkStatus() : result.status());
     }

@@ -232,9 +232,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "unknown response code 500"},
         CodeRow{"NotFound", 404, "nothing", absl::StatusCode::kUnavailable,
                 "unknown response code 404"},
+        CodeRow{"TooLong", 414, "<html>", absl::StatusCode::kInvalidArgument, "response code 414"},
+        CodeRow{"BadRequestOfAProxy", 400, "<html>", absl::StatusCode::kInvalidArgument,
+                "response code 400"},
         CodeRow{"Redirect", 302, "", absl::StatusCode::kUnavailable, "unknown response code 302"},
         CodeRow{"Html", 200, "<html>", absl::StatusCode::kUnavailable, "<html>"}),
     [](const auto& info) { return info.param.name; });
+
+TEST_F(ClientTest, WhatAProxyRefusesAnotherServerIsAsked) {
+  auto client = Make({"http://first", "http://second"});
+  transports_[0]->SetScript(Answer(400, "Client sent an HTTP request to an HTTPS server."));
+  EXPECT_TRUE(Ask(*client).ok());
+  EXPECT_EQ(client->ServerInUse(), "http://second");
+}
 
 TEST_F(ClientTest, TheVersionIsAskedOfTheServerInUse) {
   auto client = Make({"http://first", "http://second"});

@@ -11,6 +11,9 @@ namespace {
 // A group that nobody asked for this long is forgotten.
 constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 
+// How long each caller asks alone after a merged query was refused.
+constexpr absl::Duration kApart = absl::Minutes(1);
+
 // The key itself, and the selector that it was made of, whose parts each have a string of their
 // own.
 constexpr size_t kForEachKeyByte = 8;
@@ -19,6 +22,11 @@ ObjectQuestion WithoutNames(const ObjectQuestion& question) {
   ObjectQuestion copy = question;
   copy.args.names.clear();
   return copy;
+}
+
+ObjectQuestion WithNames(ObjectQuestion question, std::vector<std::string> names) {
+  question.args.names = std::move(names);
+  return question;
 }
 
 }  // namespace
@@ -41,6 +49,11 @@ QueryBatcher::ObjectGroup::ObjectGroup(const ObjectQuestion& question, size_t ke
     : template_(WithoutNames(question)),
       label_(question.rule->mapping.LabelOfResource(question.args.resource, *question.mapper)),
       own_bytes_(sizeof(ObjectGroup) + kForEachKeyByte * key_bytes),
+      room_(batcher.options_.max_url_bytes,
+            [this](const std::vector<std::string>& names) {
+              const ObjectQuestion asked = WithNames(template_, names);
+              return asked.rule->ObjectQuery(asked.args, *asked.mapper);
+            }),
       batcher_(batcher),
       recent_(2 * batcher.options_.flights.freshness) {
   absl::MutexLock lock(&mutex_);
@@ -72,15 +85,21 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       fresh = FromFresh(names, now, max_age);
       if (fresh && IsGoodEnough(*fresh, names, now)) return *std::move(fresh);
       if (now < failure_until_) return last_failure_;
-      flight = UnderWay(names);
-      if (flight == nullptr) flight = Gather(names, max_age, lead);
+      if (now >= apart_until_) {
+        flight = UnderWay(names);
+        if (flight == nullptr) flight = Gather(names, max_age, lead);
+      }
     }
+    if (flight == nullptr) return AskApart(names, deadline, max_age);
     if (lead) Fly(flight, deadline);
 
-    absl::MutexLock lock(&mutex_);
-    if (!batcher_.clock_.Await(mutex_, absl::Condition(&flight->done), deadline)) {
-      return absl::DeadlineExceededError("a query under way for the same objects took too long");
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!batcher_.clock_.Await(mutex_, absl::Condition(&flight->done), deadline)) {
+        return absl::DeadlineExceededError("a query under way for the same objects took too long");
+      }
     }
+    // Nobody writes it any more.
     if (!flight->status.ok()) {
       if (fresh && fresh->freshness.HoldsAt(batcher_.clock_.MonotonicNow())) {
         return *std::move(fresh);
@@ -89,6 +108,9 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       if (!lead && absl::IsDeadlineExceeded(flight->status) &&
           batcher_.clock_.MonotonicNow() < deadline) {
         continue;
+      }
+      if (absl::IsInvalidArgument(flight->status) && flight->names.size() > names.size()) {
+        return AskApart(names, deadline, max_age);
       }
       return flight->status;
     }
@@ -102,6 +124,13 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
     }
     return answer;
   }
+}
+
+absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::AskApart(
+    const std::vector<std::string>& names, MonotonicTime deadline, absl::Duration max_age) {
+  ObjectQuestion question = WithNames(template_, names);
+  question.max_age = max_age;
+  return batcher_.QueryAlone(question, deadline);
 }
 
 std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
@@ -145,17 +174,30 @@ std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Un
   return nullptr;
 }
 
+bool QueryBatcher::ObjectGroup::AddNames(absl::Span<const std::string> names, bool anyway,
+                                         Flight& flight) const {
+  size_t room = flight.room;
+  for (const std::string& name : names) {
+    if (!flight.names.contains(name)) room += room_.Of(name);
+  }
+  if (!anyway &&
+      (flight.names.size() + names.size() > batcher_.options_.max_names || room > room_.bytes())) {
+    return false;
+  }
+  flight.room = room;
+  flight.names.insert(names.begin(), names.end());
+  return true;
+}
+
 std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Gather(
     const std::vector<std::string>& names, absl::Duration max_age, bool& lead) {
-  if (gathering_ != nullptr &&
-      gathering_->names.size() + names.size() <= batcher_.options_.max_names) {
-    gathering_->names.insert(names.begin(), names.end());
+  if (gathering_ != nullptr && AddNames(names, /*anyway=*/false, *gathering_)) {
     gathering_->max_age = std::min(gathering_->max_age, max_age);
     return gathering_;
   }
   lead = true;
   auto flight = std::make_shared<Flight>();
-  flight->names.insert(names.begin(), names.end());
+  AddNames(names, /*anyway=*/true, *flight);
   flight->max_age = max_age;
   // If another flight is gathering and full, this one leaves at once.
   if (!under_way_.empty() && gathering_ == nullptr) gathering_ = flight;
@@ -164,8 +206,8 @@ std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Ga
 
 void QueryBatcher::ObjectGroup::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
   for (const auto& [name, object] : objects_) {
-    if (flight.names.size() >= batcher_.options_.max_names) return;
-    if (now - object.asked <= recent_) flight.names.insert(name);
+    if (now - object.asked > recent_ || flight.names.contains(name)) continue;
+    if (!AddNames(absl::MakeConstSpan(&name, 1), /*anyway=*/false, flight)) return;
   }
 }
 
@@ -215,7 +257,9 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   });
   CountBytes();
   if (!values.ok()) {
-    if (!absl::IsDeadlineExceeded(values.status())) {
+    if (absl::IsInvalidArgument(values.status()) && flight->names.size() > 1) {
+      apart_until_ = now + kApart;
+    } else if (!absl::IsDeadlineExceeded(values.status())) {
       last_failure_ = values.status();
       failure_until_ = now + std::min(batcher_.options_.flights.error_reuse,
                                       batcher_.options_.flights.freshness);

@@ -14,6 +14,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+#include "adapter/queries/names_room.h"
 #include "adapter/queries/query_batcher.h"
 
 namespace flyball::adapter {
@@ -35,6 +37,7 @@ class QueryBatcher::ObjectGroup {
   // One query for several objects. The names do not change once it has left.
   struct Flight {
     absl::btree_set<std::string> names;
+    size_t room = 0;  // that they take
     bool done = false;
     absl::Status status;
     absl::flat_hash_map<std::string, double> values;
@@ -56,6 +59,10 @@ class QueryBatcher::ObjectGroup {
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // A query of its own for this caller.
+  absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
+                                        MonotonicTime deadline, absl::Duration max_age)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether to return `fresh`; false: this caller is to ask anew, ahead of time.
   bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
                     MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
@@ -63,6 +70,9 @@ class QueryBatcher::ObjectGroup {
   // caller must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
                                  bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds those that the flight has not yet. Unless `anyway`, adds none and returns false where they
+  // are too many or too long.
+  bool AddNames(absl::Span<const std::string> names, bool anyway, Flight& flight) const;
   // Tells the batcher what the group takes now.
   void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -75,6 +85,7 @@ class QueryBatcher::ObjectGroup {
   const ObjectQuestion template_;  // args.names is empty
   const absl::StatusOr<std::string> label_;
   const size_t own_bytes_;
+  const NamesRoom room_;
   QueryBatcher& batcher_;
   // An object that was asked for no longer ago than this is refreshed with the others.
   const absl::Duration recent_;
@@ -87,6 +98,7 @@ class QueryBatcher::ObjectGroup {
   std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
   absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime failure_until_ ABSL_GUARDED_BY(mutex_);
+  MonotonicTime apart_until_ ABSL_GUARDED_BY(mutex_);  // a merged query was refused
   MonotonicTime used_ ABSL_GUARDED_BY(mutex_);
 };
 

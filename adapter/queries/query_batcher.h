@@ -16,7 +16,11 @@
 // A failure reaches all callers that wait for the query, and is returned again for
 // FlightOptions::error_reuse. Each caller waits until its own deadline.
 //
-// Limits: max_names in a merged query (a single question may ask for more); max_groups, and about
+// A merged query that is refused, perhaps because a proxy finds it too long, is asked for each
+// caller alone, and for a minute after it nothing is merged in its group.
+//
+// Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
+// max_groups, and about
 // max_group_bytes of them, beyond which questions are not merged; objects not asked for recently
 // are forgotten.
 #pragma once
@@ -41,6 +45,7 @@ struct BatcherOptions {
   bool merge = true;
   absl::Duration gather = absl::Milliseconds(5);
   size_t max_names = 100;
+  size_t max_url_bytes = 0;  // of a merged query that stands in a URL; 0: any
   size_t max_groups = 4096;
   size_t max_group_bytes = 12 << 20;
 };
@@ -96,6 +101,7 @@ class QueryBatcher {
   // Whether questions may share a query, and how many of them.
   bool merges() const { return options_.merge; }
   size_t max_names() const { return options_.max_names; }
+  size_t max_url_bytes() const { return options_.max_url_bytes; }
   // About what the groups take in memory.
   size_t group_bytes() const { return group_bytes_; }
 

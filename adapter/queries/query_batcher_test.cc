@@ -6,6 +6,7 @@
 #include "absl/synchronization/notification.h"
 #include "adapter/testing/fakes.h"
 #include "adapter/testing/floor.h"
+#include "base/go/url.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -269,6 +270,41 @@ TEST_F(QueryBatcherTest, MergedQueriesHaveALimitOfNames) {
   for (int pod = 0; pod < 10; ++pod) many.push_back(Pod(pod));
   clock_.Advance(absl::Seconds(5));
   EXPECT_THAT(batcher->QueryObjects(Question(many), kLater)->values, SizeIs(10));
+}
+
+TEST_F(QueryBatcherTest, MergedQueriesStayShortEnoughForAUrl) {
+  auto batcher = Make({.max_url_bytes = 100});
+  for (int pod = 0; pod < 20; ++pod) {
+    ASSERT_TRUE(batcher->QueryObjects(Question({Pod(pod)}), kLater).ok());
+  }
+  size_t most = 0;
+  for (const std::string& query : source_.queries()) {
+    EXPECT_LE(go::QueryEscape(query).size(), 100u) << query;
+    most = std::max(most, PodsIn(query).size());
+  }
+  EXPECT_GT(most, 2u) << "they are still merged";
+  // One question may be longer.
+  std::vector<std::string> many;
+  for (int pod = 0; pod < 20; ++pod) many.push_back(Pod(pod));
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_THAT(batcher->QueryObjects(Question(many), kLater)->values, SizeIs(20));
+}
+
+TEST_F(QueryBatcherTest, AMergedQueryThatIsRefusedIsAskedForEachCallerAlone) {
+  auto batcher = Make();
+  source_.OnQuery([](const std::string& promql) -> FakeSource::Result {
+    const std::vector<Sample> samples = PodsIn(promql);
+    if (samples.size() > 1) return absl::InvalidArgumentError("response code 414");
+    return VectorOf(samples);
+  });
+  for (int pod = 1; pod <= 3; ++pod) {
+    EXPECT_THAT(batcher->QueryObjects(Question({Pod(pod)}), kLater)->values, ElementsAre(pod));
+  }
+  EXPECT_THAT(source_.queries(), ElementsAre(Query("=\"p1-\""), Query("=~\"p1-|p2-\""),
+                                             Query("=\"p2-\""), Query("=\"p3-\"")));
+  clock_.Advance(absl::Minutes(2));
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(4)}), kLater)->values, ElementsAre(4.0));
+  EXPECT_THAT(source_.queries(), SizeIs(5));
 }
 
 TEST_F(QueryBatcherTest, DifferentSelectorsNamespacesAndRulesDoNotMix) {
