@@ -100,6 +100,7 @@ absl::Duration Relister::Step() {
     for (const auto& [key, query] : queries_) {
       if (query->running || query->due > now) continue;
       query->running = true;
+      query->started = now;
       due.push_back(query);
     }
   }
@@ -132,7 +133,8 @@ absl::Duration Relister::NextStep(bool& tell) {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   for (const auto& [key, query] : queries_) {
     if (!query->running) wait = std::min(wait, query->due - now);
-    all_attempted = all_attempted && query->attempted;
+    const bool long_awaited = query->running && now - query->started >= options_.patience;
+    all_attempted = all_attempted && (query->attempted || long_awaited);
   }
   // What was attempted is also in the registry: changed_ is set with it.
   if (all_attempted && !changed_) {

@@ -41,6 +41,7 @@ struct RelistOptions {
   absl::Duration interval = absl::Minutes(10);    // from the start of one query to the next
   absl::Duration max_age = absl::ZeroDuration();  // of series; zero: the interval
   absl::Duration timeout = absl::Seconds(60);     // of a series query
+  absl::Duration patience = absl::Seconds(60);    // with one, until the first round counts as done
   absl::Duration retry_min = absl::Seconds(1);
   absl::Duration retry_max = absl::Seconds(60);
 };
@@ -77,8 +78,8 @@ class Relister {
   // `with_metrics`: also the metrics that each rule offers, which takes time in proportion to them.
   std::vector<RuleStatus> Statuses(bool with_metrics = false) const;
 
-  // Whether every series query of the first rules has ended once, with success or not, and the
-  // resources are known.
+  // Whether every series query of the first rules has ended once, with success or not, or been
+  // under way for `patience`, and the resources are known.
   bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
 
  private:
@@ -93,6 +94,7 @@ class Relister {
     int failures = 0;
     bool attempted = false;
     bool running = false;
+    MonotonicTime started;
     bool again = false;  // it is to be asked anew once the one under way has ended
     MonotonicTime due;
   };

@@ -256,6 +256,17 @@ TEST_F(SlowRelisterTest, AHangingRuleHoldsUpNoOther) {
   EXPECT_TRUE(relister_.first_round_done());
 }
 
+TEST_F(SlowRelisterTest, ARuleThatHangsForLongDoesNotHoldUpTheStart) {
+  relister_.SetRules(CompileOrDie(Rules({"hangs"})));
+  relister_.Step();
+  clock_.Advance(absl::Seconds(59));
+  relister_.Step();
+  EXPECT_FALSE(relister_.first_round_done());
+  clock_.Advance(absl::Seconds(1));
+  relister_.Step();
+  EXPECT_TRUE(relister_.first_round_done());
+}
+
 TEST_F(SlowRelisterTest, WhatIsUnderWayWhenNewSeriesComeIsAskedOnceMore) {
   relister_.SetRules(CompileOrDie(Rules({"a"})));
   relister_.Step();

@@ -333,7 +333,10 @@ void AddPrometheusFlags(GoFlags flags, ServeFlags& f) {
   flags.Repeated("prometheus-header", f.prometheus_headers,
                  "header K=V for each request to Prometheus; repeatable");
   flags.String("prometheus-verb", f.prometheus_verb, "how queries are sent", "GET|POST");
-  flags.Duration("prometheus-timeout", f.prometheus_timeout, "limit on one request to Prometheus");
+  flags.Duration(
+      "prometheus-timeout", f.prometheus_timeout,
+      "limit on one query to Prometheus; a call for series may take as long as the relist "
+      "interval, if that is longer, and at least 60s");
 }
 
 absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args) {
@@ -395,6 +398,10 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
     f.adapter.relist.max_age = f.adapter.relist.interval;
   }
   if (f.prometheus_verb == "GET") f.adapter.queries.max_url_bytes = kMaxMergedUrl;
+  // The original lets the call take as long as it likes. It hinders no other one here, and is not
+  // made again before the interval is over.
+  f.adapter.relist.timeout =
+      std::max({f.adapter.relist.timeout, f.adapter.relist.interval, f.prometheus_timeout});
   if (f.nan_value == "drop") f.adapter.nan_value = adapter::NanValue::kDrop;
   return f;
 }

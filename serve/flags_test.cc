@@ -52,6 +52,18 @@ TEST(ParseServeFlagsTest, KubePrometheusArguments) {
                           "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"));
 }
 
+TEST(ParseServeFlagsTest, ASeriesCallMayTakeAsLongAsAnyOfItsFlagsSays) {
+  const auto timeout = [](std::vector<std::string> args) {
+    args.push_back("--config=c");
+    const auto flags = ParseServeFlags(args);
+    EXPECT_TRUE(flags.ok()) << flags.status();
+    return flags->adapter.relist.timeout;
+  };
+  EXPECT_EQ(timeout({}), absl::Minutes(10));
+  EXPECT_EQ(timeout({"--metrics-relist-interval=5s"}), absl::Seconds(60));
+  EXPECT_EQ(timeout({"--metrics-relist-interval=5s", "--prometheus-timeout=2m"}), absl::Minutes(2));
+}
+
 TEST(ParseServeFlagsTest, OnlyWhatStandsInAUrlMustBeShort) {
   EXPECT_EQ(ParseServeFlags({"--config=c"})->adapter.queries.max_url_bytes, 4096u);
   EXPECT_EQ(

@@ -174,7 +174,7 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
        .form =
            absl::StrCat("match%5B%5D=", go::QueryEscape(selector), "&start=", FormSeconds(start)),
        .max_bytes = options_.max_series_bytes,
-       .deadline = Deadline(timeout)},
+       .deadline = clock_.MonotonicNow() + timeout},
       ParseSeriesAnswer);
 }
 

@@ -51,8 +51,8 @@ struct ClientOptions {
   enum class Verb { kGet, kPost };
   Verb verb = Verb::kGet;
   http::Headers headers = {};  // added to each call, beyond those of the transport
-  // A call never takes longer than this or its own timeout, whichever is shorter. The default is
-  // the original's limit of a whole request.
+  // A query never takes longer than this or its own timeout, whichever is shorter; a series call
+  // has its own alone. The default is the original's limit of a whole request.
   absl::Duration timeout = absl::Seconds(60);
   // With several servers, how long one may take while there is another to ask.
   absl::Duration failover_after = absl::Seconds(10);

@@ -246,6 +246,13 @@ TEST_F(ClientTest, WhatAProxyRefusesAnotherServerIsAsked) {
   EXPECT_EQ(client->ServerInUse(), "http://second");
 }
 
+TEST_F(ClientTest, ASeriesCallHasItsOwnTimeoutAlone) {
+  auto client = Make({"http://prom"}, {.timeout = absl::Seconds(10)});
+  transports_[0]->SetScript(Answer(200, R"({"status":"success","data":[]})"));
+  ASSERT_TRUE(client->Series("m", absl::UnixEpoch(), absl::Minutes(10)).ok());
+  EXPECT_EQ(transports_[0]->calls[0].timeout, absl::Minutes(10));
+}
+
 TEST_F(ClientTest, TheVersionIsAskedOfTheServerInUse) {
   auto client = Make({"http://first", "http://second"});
   transports_[0]->SetScript(Fail(absl::UnavailableError("down")));
