@@ -193,6 +193,17 @@ TEST_F(AuthFixture, AnonymousIsRefusedByTheReviewNotByName) {
   EXPECT_EQ(GetAs("", {}, "/livez")->status, 200);
 }
 
+TEST_F(AuthFixture, APathIsOpenWithOrWithoutTheSlashInFrontOfItsRule) {
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  options_.authorization.always_allow_paths = {"metrics", "livez*"};
+  StartServer();
+  EXPECT_EQ(GetAs("", {}, "/metrics")->status, 200);
+  EXPECT_EQ(GetAs("", {}, "/livez")->status, 200);
+  EXPECT_EQ(GetAs("", {}, "/livez/ping")->status, 200);
+  EXPECT_EQ(GetAs("", {}, "/metricsx")->status, 403);
+  EXPECT_EQ(GetAs("", {}, "/")->status, 403);
+}
+
 TEST_F(AuthFixture, ReviewsCarryTheExactAttributes) {
   StartServer();
   const auto resource = [&](const std::string& target) {

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/text.h"
@@ -152,12 +153,13 @@ Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Cloc
 bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) const {
   if (options_.mode == AuthorizationMode::kAll || user.InGroup(kMastersGroup)) return true;
   if (attributes.is_resource) return false;
+  // As in Go's authorizer one slash in front is of no account on either side.
+  absl::string_view asked = attributes.path;
+  absl::ConsumePrefix(&asked, "/");
   for (absl::string_view path : options_.always_allow_paths) {
-    if (path == attributes.path) return true;
-    if (absl::EndsWith(path, "*") &&
-        absl::StartsWith(attributes.path, path.substr(0, path.size() - 1))) {
-      return true;
-    }
+    absl::ConsumePrefix(&path, "/");
+    if (path == asked) return true;
+    if (absl::ConsumeSuffix(&path, "*") && absl::StartsWith(asked, path)) return true;
   }
   return false;
 }

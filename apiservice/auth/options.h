@@ -47,7 +47,8 @@ enum class AuthorizationMode {
 
 struct AuthorizationOptions {
   AuthorizationMode mode = AuthorizationMode::kReview;
-  // --authorization-always-allow-paths: exact paths; a trailing * matches a prefix.
+  // --authorization-always-allow-paths: exact paths, with or without the slash in front; a trailing
+  // * matches a prefix.
   std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
   absl::Duration authorized_ttl = absl::Seconds(10);
   absl::Duration unauthorized_ttl = absl::Seconds(10);
