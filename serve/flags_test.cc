@@ -94,10 +94,9 @@ TEST(ParseServeFlagsTest, AnEmptyValueTakesNothingOfWhatFollows) {
 }
 
 TEST(ParseServeFlagsTest, AFlagWithoutAValueTakesNothingOfWhatFollows) {
-  const auto flags =
-      ParseServeFlags({"--disable-http2", "-v=4", "--authentication-skip-lookup",
-                       "--client-ca-file=", "--profiling", "--requestheader-allowed-names=a",
-                       "--config=c"});
+  const auto flags = ParseServeFlags({"--disable-http2", "-v=4", "--authentication-skip-lookup",
+                                      "--client-ca-file=", "--profiling",
+                                      "--requestheader-allowed-names=a", "--config=c"});
   ASSERT_TRUE(flags.ok()) << flags.status();
   EXPECT_EQ(flags->verbosity, 4);
   EXPECT_TRUE(flags->authentication_skip_lookup);
@@ -149,6 +148,21 @@ TEST(ParseServeFlagsTest, ListsAreCutAtCommasAndRepeatedFlagsKept) {
       << "replaces the default";
 }
 
+// As pflag's StringSlice.
+TEST(ParseServeFlagsTest, AnEmptyListIsEmptyAndPartsMayBeQuoted) {
+  const auto flags =
+      ParseServeFlags({"--config=c", "--tls-cipher-suites=", "--authorization-always-allow-paths",
+                       "", "--requestheader-allowed-names=\"front-proxy-client\",\"a,b\"",
+                       "--requestheader-group-headers=", "--requestheader-group-headers=X-Group"});
+  ASSERT_TRUE(flags.ok()) << flags.status();
+  EXPECT_THAT(flags->server.tls.cipher_suites, IsEmpty());
+  EXPECT_THAT(flags->server.authorization.always_allow_paths, IsEmpty());
+  EXPECT_THAT(flags->server.authentication.request_header.allowed_names,
+              ElementsAre("front-proxy-client", "a,b"));
+  EXPECT_THAT(flags->server.authentication.request_header.headers.group_headers,
+              ElementsAre("X-Group"));
+}
+
 TEST(ParseServeFlagsTest, FlagsWithoutMeaningGiveOneWarning) {
   const auto flags =
       ParseServeFlags({"--config=c", "--client-qps=100000", "--client-burst=100000",
@@ -195,6 +209,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadRow{"Duration", {"--config=c", "--metrics-max-age=5"}, "--metrics-max-age"},
         BadRow{"InertDuration", {"--config=c", "--log-flush-frequency=x"}, "--log-flush-frequency"},
         BadRow{"InertFileLevels", {"--config=c", "--vmodule=bad", "--vmodule=a=1"}, "--vmodule"},
+        BadRow{"List",
+               {"--config=c", "--requestheader-allowed-names=\"a"},
+               "--requestheader-allowed-names"},
         BadRow{"InertNumber", {"--config=c", "--client-burst=x"}, "--client-burst"},
         BadRow{"Verb",
                {"--config=c", "--prometheus-verb=PUT"},

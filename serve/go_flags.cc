@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <climits>
 #include <functional>
+#include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/go/csv.h"
 #include "base/go/duration.h"
 #include "base/go/number.h"
 
@@ -104,12 +107,18 @@ void GoFlags::Repeated(const char* name, std::vector<std::string>& value, const 
 }
 
 void GoFlags::List(const char* name, std::vector<std::string>& value, const char* help) {
-  app_.add_option(Dashed(name), value, help)
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->take_all()
-      ->type_name("TEXT,…")
-      ->group(group_);
+  const auto read = [&value, given = false](const std::string& text) mutable -> absl::Status {
+    if (!std::exchange(given, true)) value.clear();
+    if (text.empty()) return absl::OkStatus();
+    absl::StatusOr<std::vector<std::string>> list = go::ReadCsvRecord(text);
+    if (!list.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", text, "\" is not a list: ", list.status().message()));
+    }
+    absl::c_move(*list, std::back_inserter(value));
+    return absl::OkStatus();
+  };
+  AddEach(app_, name, help, read)->type_name("TEXT,…")->group(group_);
 }
 
 std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words) {

@@ -35,7 +35,7 @@ class GoFlags {
                 const char* type = "TEXT");
   // klog's levels of files, as `client=4,watch*=6`: checked, and forgotten.
   void FileLevels(const char* name, const char* help);
-  // Comma lists.
+  // Comma lists, whose parts may be quoted as in CSV; an empty text is an empty list.
   void List(const char* name, std::vector<std::string>& value, const char* help);
 
  private:
