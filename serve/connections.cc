@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
+#include "http/client/url.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/watch/cluster_directory.h"
 #include "kube/watch/folder_directory.h"
@@ -57,9 +58,20 @@ absl::StatusOr<http::TransportOptions> BorrowedCredentials(const ServeFlags& fla
   return http::TransportOptions{};
 }
 
-// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
-// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
-// file.
+// A user in the URL comes before all other credentials: Go's client writes that header first, and
+// what adds the others leaves a request alone that has one.
+void LetUserOfUrlWin(http::TransportOptions& options) {
+  const absl::StatusOr<http::Url> url = http::Url::Parse(options.url);
+  if (!url.ok() || (url->username.empty() && url->password.empty())) return;
+  for (std::string* other : {&options.token, &options.token_file, &options.password_file}) {
+    other->clear();
+  }
+  options.username = url->username;
+  options.password = url->password;
+}
+
+}  // namespace
+
 absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
                                                                   const std::string& url) {
   http::TransportOptions options;
@@ -90,10 +102,9 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
     options.token.clear();
     options.token_file = flags.prometheus_token_file;
   }
+  LetUserOfUrlWin(options);
   return options;
 }
-
-}  // namespace
 
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer) {

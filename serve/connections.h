@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "adapter/live/scrape/config.h"
@@ -18,6 +19,12 @@
 #include "serve/flags.h"
 
 namespace flyball::serve {
+
+// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
+// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
+// file; a user in the URL comes before a token.
+absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
+                                                                  const std::string& url);
 
 // All --prometheus-url, in order. `clock` and `observer` (may be nullptr) outlive the source.
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(

@@ -28,5 +28,23 @@ TEST(ScalerWatchesAllPodsTest, NotWhereItIsAnotherOrSeesLess) {
   EXPECT_FALSE(Shared({"--scaler", "--scaler-namespace=shop"}));
 }
 
+http::TransportOptions Towards(const std::string& url, std::vector<std::string> args) {
+  args.push_back("--config=c.yaml");
+  const auto flags = ParseServeFlags(args);
+  EXPECT_TRUE(flags.ok()) << flags.status();
+  const auto options = PrometheusTransportOptions(*flags, url);
+  EXPECT_TRUE(options.ok()) << options.status();
+  return *options;
+}
+
+TEST(PrometheusTransportOptionsTest, AUserInTheUrlComesBeforeATokenFile) {
+  const std::string token = "--prometheus-token-file=t";
+  const http::TransportOptions user = Towards("http://me:p%3Aw@prom:9090/x", {token});
+  EXPECT_EQ(user.token_file, "");
+  EXPECT_EQ(user.username, "me");
+  EXPECT_EQ(user.password, "p:w");
+  EXPECT_EQ(Towards("http://prom:9090", {token}).token_file, "t");
+}
+
 }  // namespace
 }  // namespace flyball::serve

@@ -18,6 +18,9 @@ CASES = [
                "--prometheus-header=X-Twice=2")),
     *(Case("transport_path_with_" + what, CONFIG, REQUESTS, READY, SERIES, echo, url_path=path)
       for what, path in (("slashes", "//p//x/"), ("dots", "/a/../b/./c"), ("escapes", "/a%2Fb%20c"))),
+    # Any file with a word in it.
+    Case("transport_user_comes_before_token", CONFIG, REQUESTS, READY, SERIES, echo, url_user="me:s3cret",
+         args=("--prometheus-token-file=/etc/hostname",)),
     Case("transport_authorization_header", CONFIG, REQUESTS, READY, SERIES, echo,
          args=("--prometheus-header=Authorization=Custom abc",)),
 ]
