@@ -139,6 +139,15 @@ absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
   return http::MakeHttpTransport(std::move(options), clock);
 }
 
+std::vector<std::string> IgnoredProxyVariables() {
+  std::vector<std::string> given;
+  for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
+    const char* const value = std::getenv(name);
+    if (value != nullptr && *value != '\0') given.emplace_back(name);
+  }
+  return given;
+}
+
 std::string PodNamespace() {
   const char* variable = std::getenv("POD_NAMESPACE");
   if (variable != nullptr && *variable != '\0') return variable;

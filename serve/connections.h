@@ -38,6 +38,9 @@ absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
+// The variables that name a proxy, which Go's programs use and this one does not: for a warning.
+std::vector<std::string> IgnoredProxyVariables();
+
 // The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
 // service account; "" if this is no pod.
 std::string PodNamespace();

@@ -1,5 +1,6 @@
 #include "serve/connections.h"
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,17 @@ TEST(PrometheusTransportOptionsTest, AUserInTheUrlComesBeforeATokenFile) {
   EXPECT_EQ(user.username, "me");
   EXPECT_EQ(user.password, "p:w");
   EXPECT_EQ(Towards("http://prom:9090", {token}).token_file, "t");
+}
+
+TEST(IgnoredProxyVariablesTest, AreThoseThatHaveAValue) {
+  for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
+    unsetenv(name);
+  }
+  EXPECT_TRUE(IgnoredProxyVariables().empty());
+  setenv("http_proxy", "", 1);
+  setenv("HTTPS_PROXY", "http://proxy", 1);
+  EXPECT_EQ(IgnoredProxyVariables(), std::vector<std::string>{"HTTPS_PROXY"});
+  unsetenv("HTTPS_PROXY");
 }
 
 }  // namespace

@@ -61,6 +61,7 @@ class Service {
     ASSIGN_OR_RETURN(rule_file_, RuleFile::Open(flags_.config, clock_, *metrics_));
     RETURN_IF_ERROR(CheckMaxAge());
     TellStart();
+    TellDifferences();
     ASSIGN_OR_RETURN(objects_, MakeObjects(flags_, clock_));
     ASSIGN_OR_RETURN(adapter::MetricSource* const source, MakeSource());
     RETURN_IF_ERROR(MakeAskers());
@@ -224,6 +225,19 @@ class Service {
         "flyball {}; {}: {}; {}; {}", ShownBuild(), flags_.config,
         CountedRules(*rule_file_->Rules()), absl::StrJoin(sources, ", "),
         flags_.scaler.enabled ? absl::StrCat("scaler in mode ", flags_.scaler.mode) : "no scaler");
+  }
+
+  // Where prometheus-adapter does otherwise, and nothing else would tell.
+  void TellDifferences() const {
+    if (flags_.live.prometheus() && flags_.prometheus_urls.size() > 1) {
+      spdlog::info(
+          "--prometheus-url is given {} times: the servers are tried in order; prometheus-adapter "
+          "asks the last one alone",
+          flags_.prometheus_urls.size());
+    }
+    if (const auto proxies = IgnoredProxyVariables(); !proxies.empty()) {
+      spdlog::warn("no proxies are used: {} without effect", absl::StrJoin(proxies, ", "));
+    }
   }
 
   absl::Status CheckMaxAge() const {
