@@ -5,11 +5,13 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
@@ -72,10 +74,47 @@ absl::Status WriteFile(const std::string& path, const std::string& text, mode_t 
   return absl::OkStatus();
 }
 
+// A file that lies in no folder. It is never closed, so that its path counts while the program
+// runs.
+absl::StatusOr<std::string> FileInMemory(const std::string& text) {
+  const int fd = memfd_create("flyball-certificate", MFD_CLOEXEC);
+  if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("self-signed certificate in memory: ", std::strerror(errno)));
+  }
+  return absl::StrCat("/proc/self/fd/", fd);
+}
+
+struct PemPair {
+  std::string certificate, key;
+};
+
+absl::StatusOr<PemPair> MakePair(const std::string& bind_address) {
+  std::string names = "DNS:localhost,IP:127.0.0.1";
+  if (!bind_address.empty() && bind_address != "127.0.0.1") names += ",IP:" + bind_address;
+  const PkeyPtr key(EVP_EC_gen("P-256"));
+  const X509Ptr certificate = key == nullptr ? nullptr : MakeCertificate(key.get(), names);
+  if (certificate == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("self-signed certificate for ", names, ": ", OpenSslError()));
+  }
+  const BioPtr cert_pem(BIO_new(BIO_s_mem()));
+  const BioPtr key_pem(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(cert_pem.get(), certificate.get());
+  PEM_write_bio_PrivateKey(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
+  return PemPair{.certificate = TextOf(cert_pem.get()), .key = TextOf(key_pem.get())};
+}
+
 }  // namespace
 
 absl::StatusOr<KeyPairFiles> EnsureSelfSigned(const std::string& dir,
                                               const std::string& bind_address) {
+  if (dir.empty()) {
+    ASSIGN_OR_RETURN(const PemPair pair, MakePair(bind_address));
+    ASSIGN_OR_RETURN(std::string cert_file, FileInMemory(pair.certificate));
+    ASSIGN_OR_RETURN(std::string key_file, FileInMemory(pair.key));
+    return KeyPairFiles{.cert_file = std::move(cert_file), .key_file = std::move(key_file)};
+  }
   const KeyPairFiles files = {dir + "/apiserver.crt", dir + "/apiserver.key"};
   const bool have_cert = access(files.cert_file.c_str(), R_OK) == 0;
   const bool have_key = access(files.key_file.c_str(), R_OK) == 0;
@@ -91,20 +130,9 @@ absl::StatusOr<KeyPairFiles> EnsureSelfSigned(const std::string& dir,
     return absl::FailedPreconditionError(
         absl::StrCat("--cert-dir ", dir, " cannot be made: ", error.message()));
   }
-  std::string names = "DNS:localhost,IP:127.0.0.1";
-  if (!bind_address.empty() && bind_address != "127.0.0.1") names += ",IP:" + bind_address;
-  const PkeyPtr key(EVP_EC_gen("P-256"));
-  const X509Ptr certificate = key == nullptr ? nullptr : MakeCertificate(key.get(), names);
-  if (certificate == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("self-signed certificate for ", names, ": ", OpenSslError()));
-  }
-  const BioPtr cert_pem(BIO_new(BIO_s_mem()));
-  const BioPtr key_pem(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(cert_pem.get(), certificate.get());
-  PEM_write_bio_PrivateKey(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  RETURN_IF_ERROR(WriteFile(files.key_file, TextOf(key_pem.get()), 0600));
-  RETURN_IF_ERROR(WriteFile(files.cert_file, TextOf(cert_pem.get()), 0644));
+  ASSIGN_OR_RETURN(const PemPair pair, MakePair(bind_address));
+  RETURN_IF_ERROR(WriteFile(files.key_file, pair.key, 0600));
+  RETURN_IF_ERROR(WriteFile(files.cert_file, pair.certificate, 0644));
   return files;
 }
 

@@ -17,6 +17,13 @@ TEST(CipherListsFromGoTest, SplitsByProtocolVersion) {
   EXPECT_FALSE(CipherListsFromGo({"ECDHE-RSA-AES128-GCM-SHA256"}).ok());
 }
 
+TEST(TlsCertificatesTest, WithoutAFolderAPairIsMadeInMemory) {
+  TlsOptions options;
+  options.cert_dir = "";
+  const auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  EXPECT_TRUE(certificates.ok()) << certificates.status();
+}
+
 TEST(TlsCertificatesTest, ErrorsNameWhatIsWrong) {
   TlsOptions options;
   options.cert_file = "/nowhere.crt";

@@ -21,6 +21,9 @@ CASES = [
     # Any file with a word in it.
     Case("transport_user_comes_before_token", CONFIG, REQUESTS, READY, SERIES, echo, url_user="me:s3cret",
          args=("--prometheus-token-file=/etc/hostname",)),
+    Case("transport_empty_and_quoted_flags", CONFIG, REQUESTS, READY, SERIES, echo,
+         args=("--disable-http2", "-v=1", "--tls-cipher-suites=", '--authorization-always-allow-paths="/healthz","readyz"',
+               "--cert-dir=")),
     Case("transport_authorization_header", CONFIG, REQUESTS, READY, SERIES, echo,
          args=("--prometheus-header=Authorization=Custom abc",)),
 ]
