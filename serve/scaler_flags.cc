@@ -85,9 +85,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
              "single replica (default true)");
   flags.Int("scaler-shards", f.election.shards,
             "into how many parts, by namespace, the work is split among the replicas; replicas "
-            "with another number wait until those with this one have handed over; a replica "
-            "renews the leases of its shards one after the other within the renew deadline, and "
-            "takes no more than it can; 1 is plain leader election");
+            "with another number wait until those with this one have handed over; 1 is plain "
+            "leader election");
   flags.String("scaler-lease-namespace", f.election.ns,
                "namespace of the leases and of the saved state (default: the pod's)");
   flags.Duration(

@@ -24,11 +24,6 @@ constexpr double kRetryJitter = 1.2;
 // How long, once a shard is being handed over, earlier decisions are still written: longer than any
 // status waits.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
-// How many requests a round sends besides the renewals of shards, and how many more to take one.
-constexpr double kOwnRequests = 4;
-constexpr double kRequestsToTake = 2;
-// In which part of the deadline they are to be done: requests do not all take equally long.
-constexpr double kInTime = 0.85;
 
 }  // namespace
 
@@ -111,7 +106,10 @@ class ShardElection::Impl {
   absl::Duration Round() {
     keeper_.ForgetError();
     changed_ = false;
-    RenewHeld();
+    // The Leases that we hold come first, since only these can run out.
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      if (shards_[i].watched.held) RenewShard(i);
+    }
     MonotonicTime next = clock_.MonotonicNow() + options_.retry_period;
     switch (count_.Round()) {
       case ShardCount::State::kOurs:
@@ -126,9 +124,7 @@ class ShardElection::Impl {
       case ShardCount::State::kUnknown:  // nothing is taken or handed over
         break;
     }
-    LoadTaken();
-    // After a failure the next round waits as always, since trying again at once would not help.
-    if (keeper_.error().ok()) next = std::min(next, RenewBy());
+    for (size_t i = 0; i < shards_.size(); ++i) LoadAndPublish(i);
     {
       absl::MutexLock lock(&mutex_);
       ready_ = keeper_.error();
@@ -147,23 +143,15 @@ class ShardElection::Impl {
       living = members_.Living();
       wanted = AssignShards(options_.shards, living);
     }
-    const auto is_ours = [&](size_t i) { return living[wanted[i]] == options_.identity; };
     MonotonicTime next = absl::InfiniteDuration();
-    bool looked = false;
-    for (const size_t i : OrderOfLooks(is_ours)) {
-      if (MustRenew() && (looked || IsFull())) {
-        first_look_ = i;  // of the next round
-        break;
-      }
+    for (size_t i = 0; i < shards_.size(); ++i) {
+      const bool ours = living[wanted[i]] == options_.identity;
       if (shards_[i].watched.held) {
-        looked = looked || shards_[i].hand_over_at.has_value();
-        ConsiderHandOver(i, is_ours(i), living[wanted[i]]);
-      } else if (!unloaded_) {
-        looked = true;
-        next = std::min(next, ConsiderTaking(i, is_ours(i)));
+        ConsiderHandOver(i, ours, living[wanted[i]]);
+      } else {
+        next = std::min(next, ConsiderTaking(i, ours));
       }
     }
-    SayWhetherFull(is_ours);
     ConfirmTaken();
     return next;
   }
@@ -214,71 +202,6 @@ class ShardElection::Impl {
     std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released at this time
     MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
   };
-
-  // Renews the Leases that we hold. This comes first in a round, since only these can run out, and
-  // of these the one that runs out first.
-  void RenewHeld() {
-    std::vector<size_t> held;
-    for (size_t i = 0; i < shards_.size(); ++i) {
-      if (shards_[i].watched.held) held.push_back(i);
-    }
-    std::stable_sort(held.begin(), held.end(), [this](size_t a, size_t b) {
-      return shards_[a].watched.valid_until < shards_[b].watched.valid_until;
-    });
-    for (const size_t i : held) RenewShard(i);
-  }
-
-  // When the next round has to begin at the latest, so that no Lease that we hold runs out.
-  MonotonicTime RenewBy() const {
-    MonotonicTime first = absl::InfiniteDuration();
-    for (const Shard& shard : shards_) {
-      if (shard.watched.held && !shard.hand_over_at.has_value()) {
-        first = std::min(first, shard.watched.valid_until);
-      }
-    }
-    return first - options_.renew_deadline / 4;
-  }
-  bool MustRenew() const { return clock_.MonotonicNow() >= RenewBy(); }
-
-  // Whether the Leases of more shards could not all be renewed in time, as long as requests take
-  // lately. One shard may always be held.
-  bool IsFull() const {
-    const auto held = static_cast<double>(std::count_if(
-        shards_.begin(), shards_.end(), [](const Shard& shard) { return shard.watched.held; }));
-    if (held == 0 || keeper_.request_time() <= absl::ZeroDuration()) return false;
-    const double requests =
-        absl::FDivDuration(options_.renew_deadline * kInTime, keeper_.request_time());
-    // A replica that holds all shards does not look at others.
-    if (static_cast<double>(shards_.size()) + kOwnRequests <= requests) return false;
-    return held + 1 + kOwnRequests + kRequestsToTake > requests;
-  }
-
-  // All shards, those that belong with us first. It begins where the last round stopped.
-  template <typename IsOurs>
-  std::vector<size_t> OrderOfLooks(const IsOurs& is_ours) {
-    std::vector<size_t> order;
-    const size_t first = std::exchange(first_look_, 0);
-    for (size_t k = 0; k < shards_.size(); ++k) order.push_back((first + k) % shards_.size());
-    std::stable_partition(order.begin(), order.end(), is_ours);
-    return order;
-  }
-
-  // Tells if shards that belong with us are not taken.
-  template <typename IsOurs>
-  void SayWhetherFull(const IsOurs& is_ours) {
-    bool left = false;
-    for (size_t i = 0; i < shards_.size(); ++i) left |= !shards_[i].watched.held && is_ours(i);
-    // It is over when none is left, since how long requests take varies a little.
-    const bool full = left && (full_ || IsFull());
-    if (std::exchange(full_, full) == full) return;
-    if (!full) return spdlog::info("scaler: this replica holds all of its shards again");
-    spdlog::warn(
-        "scaler: of {} shards this replica takes no more: a request for a lease takes {}, and the "
-        "leases of more shards could not all be renewed in {}; use fewer --scaler-shards",
-        shards_.size(),
-        absl::FormatDuration(absl::Trunc(keeper_.request_time(), absl::Milliseconds(1))),
-        absl::FormatDuration(options_.renew_deadline));
-  }
 
   void RenewShard(size_t i) {
     Shard& shard = shards_[i];
@@ -391,7 +314,6 @@ class ShardElection::Impl {
     if (watched.lease.resource_version.empty()) at = keeper_.RunsOut(watched);
     if (count_.SawEnded(i, watched)) at = now;
     if (now < at) return std::min(at, later);
-    if (IsFull()) return later;
     const std::string before = watched.lease.holder;
     const absl::Status status = keeper_.Take(watched);
     if (status.ok()) {
@@ -419,28 +341,12 @@ class ShardElection::Impl {
     }
   }
 
-  // Loads what is saved of shards that were taken: of one at least, and of others while no Lease
-  // has to be renewed. Until all are loaded no other shards are taken.
-  void LoadTaken() {
-    unloaded_ = false;
-    bool loaded = false;
-    for (size_t i = 0; i < shards_.size(); ++i) {
-      const Shard& shard = shards_[i];
-      if (!shard.watched.held || !shard.confirmed || shard.hand_over_at.has_value() ||
-          (shard.loaded && published_[i].owned.load())) {
-        continue;
-      }
-      if (loaded && MustRenew()) {
-        unloaded_ = true;
-        return;
-      }
-      LoadAndPublish(i);
-      loaded = true;
-    }
-  }
-
   void LoadAndPublish(size_t i) {
     Shard& shard = shards_[i];
+    if (!shard.watched.held || !shard.confirmed || shard.hand_over_at.has_value() ||
+        (shard.loaded && published_[i].owned.load())) {
+      return;
+    }
     if (!shard.loaded && !Load(i) && shard.load_failures < kLoadTries) return;
     published_[i].remembers.store(shard.loaded);
     if (published_[i].owned.load()) {
@@ -487,9 +393,6 @@ class ShardElection::Impl {
   ShardCount count_;
   std::vector<Shard> shards_;
   bool changed_ = false;
-  bool unloaded_ = false;  // the last round had no time to load all shards that were taken
-  bool full_ = false;      // the log says that no more shards are taken
-  size_t first_look_ = 0;  // the shard at which the last round stopped looking; 0: it saw all
 
   std::vector<Published> published_;
 

@@ -22,11 +22,6 @@
 // that finds it; a released Lease is left for a moment to the replica that it belongs with. A Lease
 // that somebody deleted is made anew by its owner; other replicas treat it as held.
 //
-// Leases are renewed one after the other, those that run out first before others. A replica takes
-// no more shards than it can renew in time, as long as requests take lately: about 0.85 *
-// `renew_deadline` / that time, less 6. So those that it holds are held on. The log says so when
-// shards that belong with it are left; whoever finds a Lease free may take it.
-//
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. It calls ShardMemory and the function given to OnChange.
 // Source:  k8s.io/client-go v0.34.4 leaderelection, for one Lease; its three times and defaults.

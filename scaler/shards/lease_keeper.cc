@@ -41,26 +41,14 @@ void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   watched.lease = lease;
 }
 
-// Single slow requests change the average little: it says how many Leases can be held.
-void LeaseKeeper::NoteTime(MonotonicTime start) {
-  constexpr int kLately = 64;
-  requests_ = std::min(requests_ + 1, kLately);
-  request_time_ += (clock_.MonotonicNow() - start - request_time_) / requests_;
-}
-
 absl::Status LeaseKeeper::Put(const kube::Lease& lease, WatchedLease& watched) {
-  const MonotonicTime start = clock_.MonotonicNow();
-  const absl::StatusOr<kube::Lease> stored = store_.Put(lease);
-  NoteTime(start);
-  RETURN_IF_ERROR(stored.status());
-  See(watched, *stored);
+  ASSIGN_OR_RETURN(const kube::Lease stored, store_.Put(lease));
+  See(watched, stored);
   return absl::OkStatus();
 }
 
 bool LeaseKeeper::Read(WatchedLease& watched) {
-  const MonotonicTime start = clock_.MonotonicNow();
   const absl::StatusOr<kube::Lease> lease = store_.Get(watched.lease.name);
-  NoteTime(start);
   if (lease.ok()) {
     See(watched, *lease);
     return true;

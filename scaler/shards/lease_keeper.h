@@ -67,9 +67,6 @@ class LeaseKeeper {
   // Whether somebody holds it and it has not run out.
   bool Lives(const WatchedLease& watched) const;
 
-  // How long a request took lately, on average; zero: none was sent yet.
-  absl::Duration request_time() const { return request_time_; }
-
   // The last failure since ForgetError; OK: there was none.
   const absl::Status& error() const { return error_; }
   void ForgetError() { error_ = absl::OkStatus(); }
@@ -79,14 +76,11 @@ class LeaseKeeper {
   kube::Lease NewLease(std::string name) const;
   void See(WatchedLease& watched, const kube::Lease& lease);
   absl::Status Put(const kube::Lease& lease, WatchedLease& watched);
-  void NoteTime(MonotonicTime start);
 
   const LeaseTerms terms_;
   LeaseStore& store_;
   Clock& clock_;
   absl::Status error_;
-  absl::Duration request_time_ = absl::ZeroDuration();
-  int requests_ = 0;  // that request_time_ is the average of
 };
 
 }  // namespace flyball::scaler
