@@ -115,6 +115,7 @@ ServeFront::Stock ServeFront::TakeStock() const {
 
 absl::Duration ServeFront::Keep() {
   BeginAnewIfReleased();
+  const bool forgotten = ForgetHosts();
   if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
   if (const absl::Status listed = ListServices(); !listed.ok()) {
@@ -139,10 +140,9 @@ absl::Duration ServeFront::Keep() {
     AddOrChange(name);
     WriteSlices(name);
   }
-  ForgetHosts();
   BeginServingIfComplete();
-  const bool settled =
-      stock.unsettled.empty() && serving_ && (settings_.envoy_selector.empty() || envoys_followed_);
+  const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
+                       (settings_.envoy_selector.empty() || envoys_followed_);
   // All else that makes a service unsettled wakes the keeper.
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
 }
@@ -187,7 +187,6 @@ bool ServeFront::Listen() {
   if (session->data_path.is_set()) return true;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (now < next_listen_) return false;
-  next_listen_ = now + kListenAgain;
   absl::StatusOr<std::unique_ptr<front::DataPath>> path = deps_.listen(session->front);
   {
     absl::MutexLock lock(&mutex_);
@@ -196,6 +195,7 @@ bool ServeFront::Listen() {
                          : absl::StrCat("Envoys can't be listened for: ", path.status().message());
   }
   if (!path.ok()) {
+    next_listen_ = now + kListenAgain;
     spdlog::error("front: {}", std::string(path.status().message()));
     return false;
   }

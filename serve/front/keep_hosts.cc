@@ -21,7 +21,8 @@ void ServeFront::GrantHosts() {
     std::map<std::string, front::HostGrant> grants =
         front::GrantHosts(HostClaims(), settings_.hosts);
     for (auto& [name, record] : records_) {
-      if (record.claim == 0) continue;  // it may be carried anew in a moment, with the same hosts
+      // It may be carried anew in a moment, with the same hosts, or is not decided yet.
+      if (record.claim == 0 || record.created == absl::InfiniteFuture()) continue;
       const auto granted = grants.find(name);
       front::HostGrant grant =
           granted == grants.end() ? front::HostGrant() : std::move(granted->second);
@@ -49,8 +50,10 @@ std::vector<front::HostClaim> ServeFront::HostClaims() const {
     asked.insert(name);
   }
   for (const auto& [name, had] : had_hosts_) {
-    if (serving_ || asked.contains(name)) continue;
-    claims.push_back({name, absl::InfinitePast(), had, had});
+    const bool may_come = !serving_ || records_.contains(name);
+    if (may_come && !asked.contains(name)) {
+      claims.push_back({name, absl::InfinitePast(), had, had});
+    }
   }
   return claims;
 }
@@ -72,13 +75,17 @@ absl::Status ServeFront::PatchHosts(const std::string& name, const front::HostRo
 }
 
 // Hosts are written into the status before any Envoy leads them to the service, so that nobody
-// takes them away after a restart. Before it is known which services there are, nothing is decided.
+// takes them away after a restart. Until it is known which services there are nothing is decided,
+// and what is written soon after that may be led already.
 absl::Status ServeFront::WriteHosts(const std::string& name) {
   front::HostRoutes routes;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
-    if (found == records_.end() || found->second.claim == 0) return absl::OkStatus();
+    if (found == records_.end() || found->second.claim == 0 ||
+        found->second.created == absl::InfiniteFuture()) {
+      return absl::OkStatus();
+    }
     routes = found->second.hosts.routes;
   }
   if (!serving_ || routes == Had(name)) return absl::OkStatus();
@@ -92,8 +99,9 @@ absl::Status ServeFront::WriteHosts(const std::string& name) {
 }
 
 // What is not carried any more has no hosts either. Else it could take them from others later.
-void ServeFront::ForgetHosts() {
-  if (!serving_) return;
+// False: not all could be written.
+bool ServeFront::ForgetHosts() {
+  if (!serving_) return true;
   std::vector<std::string> gone;
   {
     absl::MutexLock lock(&mutex_);
@@ -101,10 +109,16 @@ void ServeFront::ForgetHosts() {
       if (!records_.contains(name)) gone.push_back(name);
     }
   }
+  bool all = true;
   for (const std::string& name : gone) {
     const absl::Status stored = PatchHosts(name, front::HostRoutes());
-    if (stored.ok() || absl::IsNotFound(stored)) had_hosts_.erase(name);
+    if (stored.ok() || absl::IsNotFound(stored)) {
+      had_hosts_.erase(name);
+    } else {
+      all = false;
+    }
   }
+  return all;
 }
 
 void ServeFront::TellOfHosts(const std::string& name, const std::string& refused) {

@@ -180,7 +180,7 @@ class ServeFront : public scaler::RequestFront,
   front::HostRoutes Had(const std::string& name) const;
   absl::Status PatchHosts(const std::string& name, const front::HostRoutes& routes);
   absl::Status WriteHosts(const std::string& name);
-  void ForgetHosts();
+  bool ForgetHosts();
   void TellOfHosts(const std::string& name, const std::string& refused);
   void AddOrChange(const std::string& name);
   void Remove(const std::vector<std::string>& ended);

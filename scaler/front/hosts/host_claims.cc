@@ -19,14 +19,27 @@ bool Has(const std::vector<HostPlace>& places, const HostPlace& place) {
   return std::find(places.begin(), places.end(), place) != places.end();
 }
 
+bool HasHost(const std::vector<HostPlace>& places, absl::string_view host) {
+  return std::any_of(places.begin(), places.end(),
+                     [host](const HostPlace& place) { return place.host == host; });
+}
+
 bool IsWildcard(absl::string_view host) { return host.front() == '*'; }
 
 class Granting {
  public:
   explicit Granting(const HostLimits& limits) : limits_(limits) {}
 
-  // First step, for each claim from the oldest to the youngest: grants those of the places that it
-  // had, then, for each claim again, those of the others that are free.
+  // First step, for each claim from the oldest to the youngest: whoever had a host, with whatever
+  // path and headers, still has it if it asks for it.
+  void KeepHosts(const HostClaim& claim) {
+    for (const HostPlace& place : claim.routes.places) {
+      if (HasHost(claim.had.places, place.host)) first_of_host_.try_emplace(place.host, &claim);
+    }
+  }
+
+  // Second step, for each claim again: grants those of the places that it had, then, for each claim
+  // once more, those of the others that are free.
   void Claim(const HostClaim& claim, bool had) {
     HostRoutes& routes = grants_[claim.service].routes;
     const bool same_headers = claim.had.headers == claim.routes.headers;
@@ -46,7 +59,7 @@ class Granting {
     if (!routes.empty()) routes.headers = claim.routes.headers;
   }
 
-  // Second step, after all claims: sorts the hosts by their ends, so that those below a wildcard
+  // Third step, after all claims: sorts the hosts by their ends, so that those below a wildcard
   // stand together. A host may have more than a hundred labels, so nothing is noted for each.
   void SortHosts() {
     for (const auto& [host, first] : first_of_host_) {
@@ -55,7 +68,7 @@ class Granting {
     std::sort(backwards_.begin(), backwards_.end());
   }
 
-  // Third step, for each claim in the same order: refuses wildcards that would be repeated too
+  // Fourth step, for each claim in the same order: refuses wildcards that would be repeated too
   // often.
   void LimitWildcards(const HostClaim& claim) {
     HostRoutes& routes = grants_[claim.service].routes;
@@ -149,6 +162,7 @@ std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,
     return std::tie(a.created, a.service) < std::tie(b.created, b.service);
   });
   Granting granting(limits);
+  for (const HostClaim& claim : claims) granting.KeepHosts(claim);
   for (const HostClaim& claim : claims) granting.Claim(claim, /*had=*/true);
   for (const HostClaim& claim : claims) granting.Claim(claim, /*had=*/false);
   granting.SortHosts();

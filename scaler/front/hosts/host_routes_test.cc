@@ -122,6 +122,12 @@ TEST(HostClaimsTest, WhoHasARouteKeepsItForAsLongAsItAsksForIt) {
                        "first"}));
   EXPECT_EQ(grants.at("shop/old").refused,
             "shop.example.com is led to shop/web, which had it first");
+  // An edit of the path or of the headers leaves the host where it is.
+  claims[0].routes = Read("shop.example.com/api", "", "x=1");
+  grants = GrantHosts(claims);
+  EXPECT_EQ(grants.at("shop/web"), (HostGrant{claims[0].routes, ""}));
+  EXPECT_EQ(grants.at("evil/old").routes, Read("was.example.com"));
+  claims[0].routes = Read("shop.example.com");
   // With other headers it is another route.
   claims[0].had = Read("shop.example.com", "", "x=1");
   grants = GrantHosts(claims, {.shared = true});
