@@ -379,6 +379,7 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
 // last decision, but for what it recommended and removed, and when a trigger was active.
 void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.inputs.plan.Drop();
+  tracked.decided.put_to_sleep = false;
   if (!tracked.decided.made) return;
   tracked.decided.made = false;
   tracked.decided.restored = false;

@@ -215,7 +215,9 @@ class StateStore::Impl {
     const Shard& shard = ShardFor(key);
     if (!shard.loaded || shard.forbidden) return true;
     const auto found = shard.states.find(key);
-    return found != shard.states.end() && found->second.zero_saved;
+    if (found == shard.states.end()) return false;
+    const HeldState& held = found->second;
+    return held.zero_saved && (!held.under_way || held.zero_under_way);
   }
 
   void OnSteady(const AutoscalerKey& key, int32_t recommendation, const SteadinessPtr& steadiness) {

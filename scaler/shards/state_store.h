@@ -17,8 +17,8 @@
 //     a difference of counts the next owner could tell neither additions nor a removal that
 //     somebody else has undone;
 //   * a target is not put to sleep before its record says that zero was recommended last
-//     (TellsOfSleep): by that the next owner knows that nobody else has scaled it to zero, so that
-//     it may wake;
+//     (TellsOfSleep): by that the next owner knows that it was most likely not somebody else who
+//     scaled it to zero, so that it may wake;
 //   * a record that cannot be read is ignored.
 // Without a record the state is that after a start of the stock controller: the count that is found
 // counts as recommended, and no changes are known.

@@ -51,11 +51,11 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
   written.seen_replicas = replicas;
 }
 
-// Whether the spec of the object may have changed since it was read for that write.
+// Whether the spec of the object has changed, or may have, since it was read for that write. An
+// answer to a call has no generation: the watch, which has, soon tells.
 bool HasChangedSince(const UnconfirmedWrite& write, const kube::Scale& scale) {
-  return write.generation != 0 && scale.generation != 0
-             ? scale.generation != write.generation
-             : scale.resource_version != write.resource_version;
+  if (write.generation == 0) return scale.resource_version != write.resource_version;
+  return scale.generation != 0 && scale.generation != write.generation;
 }
 
 // A removal whose answer was lost counts once another count is seen, from when it is seen, even if

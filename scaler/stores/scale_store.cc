@@ -37,7 +37,8 @@ class ScaleStore::Kind {
     // The answer to a write may arrive after the object was removed.
     if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == object.removed_uid) return;
     if (known != nullptr) {
-      if (*known == scale) return;
+      // Only the watch tells the generation, which does not count in a comparison.
+      if (*known == scale && (scale.generation == 0 || known->generation != 0)) return;
       if (source != Source::kList && kube::IsOlder(scale.resource_version, known->resource_version))
         return;
     }
