@@ -79,8 +79,8 @@ class ExternalScaler {
   virtual void Shutdown() = 0;
 
   // Calls `on_active` for each message that says active, five times a second at most: the stream is
-  // read no faster, whatever the messages say, and a server may send 1 KiB ahead. `on_active` must
-  // not destroy the stream.
+  // read no faster, twenty messages a second if they say that nothing is, and a server may send
+  // 1 KiB ahead. `on_active` must not destroy the stream.
   virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
                                                          std::function<void()> on_active) = 0;
 };

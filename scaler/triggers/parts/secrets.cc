@@ -43,7 +43,8 @@ absl::StatusOr<std::string> Secrets::Read(
     if (value.ok() && value->allowed_hosts.has_value()) status = MaySend(*value->allowed_hosts);
     if (status.ok() && value->text.size() > kMaxBytes) {
       status = absl::FailedPreconditionError(
-          absl::StrCat("it has ", value->text.size(), " bytes, expected at most ", kMaxBytes));
+          absl::StrCat("it has ", value->text.size(), " bytes, expected at most ", kMaxBytes,
+                       "; of a CA file only the CA of that server is needed"));
     }
     if (!status.ok()) {
       return absl::FailedPreconditionError(absl::StrCat("parameter ", parameter, " from Secret ",

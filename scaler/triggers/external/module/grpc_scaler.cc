@@ -38,8 +38,10 @@ constexpr char kServiceConfig[] = R"({"methodConfig": [{
   "name": [{"service": "externalscaler.ExternalScaler", "method": "IsActive"},
            {"service": "externalscaler.ExternalScaler", "method": "StreamIsActive"}],
   "maxResponseMessageBytes": 4096}]})";
-// The pause between two messages of a stream; it is the shortest cadence.
-constexpr absl::Duration kBetweenMessages = absl::Milliseconds(200);
+// The pause after a message of a stream that says active, for which a decision is made; it is the
+// shortest cadence. Others cost little, but a server may send as many as it likes.
+constexpr absl::Duration kAfterActive = absl::Milliseconds(200);
+constexpr absl::Duration kAfterInactive = absl::Milliseconds(50);
 // What a server may send ahead on a stream that is not being read. That many bytes of messages wait
 // behind each other, so they also say how old the news may be from a server that sends too many.
 constexpr int kReadAheadBytes = 1 << 10;
@@ -114,6 +116,8 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Else equal channels share a connection, those of two namespaces too.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
   // How long an attempt to connect may take at least, by gRPC's definition.
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 5'000);
@@ -165,10 +169,10 @@ class StreamLoop : public ActivityStream {
       context_.TryCancel();
       if (pause_ != nullptr) pause_->Cancel();
     }
-    void ReadLater() {
+    void ReadAfter(absl::Duration pause) {
       AddHold();  // or gRPC could end the call before the read has begun
       pause_ = std::make_unique<grpc::Alarm>();
-      pause_->Set(In(kBetweenMessages), [this](bool) {
+      pause_->Set(In(pause), [this](bool) {
         StartRead(&response_);
         RemoveHold();
       });
@@ -191,8 +195,6 @@ class StreamLoop : public ActivityStream {
     attempt_ = std::make_unique<Attempt>(*this, *stub_);
   }
 
-  // The next message is read later: each that says active begins a decision, and even those that
-  // do not take time, of which a server may send as many as it likes.
   void OnMessage(bool active) {
     {
       absl::MutexLock lock(&mutex_);
@@ -201,7 +203,7 @@ class StreamLoop : public ActivityStream {
     }
     if (active) on_active_();
     absl::MutexLock lock(&mutex_);
-    if (!stopped_) attempt_->ReadLater();
+    if (!stopped_) attempt_->ReadAfter(active ? kAfterActive : kAfterInactive);
   }
 
   void OnEnd() {
