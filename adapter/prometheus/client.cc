@@ -110,6 +110,7 @@ std::string CleanPath(absl::string_view path) {
 }  // namespace
 
 ServerUrl SplitServerUrl(absl::string_view url) {
+  url = absl::StripTrailingAsciiWhitespace(url);
   ServerUrl parts;
   url = url.substr(0, url.find('#'));
   if (const size_t mark = url.find('?'); mark != absl::string_view::npos) {
@@ -254,8 +255,11 @@ absl::StatusOr<std::string> Client::AskServer(const Server& server, Request requ
   }
   if (!answer.ok()) return answer.status();
   if (IsRefused(*answer)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("response code ", answer->status, " without an answer of the Prometheus API"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "response code ", answer->status, " without an answer of the Prometheus API: ",
+        "something in front of it refuses the request, ",
+        answer->status == 400 ? "perhaps since it expects https"
+                              : "perhaps for its length, then use --prometheus-verb=POST"));
   }
   if (!HasAnswer(answer->status)) {
     return absl::UnavailableError(absl::StrCat("unknown response code ", answer->status));
