@@ -2,10 +2,9 @@
 //
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
-// would have given. A query is for max_names values at most, and where it
-// stands in a URL about max_url_bytes long. If the source refuses a query for
-// several values, perhaps because of its size, they are asked separately until the registry
-// changes.
+// would have given. A query is for max_names values at most, and where it stands in a URL about
+// max_url_bytes long. If the source refuses a query for several values, perhaps because of its
+// size, they are asked separately until the registry changes.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once

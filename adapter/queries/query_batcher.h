@@ -20,9 +20,8 @@
 // caller alone, and for a minute after it nothing is merged in its group.
 //
 // Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
-// max_groups, and about
-// max_group_bytes of them, beyond which questions are not merged; objects not asked for recently
-// are forgotten.
+// max_groups, and about max_group_bytes of them, beyond which questions are not merged; objects not
+// asked for recently are forgotten.
 #pragma once
 
 #include <atomic>

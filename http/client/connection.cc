@@ -52,7 +52,7 @@ size_t Connection::PeerCertificateBytes() const {
 size_t Connection::IdleBytes() const {
   // The buffers are released, and each byte of small certificates takes up to 19.
   constexpr size_t kTls = 16 << 10, kForEachByte = 19;
-  const size_t shown = socket_ == nullptr ? 0 : socket_->PeerCertificateBytes();
+  const size_t shown = PeerCertificateBytes();
   return shown == 0 ? 0 : kTls + kForEachByte * shown;
 }
 

@@ -32,6 +32,24 @@ AutoscalerText Following(const AutoscalerKey& key, const std::string& spec) {
           .annotations = ""};
 }
 
+// By this version only a condition lets a target wake that was put to sleep.
+ScalerOptions WithSleep() {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
+  return options;
+}
+
+constexpr char kToZeroAtOnce[] = R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})";
+
+// A target of two replicas that its HPA may put to sleep.
+void MakeSleepy(Simulation& zero, const std::string& behavior) {
+  zero.Set(kWeb, 'a', 20'000);
+  zero.cluster.PutDeployment(kWeb, 2);
+  AutoscalerText text = Following(kHpa, "");
+  text.spec = absl::StrCat(R"(,"minReplicas":0,"maxReplicas":20)", behavior);
+  zero.cluster.PutAutoscaler(text.Json());
+}
+
 class UnseenChanges : public testing::Test {
  protected:
   void Make(const AutoscalerText& text, int replicas) {
@@ -293,20 +311,11 @@ TEST_F(UnseenChanges, WhatWasSavedIsFoundWithoutTheNumberOfShards) {
 // That a target may wake stands in the status alone. Here a status that need not wait is written
 // within the second.
 TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
-  ScalerOptions options = Simulation::ActOnAll();
+  ScalerOptions options = WithSleep();
   options.sync_period = absl::Seconds(1);
-  options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
   Simulation zero(1, options);
   zero.AddReplica();
-  zero.Set(kWeb, 'a', 20'000);
-  zero.cluster.PutDeployment(kWeb, 2);
-  zero.cluster.PutAutoscaler(
-      AutoscalerText{.key = kHpa,
-                     .metrics = MetricOf('a', "web", 10),
-                     .spec = R"(,"minReplicas":0,"maxReplicas":20,"behavior":{"scaleDown":)"
-                             R"({"stabilizationWindowSeconds":0}})",
-                     .annotations = ""}
-          .Json());
+  MakeSleepy(zero, kToZeroAtOnce);
   zero.Run(absl::Seconds(20));
   const auto judge = zero.cluster.on_scale_write;
   zero.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
@@ -330,19 +339,9 @@ class PutToSleep : public testing::TestWithParam<Trouble> {};
 // Whoever decides it then, this replica or the next one.
 TEST_P(PutToSleep, WakesAgain) {
   for (const bool next : {false, true}) {
-    ScalerOptions options = Simulation::ActOnAll();
-    options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
-    Simulation zero(1, options);
+    Simulation zero(1, WithSleep());
     SimulatedReplica& first = zero.AddReplica();
-    zero.Set(kWeb, 'a', 20'000);
-    zero.cluster.PutDeployment(kWeb, 2);
-    zero.cluster.PutAutoscaler(
-        AutoscalerText{.key = kHpa,
-                       .metrics = MetricOf('a', "web", 10),
-                       .spec = R"(,"minReplicas":0,"maxReplicas":20,"behavior":{"scaleDown":)"
-                               R"({"stabilizationWindowSeconds":0}})",
-                       .annotations = ""}
-            .Json());
+    MakeSleepy(zero, kToZeroAtOnce);
     zero.Run(absl::Seconds(20));
     const auto judge = zero.cluster.on_scale_write;
     zero.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
@@ -372,15 +371,9 @@ INSTANTIATE_TEST_SUITE_P(Troubles, PutToSleep,
 
 // The target was never about to be put to sleep when its owner died, and a person scales it to zero.
 TEST_F(UnseenChanges, WhatAPersonPutToSleepSleepsUnderTheNextOwnerToo) {
-  ScalerOptions options = Simulation::ActOnAll();
-  options.dialect = {.minor = 37, .gates = {{"HPAScaleToZero", true}}};
-  Simulation zero(1, options);
+  Simulation zero(1, WithSleep());
   SimulatedReplica& first = zero.AddReplica();
-  zero.Set(kWeb, 'a', 20'000);
-  zero.cluster.PutDeployment(kWeb, 2);
-  AutoscalerText text = Following(kHpa, "");
-  text.spec = R"(,"minReplicas":0,"maxReplicas":20)";
-  zero.cluster.PutAutoscaler(text.Json());
+  MakeSleepy(zero, "");
   zero.Run(absl::Seconds(40));
   first.Kill();
   zero.judge.OnForeignScale(kWeb);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "kube/objects/object_json.h"
+#include "scaler/front/hosts/service_name.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/stores/autoscaler_store.h"
@@ -233,16 +234,27 @@ void ServeFront::ListService(absl::string_view json_text) {
   if (front::HostRoutes had = HostsOf(*object); !had.empty()) had_hosts_[name] = std::move(had);
 }
 
+absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view what,
+                                   const std::string& json) {
+  const absl::string_view ns = front::NamespaceOf(name);
+  const std::string path =
+      kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns, scaler::kOwnPlural,
+                       name.substr(ns.size() + 1), "status");
+  const absl::Status stored =
+      client_->MergePatch(path, absl::StrCat(R"({"status":{"http":)", json, "}}")).status();
+  if (stored.ok()) return stored;
+  return absl::Status(
+      stored.code(),
+      absl::StrCat("its ", what, " can't be written to its status: ", stored.message()));
+}
+
 // The port is written into the status before any Envoy listens on it, so that it is the same after
 // a restart.
 absl::Status ServeFront::TakePort(const std::string& name) {
-  std::string ns, autoscaler;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
     if (found == records_.end() || found->second.port != 0) return absl::OkStatus();
-    ns = found->second.service.ns;
-    autoscaler = found->second.service.autoscaler;
   }
   const absl::StatusOr<uint16_t> taken = ports_.Take(name, deps_.clock.MonotonicNow());
   {
@@ -252,15 +264,7 @@ absl::Status ServeFront::TakePort(const std::string& name) {
   }
   RETURN_IF_ERROR(taken.status());
   const uint16_t port = *taken;
-  const std::string path = kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns,
-                                            scaler::kOwnPlural, autoscaler, "status");
-  const absl::StatusOr<std::string> stored =
-      client_->MergePatch(path, json{{"status", {{"http", {{"port", port}}}}}}.dump());
-  if (!stored.ok()) {
-    return absl::Status(
-        stored.status().code(),
-        absl::StrCat("its port can't be written to its status: ", stored.status().message()));
-  }
+  RETURN_IF_ERROR(PatchHttp(name, "port", json{{"port", port}}.dump()));
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(name);
   if (found != records_.end()) found->second.port = port;

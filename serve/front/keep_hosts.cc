@@ -4,9 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "kube/objects/object_json.h"
-#include "scaler/spec/own_spec.h"
+#include "base/status_macros.h"
 #include "serve/front/serve_front.h"
 
 namespace flyball::serve {
@@ -64,14 +62,10 @@ front::HostRoutes ServeFront::Had(const std::string& name) const {
 }
 
 absl::Status ServeFront::PatchHosts(const std::string& name, const front::HostRoutes& routes) {
-  const size_t slash = name.find('/');
-  const std::string path =
-      kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, name.substr(0, slash),
-                       scaler::kOwnPlural, name.substr(slash + 1), "status");
   json http = {{"hosts", nullptr}, {"headers", nullptr}};
   if (!routes.empty()) http["hosts"] = front::TextsOf(routes.places);
   if (!routes.headers.empty()) http["headers"] = front::TextsOf(routes.headers);
-  return client_->MergePatch(path, json{{"status", {{"http", http}}}}.dump()).status();
+  return PatchHttp(name, "hosts", http.dump());
 }
 
 // Hosts are written into the status before any Envoy leads them to the service, so that nobody
@@ -89,11 +83,7 @@ absl::Status ServeFront::WriteHosts(const std::string& name) {
     routes = found->second.hosts.routes;
   }
   if (!serving_ || routes == Had(name)) return absl::OkStatus();
-  const absl::Status stored = PatchHosts(name, routes);
-  if (!stored.ok()) {
-    return absl::Status(stored.code(), absl::StrCat("its hosts can't be written to its status: ",
-                                                    stored.message()));
-  }
+  RETURN_IF_ERROR(PatchHosts(name, routes));
   had_hosts_[name] = std::move(routes);
   return absl::OkStatus();
 }

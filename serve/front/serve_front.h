@@ -178,6 +178,8 @@ class ServeFront : public scaler::RequestFront,
   void GrantHosts();
   std::vector<front::HostClaim> HostClaims() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   front::HostRoutes Had(const std::string& name) const;
+  // Writes fields of status.http; `what` they are, for the error.
+  absl::Status PatchHttp(const std::string& name, absl::string_view what, const std::string& json);
   absl::Status PatchHosts(const std::string& name, const front::HostRoutes& routes);
   absl::Status WriteHosts(const std::string& name);
   bool ForgetHosts();

@@ -151,9 +151,7 @@ absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_
 
 std::vector<std::string> TextsOf(const std::vector<HostPlace>& places) {
   std::vector<std::string> texts;
-  for (const HostPlace& place : places) {
-    texts.push_back(absl::StrCat(place.host, place.path == "/" ? "" : place.path));
-  }
+  for (const HostPlace& place : places) texts.push_back(TextOf(place, {}));
   return texts;
 }
 
@@ -166,8 +164,8 @@ std::vector<std::string> TextsOf(const std::vector<HeaderNeed>& headers) {
 }
 
 std::string TextOf(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
-  return absl::StrCat(TextsOf({place})[0], headers.empty() ? "" : " with ",
-                      absl::StrJoin(TextsOf(headers), ","));
+  return absl::StrCat(place.host, place.path == "/" ? "" : place.path,
+                      headers.empty() ? "" : " with ", absl::StrJoin(TextsOf(headers), ","));
 }
 
 void ForEachWildcardAbove(absl::string_view host,
