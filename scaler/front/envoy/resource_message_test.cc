@@ -78,7 +78,7 @@ TEST(RouteMessageTest, WhatReachedNoPodIsTriedAtAnother) {
   EXPECT_EQ(retries.retry_on(), "connect-failure,refused-stream,reset-before-request");
   ASSERT_EQ(retries.retry_host_predicate_size(), 1);
   EXPECT_EQ(retries.retry_host_predicate(0).name(), "envoy.retry_host_predicates.previous_hosts");
-  EXPECT_GT(retries.host_selection_retry_max_attempts(), 1);
+  EXPECT_GE(retries.host_selection_retry_max_attempts(), 100);
 }
 
 TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
