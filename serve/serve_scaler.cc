@@ -85,7 +85,7 @@ std::string NewIdentity() {
 // nullptr: no Envoys are listened for.
 std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::ScalerOptions& options,
                                     scaler::Scaler::MakeTransport connect, const std::string& ns,
-                                    Clock& clock) {
+                                    Clock& clock, std::function<bool()> may_write) {
   if (flags.front_listen.empty()) return nullptr;
   front::DataPathServerOptions server{.listen = flags.front_listen,
                                       .cert_file = flags.front_cert_file,
@@ -104,7 +104,8 @@ std::shared_ptr<ServeFront> FrontOf(const ScalerFlags& flags, const scaler::Scal
                        .listen = [server = std::move(server), &clock](front::DataPathEvents& events)
                            -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
                          return front::MakeDataPathServer(server, clock, events);
-                       }},
+                       },
+                       .may_write = std::move(may_write)},
       settings);
 }
 
@@ -163,7 +164,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
       shadow_({.period = options_.sync_period}, deps.clock),
       fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); }, otlp_.get())),
       metrics_(fresh_->registry(), deps.clock),
-      front_(FrontOf(flags_, options_, connect, ns, deps.clock)),
+      front_(FrontOf(flags_, options_, connect, ns, deps.clock, [this] { return MayWrite(0); })),
       scaler_({.make_transport = std::move(connect),
                .directory = deps.directory,
                .providers = deps.providers,
@@ -239,8 +240,7 @@ absl::Status ServeScaler::Start() {
     state_.Start();
     return scaler_.Start();
   }
-  state_.UseFence(
-      [this](int shard) { return election_.MayWriteShard(shard, clock_.MonotonicNow()); });
+  state_.UseFence([this](int shard) { return MayWrite(shard); });
   state_.Start();
   // The loop first: it is told of each shard that is won.
   RETURN_IF_ERROR(scaler_.Start());

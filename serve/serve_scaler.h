@@ -81,6 +81,9 @@ class ServeScaler {
               std::unique_ptr<http::HttpTransport> own, std::unique_ptr<scaler::OtlpLog> otlp,
               const std::string& ns);
   scaler::Ownership& Owner();
+  bool MayWrite(int shard) const {
+    return !flags_.leader_elect || election_.MayWriteShard(shard, clock_.MonotonicNow());
+  }
   std::vector<scaler::DecisionObserver*> Observers();
 
   const ScalerFlags flags_;

@@ -106,7 +106,7 @@ ServeFront::Stock ServeFront::TakeStock() const {
       stock.next = std::min(stock.next, end);
     }
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
-                         record.FollowsItsPods() &&
+                         !record.WasMadeAnew() && record.FollowsItsPods() &&
                          (!envoys_.has_value() || record.slices_due > now);
     if (!settled) stock.unsettled.push_back(name);
     if (envoys_.has_value()) stock.next = std::min(stock.next, record.slices_due);
@@ -128,15 +128,7 @@ absl::Duration ServeFront::Keep() {
   const Stock stock = TakeStock();
   Remove(stock.ended);
   for (const std::string& name : stock.unsettled) {
-    absl::Status written = TakePort(name);
-    if (written.ok()) written = WriteHosts(name);
-    {
-      absl::MutexLock lock(&mutex_);
-      const auto found = records_.find(name);
-      if (found == records_.end()) continue;
-      found->second.problem = std::string(written.message());
-    }
-    if (!written.ok()) continue;
+    if (!WriteStatus(name)) continue;
     FollowPods(name);
     AddOrChange(name);
     WriteSlices(name);
@@ -162,6 +154,7 @@ void ServeFront::BeginAnewIfReleased() {
       record.added = false;
       record.changed = true;
       record.port = 0;
+      record.told_uid.clear();
       record.wish = 0;
       record.has_no_port = false;
       record.astray = absl::InfiniteDuration();
@@ -240,6 +233,7 @@ absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view wh
   const std::string path =
       kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns, scaler::kOwnPlural,
                        name.substr(ns.size() + 1), "status");
+  if (!deps_.may_write()) return NotOurs();
   const absl::Status stored =
       client_->MergePatch(path, absl::StrCat(R"({"status":{"http":)", json, "}}")).status();
   if (stored.ok()) return stored;
@@ -248,13 +242,33 @@ absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view wh
       absl::StrCat("its ", what, " can't be written to its status: ", stored.message()));
 }
 
+// False: it is not there any more, or cannot be written, which is its problem then.
+bool ServeFront::WriteStatus(const std::string& name) {
+  std::string uid;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end()) return false;
+    uid = found->second.subject.uid;
+  }
+  absl::Status written = TakePort(name);
+  if (written.ok()) written = WriteHosts(name);
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end()) return false;
+  found->second.problem = std::string(written.message());
+  if (written.ok()) found->second.told_uid = std::move(uid);
+  return written.ok();
+}
+
 // The port is written into the status before any Envoy listens on it, so that it is the same after
 // a restart.
 absl::Status ServeFront::TakePort(const std::string& name) {
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
-    if (found == records_.end() || found->second.port != 0) return absl::OkStatus();
+    if (found == records_.end()) return absl::OkStatus();
+    if (found->second.port != 0 && !found->second.WasMadeAnew()) return absl::OkStatus();
   }
   const absl::StatusOr<uint16_t> taken = ports_.Take(name, deps_.clock.MonotonicNow());
   {

@@ -73,6 +73,7 @@ absl::Status ServeFront::PatchHosts(const std::string& name, const front::HostRo
 // and what is written soon after that may be led already.
 absl::Status ServeFront::WriteHosts(const std::string& name) {
   front::HostRoutes routes;
+  bool anew = false;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
@@ -81,8 +82,9 @@ absl::Status ServeFront::WriteHosts(const std::string& name) {
       return absl::OkStatus();
     }
     routes = found->second.hosts.routes;
+    anew = found->second.WasMadeAnew();
   }
-  if (!serving_ || routes == Had(name)) return absl::OkStatus();
+  if (!serving_ || (routes == Had(name) && !anew)) return absl::OkStatus();
   RETURN_IF_ERROR(PatchHosts(name, routes));
   had_hosts_[name] = std::move(routes);
   return absl::OkStatus();

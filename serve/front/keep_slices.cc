@@ -88,7 +88,7 @@ void ServeFront::WriteSlices(const std::string& name) {
     status = CheckRivals(name);
   }
   FrontSlices slices(*client_);
-  if (status.ok()) status = slices.Write(target, envoys);
+  if (status.ok()) status = deps_.may_write() ? slices.Write(target, envoys) : NotOurs();
   kube::EventSubject subject;
   {
     absl::MutexLock lock(&mutex_);

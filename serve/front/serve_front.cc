@@ -243,6 +243,7 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
                        .resource_version = autoscaler.resource_version};
     news = carried.created != record.managed->created;
     hosts_changed_ |= news;
+    news |= carried.WasMadeAnew();
     carried.created = record.managed->created;
     if (record.scale != nullptr && record.scale->failure == scaler::ScaleAnswer::Failure::kNone) {
       news |= !carried.replicas.has_value() || carried.selector != record.scale->selector;

@@ -72,6 +72,8 @@ class ServeFront : public scaler::RequestFront,
     Clock& clock;                  // outlives it
     // Listens for Envoys. Called again after a failure.
     std::function<absl::StatusOr<std::unique_ptr<front::DataPath>>(front::DataPathEvents&)> listen;
+    // Asked right before each write to the cluster: whether no other replica owns the services.
+    std::function<bool()> may_write = [] { return true; };
   };
 
   ServeFront(Deps deps, const FrontSettings& settings);
@@ -112,9 +114,10 @@ class ServeFront : public scaler::RequestFront,
     uint64_t claim = 0;  // of the trigger that has it; 0: it has ended
     MonotonicTime ended = absl::ZeroDuration();
     kube::EventSubject subject;
-    std::optional<int32_t> replicas;           // of the scale; nullopt: it was not read yet
-    std::string selector;                      // of the scale
-    std::string followed_selector;             // by which pods are followed, with this port
+    std::string told_uid;             // of the Autoscaler whose status tells its port and its hosts
+    std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
+    std::string selector;             // of the scale
+    std::string followed_selector;    // by which pods are followed, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
@@ -134,6 +137,8 @@ class ServeFront : public scaler::RequestFront,
     bool FollowsItsPods() const {
       return followed_port == service.http.target_port && followed_selector == selector;
     }
+    // Deleted and made anew, so that its status tells nothing any more.
+    bool WasMadeAnew() const { return !told_uid.empty() && told_uid != subject.uid; }
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -156,6 +161,7 @@ class ServeFront : public scaler::RequestFront,
     return session_;
   }
 
+  static absl::Status NotOurs() { return absl::AbortedError("another replica may own it by now"); }
   absl::Time Now() const { return absl::UnixEpoch() + deps_.clock.MonotonicNow(); }
   scaler::RequestDemand DemandOf(const std::string& name);
   scaler::FrontReadiness ReadinessOf(const CarriedRecord& record,
@@ -178,6 +184,7 @@ class ServeFront : public scaler::RequestFront,
   void GrantHosts();
   std::vector<front::HostClaim> HostClaims() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   front::HostRoutes Had(const std::string& name) const;
+  bool WriteStatus(const std::string& name);
   // Writes fields of status.http; `what` they are, for the error.
   absl::Status PatchHttp(const std::string& name, absl::string_view what, const std::string& json);
   absl::Status PatchHosts(const std::string& name, const front::HostRoutes& routes);

@@ -142,9 +142,10 @@ class ServeFrontTest : public testing::Test {
   }
   // The loop decides that the target stays as it is.
   void Decide(const std::string& name, int32_t replicas, scaler::Mode mode = scaler::Mode::kAct,
-              absl::Time created = absl::UnixEpoch()) {
+              absl::Time created = absl::UnixEpoch(), const std::string& uid = "") {
     auto managed = std::make_shared<scaler::Managed>();
     managed->created = created;
+    managed->autoscaler.uid = uid;
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = replicas;
@@ -261,6 +262,7 @@ class ServeFrontTest : public testing::Test {
   TestDataPath::Log log_;
   std::atomic<int> changes_ = 0;
   absl::Status listens_;
+  std::atomic<bool> may_write_ = true;
   ServeFront front_{
       {.connect = api_.Connector(),
        .clock = clock_,
@@ -269,7 +271,8 @@ class ServeFrontTest : public testing::Test {
          if (!listens_.ok()) return listens_;
          events_ = &events;
          return std::make_unique<TestDataPath>(log_);
-       }},
+       },
+       .may_write = [this] { return may_write_.load(); }},
       FrontSettings{
           .last_port = last_port_, .envoy_namespace = "flyball", .envoy_selector = "app=envoy"}};
   front::DataPathEvents* events_ = nullptr;
@@ -503,6 +506,46 @@ TEST_F(ServeFrontTest, AHostStaysWithTheServiceThatHadItBeforeARestart) {
   const std::vector<std::string> shop = {"shop.example.com"};
   EXPECT_TRUE(Becomes([&] { return HostsOf("shop/new") == shop; }));
   EXPECT_TRUE(HostsOf("shop/old").empty());
+}
+
+TEST_F(ServeFrontTest, TheStatusOfOneThatIsMadeAnewTellsItsPortAndHostsAgain) {
+  PutAutoscaler("web", R"({"http":{"port":20005}})");
+  Start();
+  const auto carried = Carry("web", "", "shop.example.com");
+  const auto told = [&] {
+    return absl::StrContains(Autoscaler("web"), R"("hosts":["shop.example.com"],"port":20005)");
+  };
+  Decide("web", 0, scaler::Mode::kAct, absl::FromUnixSeconds(100), "first");
+  ASSERT_TRUE(Becomes(told)) << Autoscaler("web");
+  api_.Delete("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/web");
+  PutAutoscaler("web");
+  Decide("web", 0, scaler::Mode::kAct, absl::FromUnixSeconds(200), "second");
+  EXPECT_TRUE(Becomes(told)) << Autoscaler("web");
+}
+
+TEST_F(ServeFrontTest, NothingIsWrittenForWhatAnotherReplicaMayOwn) {
+  std::atomic<int> writes = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    const bool reads = call.method == "GET" || call.method == "WATCH";
+    writes += !reads && !absl::StrContains(call.target, "/events");
+  });
+  may_write_ = false;
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web", "", "shop.example.com");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] {
+    return absl::StrContains(carried->Demand().error, "another replica may own it by now");
+  })) << carried->Demand().error;
+  EXPECT_EQ(writes, 0);
+  may_write_ = true;
+  EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }));
+  may_write_ = false;
+  const int before = writes;
+  PutService("web", R"({"selector":{"app":"web"},"ports":[{"port":80}]})");
+  EXPECT_TRUE(Becomes([&] { return carried->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_EQ(writes, before);
+  api_.OnRequest(nullptr);
 }
 
 TEST_F(ServeFrontTest, AHeldRequestIsAWish) {
