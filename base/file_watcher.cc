@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <functional>
@@ -16,6 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kYoungNs = 2'000'000'000;
 constexpr uint64_t kMaxHashedBytes = 4u << 20;
+// Who rewrites a file in place empties it first, and what is read then would count as all of it.
+constexpr absl::Duration kStandsStill = absl::Milliseconds(50);
+constexpr int kMostLooks = 20;  // at files that never stand still
 
 int64_t Nanoseconds(const timespec& time) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -99,8 +103,11 @@ void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
 
 FileWatcher::FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
                          std::function<void()> on_change)
-    : stamps_(std::move(before)), thread_(clock, [this, interval, call = std::move(on_change)] {
-        if (stamps_.Refresh()) call();
+    : stamps_(std::move(before)),
+      thread_(clock, [this, interval, call = std::move(on_change), looks = 0]() mutable {
+        const bool changed = stamps_.Refresh();
+        if (changed && ++looks < kMostLooks) return std::min(interval, kStandsStill);
+        if (std::exchange(looks, 0) > 0) call();
         return interval;
       }) {
   thread_.Start(interval);

@@ -53,7 +53,8 @@ class FileStamps {
   Stamps last_;
 };
 
-// Calls `on_change` from a thread of its own after each look that found a change.
+// Calls `on_change` from a thread of its own after a change: once the files have stood still for
+// 50 ms, or at the latest after a second in which they never did.
 class FileWatcher {
  public:
   // Continues from stamps that were taken before the files were read. The clock outlives the

@@ -99,9 +99,11 @@ TEST_F(FileStampsTest, WatcherCallsAndStops) {
   Write("a", "1");
   clock.Advance(absl::Seconds(1));
   clock.AwaitWaits(2);
+  clock.Advance(absl::Milliseconds(50));
+  clock.AwaitWaits(3);
   EXPECT_EQ(calls, 1);
   clock.Advance(absl::Seconds(1));
-  clock.AwaitWaits(3);
+  clock.AwaitWaits(4);
   EXPECT_EQ(calls, 1) << "nothing changed";
 }
 
@@ -115,6 +117,42 @@ TEST_F(FileStampsTest, WatcherTellsOfAChangeBetweenTheLookAndItsStart) {
   clock.AwaitWaits(1);
   clock.Advance(absl::Seconds(1));
   clock.AwaitWaits(2);
+  clock.Advance(absl::Milliseconds(50));
+  clock.AwaitWaits(3);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(FileStampsTest, AFileIsToldOfOnceItIsWritten) {
+  SimulatedClock clock(absl::FromUnixSeconds(1000));
+  Write("a", "all of it");
+  std::atomic<int> calls = 0;
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  size_t waits = 1;
+  clock.AwaitWaits(waits);
+  Write("a", "");
+  clock.Advance(absl::Seconds(1));
+  clock.AwaitWaits(++waits);
+  Write("a", "all of the new one");
+  clock.Advance(absl::Milliseconds(50));
+  clock.AwaitWaits(++waits);
+  EXPECT_EQ(calls, 0) << "it was empty a moment ago";
+  clock.Advance(absl::Milliseconds(50));
+  clock.AwaitWaits(++waits);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(FileStampsTest, AFileThatNeverStandsStillIsToldOfNevertheless) {
+  SimulatedClock clock(absl::FromUnixSeconds(1000));
+  std::atomic<int> calls = 0;
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  clock.AwaitWaits(1);
+  std::string text;
+  for (size_t looks = 1; looks <= 20; ++looks) {
+    EXPECT_EQ(calls, 0);
+    Write("a", text += "x");
+    clock.Advance(absl::Seconds(1));
+    clock.AwaitWaits(1 + looks);
+  }
   EXPECT_EQ(calls, 1);
 }
 
