@@ -39,9 +39,6 @@ class SimulatedTime {
   // Runs all tasks whose time is not after `end`, with everything that they ask for.
   void RunUntil(absl::Duration end);
 
-  // How many tasks have begun and sleep now.
-  int sleeping() const { return sleeping_; }
-
  private:
   struct Carrier;
   class Carriers;
