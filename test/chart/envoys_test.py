@@ -257,7 +257,7 @@ class Installed(ClusterCase):
         # It ends: what is under way goes on, and new connections are refused in the end.
         crowd = carrying.clients.Crowd()
         self.addCleanup(crowd.stop)
-        slow = [crowd.get(port, "/?delay=6") for _ in range(20)]
+        slow = [crowd.get(port, "/?delay=12") for _ in range(20)]
         wait.until(lambda: re.search(r"upstream_rq_active: 20\b", carrying.Client(f"http://127.0.0.1:{envoy.admin_port}").get("/stats").text()), "20 under way", 30)
         hook = envoy.pre_stop()
         self.addCleanup(hook.kill)

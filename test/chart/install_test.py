@@ -155,8 +155,10 @@ class Installed(Release):
         self.assertEqual(self.value(f"{CUSTOM}/namespaces/shop/services/*/load_service"), "8")
         self.assertEqual(self.value(f"{CUSTOM}/namespaces/*/metrics/load_namespace"), "9")
         self.assertEqual(self.value(f"{EXTERNAL}/namespaces/shop/queue_len"), "10")
-        self.assertEqual(kube.expect(self.ask(f"{METRICS}/namespaces/shop/pods"), 200)["items"][0]["containers"][0]["usage"]["cpu"], "250m")
-        self.assertEqual(kube.expect(self.ask(f"{METRICS}/nodes"), 200)["items"][0]["usage"]["memory"], "1Gi")
+        pods = wait.until(lambda: kube.expect(self.ask(f"{METRICS}/namespaces/shop/pods"), 200)["items"], "the usage of pods")
+        self.assertEqual(pods[0]["containers"][0]["usage"]["cpu"], "250m")
+        nodes = wait.until(lambda: kube.expect(self.ask(f"{METRICS}/nodes"), 200)["items"], "the usage of nodes")
+        self.assertEqual(nodes[0]["usage"]["memory"], "1Gi")
 
     def test_1a_helm_test_is_the_doctor(self):
         hook, = objects(self.helm("get", "hooks", self.RELEASE, "--namespace", NAMESPACE))

@@ -55,7 +55,7 @@ class Scaling(Release):
         wanted = granted(self.manifest()) | granted(self.manifest(), namespaced=True)
         rbac_objects = {("", kind, verb) for kind in ("nodes", "services", "namespaces") for verb in ("list", "watch")}
         unused = wanted - set(self.RARE) - rbac_objects
-        wait.until(lambda: self.assertEqual(unused - self.audit.used(), set()) is None, "all rights used")
+        wait.until(lambda: self.assertEqual(unused - self.audit.used(), set()) is None, "all rights used", 90)
         self.assertEqual(self.audit.refused(), set(), "a right is missing")
         self.assertNotIn("is ignored", self.pod.process.text())
 
@@ -117,7 +117,7 @@ class Scaling(Release):
         self.assertIn("there is one in namespace shop", ask("explain", "hpa/statefulset", "-n", "web", status=1))
         self.assertRegex(ask("metrics"), r"external +queue_len +externalRules\[0\] ")
         self.assertIn("queue_len", ask("metrics", "-o", "yaml"))
-        self.assertRegex(ask("query", "queue_len"), r"namespaces/shop/queue_len\nOBJECT +VALUE +TIME\n.* 9500m ")
+        wait.until(lambda: self.assertRegex(ask("query", "queue_len"), r"namespaces/shop/queue_len\nOBJECT +VALUE +TIME\n.* 9500m ") is None, "the value")
         self.assertIn("kind: ExternalMetricValueList", ask("query", "queue_len", "-o", "yaml"))
         self.assertRegex(ask("query", "queue_len", "--rule"), r"\nmade by externalRules\[0\] /etc/adapter/config.yaml:\d+ of queue_len\n")
 
@@ -139,9 +139,12 @@ class Scaling(Release):
         role, = [r for r in self.manifest("ClusterRole") if r["metadata"]["name"].endswith(":scaler")]
         kube.patch(self.admin, "ClusterRole", None, role["metadata"]["name"], {"rules": [
             r for r in role["rules"] if "deployments/scale" not in r["resources"]]})
-        kube.patch(self.admin, "Deployment", "shop", "deployment", {"spec": {"replicas": 1}})
         audit = Audit(self.cluster(), self.RELEASE)
-        wait.until(lambda: ("apps", "deployments/scale", "update") in audit.refused(), "a refused write")
+
+        def refused():  # a first write may come before the API server knows of the new role
+            kube.patch(self.admin, "Deployment", "shop", "deployment", {"spec": {"replicas": 1}})
+            return ("apps", "deployments/scale", "update") in audit.refused()
+        wait.until(refused, "a refused write", 60, every=1)
         admin = self.pod.client(Identity(cert=self.cluster().admin_cert))
         wait.until(lambda: 'action="failed"' in admin.get("/metrics").text(), "the failed write is counted")
 

@@ -167,7 +167,7 @@ class Shapes(ClusterCase):
         pod.wait_ready()
         rights = granted(items) | granted(items, namespaced=True)
         client = pod.client(Identity(cert=self.cluster().admin_cert))
-        wait.until(lambda: self.assertEqual(self.unused(rights - RARE_IN.get(name_of(values), set()), told, client, audit), set()) is None, "the use of every right", 30)
+        wait.until(lambda: self.assertEqual(self.unused(rights - RARE_IN.get(name_of(values), set()), told, client, audit), set()) is None, "the use of every right", 90)
         for series, labels in re.findall(r"^([a-z_]+)(?:\{(.*)\})? ", client.get("/metrics").text(), re.MULTILINE):
             self.metrics.setdefault(series, set()).update(re.findall(r'(\w+)="', labels))
         limited = {right for right in audit.refused() if told.get("rbac", {}).get("namespaces") and right[2] == "list"}

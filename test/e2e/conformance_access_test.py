@@ -121,7 +121,7 @@ class Authentication(Case):
         self.assertEqual(self.adapter.as_user(other).get(Q).status, 401)
         kube.patch(self.admin, *CONFIG_MAP[:1], *CONFIG_MAP[1:], {
             "data": {"requestheader-allowed-names": json.dumps(["front-proxy-client", "second-proxy"])}})
-        wait.until(lambda: self.adapter.as_user(other).get(Q).status == 200, "the new name is accepted", 2)
+        wait.until(lambda: self.adapter.as_user(other).get(Q).status == 200, "the new name is accepted", 20)
 
     def test_row_77_config_map_deleted(self):
         kube.delete(self.admin, *CONFIG_MAP)
@@ -225,8 +225,8 @@ class Reviews(Case):
         kube.grant(self.admin, "conformance-later", [kube.user("later")], [
             {"apiGroups": ["external.metrics.k8s.io"], "resources": ["*"], "verbs": ["list"]}])
         self.addCleanup(kube.delete, self.admin, "ClusterRoleBinding", None, "conformance-later")
-        wait.until(lambda: denied.get(Q).status == 200, "the new right counts", 11, every=0.5)
-        wait.until(lambda: allowed.get(Q).status == 200 and len(self.proxy.of_user("cached")) == 2, "asked again", 12, every=0.5)
+        wait.until(lambda: denied.get(Q).status == 200, "the new right counts", 30, every=0.5)
+        wait.until(lambda: allowed.get(Q).status == 200 and len(self.proxy.of_user("cached")) == 2, "asked again", 30, every=0.5)
 
     def test_rows_73_to_75_failing_reviews_never_let_anybody_in(self):
         ways = {"sar-500": "500", "sar-403": "403", "sar-drop": "drop", "sar-hang": "hang"}
@@ -240,7 +240,7 @@ class Reviews(Case):
             for user, future in asked.items():
                 answer, seconds = future.result()
                 self.assertEqual(answer.status, 500, f"{user}: {answer}")
-                self.assertLess(seconds, 12, user)
+                self.assertLess(seconds, 30, user)
             self.assertEqual(token.result()[0].status, 401)
             self.assertEqual({f.result().status for f in masters}, {200}, "system:masters needs no review")
 

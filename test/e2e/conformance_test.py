@@ -313,7 +313,7 @@ class Conformance(Case):
     def recovered(self):
         """A failure may be given again for a moment."""
         for path in (PODS, POD, Q):
-            wait.until(lambda p=path: self.caller.get(p).status == 200, f"{path} after the fault", 5)
+            wait.until(lambda p=path: self.caller.get(p).status == 200, f"{path} after the fault", 20)
 
     def test_row_80_metric_store_down(self):
         self.addCleanup(self.recovered)

@@ -309,6 +309,7 @@ class Doctor(Case):
             {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
             {"apiGroups": ["custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"], "resources": ["*"], "verbs": ["*"]}])
         poor = self.cluster().kubeconfig(Identity(cert=self.cluster().ca.client(user)), user)
+        wait.until(lambda: self.doctor("hpa/web", "-n", NS, user=poor)[0] == 0, "its rights are in force")
         _, text = self.doctor("hpa/web", "-n", NS, status=0, user=poor)
         self.assertIn("run doctor as someone who may list apiservices.apiregistration.k8s.io", text)
         self.assertIn("✓ Pods load_per_pod is web-", text)

@@ -39,7 +39,7 @@ class Upgrade(Case):
         kube.apply(self.admin, scaling.workload("Deployment", NS, name, scenario.start))
         kube.apply(self.admin, kube.make(HPA, name, NS, spec=scenario.spec()))
 
-    def reaches(self, name: str, count: int, timeout: float = 20):
+    def reaches(self, name: str, count: int, timeout: float = 60):
         wait.until(lambda: kube.get(self.admin, "Deployment", NS, name)["spec"]["replicas"] == count, f"{name} at {count}", timeout)
 
     def status(self, name: str) -> dict:

@@ -39,7 +39,7 @@ class Live(LiveCase):
         wait.until(lambda: self.values(f"{PODS}/*/busy") == ["5"], "the next scrape", 10)
         busy.clear()
         wait.until(lambda: self.ask("GET", f"{PODS}/a/busy").status == 404, "the series has ended", 10)
-        self.assertIn('flyball_live_targets{job="shop",health="up"} 1\n', self.ask("GET", "/metrics").text())
+        wait.until(lambda: 'flyball_live_targets{job="shop",health="up"} 1\n' in self.ask("GET", "/metrics").text(), "it is up", 20)
 
     def test_a_bad_scrape_configuration_is_named_by_its_place(self):
         (self.here / "scrape.yml").write_text("scrape_configs:\n- job_name: a\n  scrape_intervall: 1s\n")
@@ -63,7 +63,7 @@ class Live(LiveCase):
         write(exporters[1], "unknown: 1\n")
         wait.until(lambda: "refused, the last good configuration stays" in process.text(), "the fault is told", 10)
         self.assertEqual(self.counted("flyball_live_scrape_config_reload_success "), 0)
-        self.assertEqual(self.values(f"{PODS}/*/busy"), ["3"])
+        wait.until(lambda: self.values(f"{PODS}/*/busy") == ["3"], "the first target still", 20)
         write(exporters[1])
         wait.until(lambda: self.values(f"{PODS}/*/busy") == ["5"], "the other target, and the first one's series ended", 15)
         self.assertEqual(self.counted("flyball_live_scrape_config_reload_success "), 1)

@@ -85,7 +85,7 @@ class Objects(Case):
         tokens.write_text("s3cret,jane,1\n")
         for args, address, shown in (((), "127.0.0.1", "0100007F"), ((f"--token-auth-file={tokens}",), "0.0.0.0", "00000000")):
             process = self.start(*args)
-            self.assertIn(f"serving on {address}:{self.port}", process.text())
+            wait.until(lambda a=address, p=process: f"serving on {a}:{self.port}" in p.text(), "the log says it")
             self.assertEqual(ports.listening(self.port), {shown})
 
     def test_tokens_of_a_cluster_open_other_addresses_and_close_to_strangers(self):

@@ -121,7 +121,7 @@ class Triggers(Case):
         feed(0)
         went_idle = time.monotonic()
         self.reaches(name, 0)
-        self.assertGreater(time.monotonic() - went_idle, COOLDOWN - 1.0)
+        self.assertGreater(time.monotonic() - went_idle, COOLDOWN - 2.0)  # it counts from the last decision while it was active
         self.assertEqual(self.written(name), [1, 4, 1, 0])
 
     def test_prometheus(self):
@@ -168,12 +168,12 @@ class Triggers(Case):
 
     def test_external_push_decides_at_once(self):
         source = self.external("push", "external-push", interval="60s")
-        wait.until(lambda: source.calls("StreamIsActive"), "the stream, at once", 10)
+        wait.until(lambda: source.calls("StreamIsActive"), "the stream, at once", 30)
         self.stays("push", 0, 1)
         began = time.monotonic()
         source.set(value=35, active=True)
-        wait.until(lambda: self.replicas("push") > 0, "a replica after a push", 10, every=0.01)
-        self.assertLess(time.monotonic() - began, 5)  # the cadence is 60 s
+        wait.until(lambda: self.replicas("push") > 0, "a replica after a push", 30, every=0.01)
+        self.assertLess(time.monotonic() - began, 30)  # the cadence is 60 s
 
     def test_external_push(self):
         source = self.external("push-poll", "external-push")
@@ -203,7 +203,7 @@ class Triggers(Case):
         """A window that is open now and closes with the minute, or with the next one when that is too soon."""
         now = datetime.datetime.now(datetime.timezone.utc)
         cls.cron_mark = cls.cluster().audit.mark()
-        cls.closes = now.replace(second=0, microsecond=0) + datetime.timedelta(minutes=1 if now.second < 45 else 2)
+        cls.closes = now.replace(second=0, microsecond=0) + datetime.timedelta(minutes=1 if now.second < 30 else 2)
         opened = now - datetime.timedelta(minutes=1)
         cls.begin("cron", {"type": "cron", "metadata": {
             "timezone": "Etc/UTC", "start": f"{opened.minute} * * * *", "end": f"{cls.closes.minute} * * * *",
@@ -217,7 +217,7 @@ class Triggers(Case):
         self.reaches("cron", 0, max(left, 0) + 15)
         self.assertEqual((self.written("cron")[:2], self.written("cron")[-1]), ([1, 3], 0))
         last = [w for w in self.cluster().audit.since(self.mark, "/scale") if w.name == "cron"][-1]
-        self.assertGreater(last.done, self.closes.timestamp() + COOLDOWN - 1.0)
+        self.assertGreater(last.done, self.closes.timestamp() + COOLDOWN - 2.0)
 
     def test_any_active_trigger_keeps_it_up(self):
         self.metrics.set(NS, "both", queue=0)
@@ -250,8 +250,10 @@ class Triggers(Case):
         self.reaches("hanging", 3)
         slow.set(hang=True)
         quick.set(active=True, value=35)
-        self.reaches("quick", 4, 5)
+        self.reaches("quick", 4, 20)
+        asked = len(quick.calls("GetMetrics"))
         self.stays("hanging", 3, COOLDOWN + 2)
+        self.assertGreater(len(quick.calls("GetMetrics")) - asked, 2, "it waits for the other")
         slow.set(hang=False, value=15)
         self.reaches("hanging", 2, 20)
 

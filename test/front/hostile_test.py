@@ -41,7 +41,7 @@ class HostileTest(whole_test.WholeCase):
 class FullEnvoyTest(whole_test.WholeCase):
     """An Envoy that may have so little memory that a few thousand requests fill it."""
 
-    WEBS = {"waits": {"command": whole.pod_command("--until", whole_test.GO / "waits")}, "crowded": {"command": whole_test.NEVER, "queue": "10000", "activationTimeout": "10m"}}
+    WEBS = {"waits": {"command": whole.pod_command("--until", whole_test.GO / "waits"), "activationTimeout": "10m"}, "crowded": {"command": whole_test.NEVER, "queue": "10000", "activationTimeout": "10m"}}
     NODES = ()
     MOST = 200 << 20
 
@@ -60,9 +60,10 @@ class FullEnvoyTest(whole_test.WholeCase):
                         connection.sendall(raw_http2.frame(raw_http2.HEADERS, raw_http2.END_STREAM, stream, pieces[0]) + b"".join(
                             raw_http2.frame(raw_http2.CONTINUATION, raw_http2.END_HEADERS if piece is pieces[-1] else 0, stream, piece)
                             for piece in pieces[1:]))
+                time.sleep(0.1)  # it looks at its memory many times a second, unless the machine is busy
             time.sleep(2)  # until it has read them
             # Beyond it go those that are read until it looks again; without a limit it took four times as much.
-            self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 1.8 * self.MOST)
+            self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 2.5 * self.MOST)
             self.assertEqual(self.flyball.held(self.webs["waits"]), 100)
         (whole_test.GO / "waits").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked)}, {200})

@@ -142,7 +142,7 @@ class HardLimitTest(case.FrontCase):
     def test_requests_at_pods_outlive_the_server(self):
         address = self.pod().address
         service = self.service("shop/inflight", hard=True).begin(addresses=[address])
-        asked = self.crowd.get(service.port, "/?delay=3")
+        asked = self.crowd.get(service.port, "/?delay=6")
         (id,) = self.driver.await_held(service.name, 1)  # pylint: disable=redefined-builtin
         self.driver.answer("release", id, address)
         self.driver.until(lambda: any(float(words[5]) == 1 for words in self.driver.said("load", "front-1", service.name)), "it is at the pod")

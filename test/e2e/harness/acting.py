@@ -1,6 +1,7 @@
 """Acting: scenarios as the stock HPA controller goes through them, on HPAs and on our own kind."""
 
 import json
+import time
 
 from cases import scaling as cases
 from . import adapter, kube, own_kind, ports, registration, scaler, scaling, scenario_run
@@ -40,7 +41,11 @@ class Acting(Case):
     def told(cls, who: str) -> dict:
         """Scenario name -> Told. The first asking runs it."""
         if who not in cls._told:
-            cls._told[who] = cls.run_through(who)
+            for _ in range(2):  # a scrape that was missed is told in events, of this one alone
+                began = time.monotonic()
+                cls._told[who] = cls.run_through(who)
+                if not cls.metrics.missed(time.monotonic() - began + 1):
+                    break
         return cls._told[who]
 
     @classmethod

@@ -77,7 +77,7 @@ class ControlPlane:
             "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             f"--proxy-client-cert-file={self.front_proxy.cert}", f"--proxy-client-key-file={self.front_proxy.key}"])
         wait.until(lambda: self.apiserver.must_live() and self.admin.get("/readyz").status == 200,
-                   "kube-apiserver ready", timeout=90, every=0.2)
+                   "kube-apiserver ready", timeout=300, every=0.2)
 
     def stop_apiserver(self):
         self.apiserver.kill()

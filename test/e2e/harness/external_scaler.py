@@ -45,7 +45,7 @@ class ExternalScaler:
         self.address = f"127.0.0.1:{port}"
         self.process = processes.Process("external-scaler", [
             "/usr/bin/python3", __file__, port, self._state, folder, *([serving.cert, serving.key] if serving else [])])
-        wait.until(lambda: self.process.must_live() and "serving" in self.process.text(), "external scaler", 20)
+        wait.until(lambda: self.process.must_live() and "serving" in self.process.text(), "external scaler", 90)
 
     def set(self, **values):
         self._values.update(values)

@@ -11,13 +11,13 @@ from . import processes
 
 CLIENT = pathlib.Path(__file__).with_name("hostile_client.py")
 MOST_MIB = 128
-LONGEST_SECONDS = 1.0
+MOST_SLOW_PROBES = 2  # in a row: at three a kubelet acts
 
 
 class Attacker:
     """`told` is what it said when its attack stood. What it holds, it holds until `end`."""
 
-    def __init__(self, port: int, attack: str, timeout: float = 120.0, **options):
+    def __init__(self, port: int, attack: str, timeout: float = 600.0, **options):
         self._child = subprocess.Popen([sys.executable, CLIENT, str(port), attack, json.dumps(options)],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.told = self._line(timeout)
@@ -48,5 +48,5 @@ def watched(case, process: processes.Process, port: int, what: str):
           f"peak RSS {peak:.0f} MiB", flush=True)
     case.assertTrue(process.must_live())
     case.assertEqual(seen["bad"], [])
-    case.assertLess(seen["longest"], LONGEST_SECONDS)
+    case.assertLessEqual(seen["slow in a row"], MOST_SLOW_PROBES)
     case.assertLess(peak, MOST_MIB)

@@ -9,6 +9,7 @@ Writes one JSON line when the attack stands, and keeps what it holds until its s
 
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import resource
@@ -20,6 +21,7 @@ import sys
 import time
 
 MEGABYTE = 1_000_000
+SLOW_SECONDS = 1.0  # a kubelet's probe, by default
 EXTERNAL = "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/q"
 
 
@@ -259,7 +261,7 @@ class Attack:
 
     def probe(self):
         """What a kubelet does, more often: each path on a connection of its own, until the standard input ends."""
-        took, bad = collections.defaultdict(list), []
+        took, bad = [], []
         print(json.dumps({"probing": True}), flush=True)
         while True:  # once at least, however short the attack is
             for path in ("/healthz", "/livez", "/readyz"):
@@ -271,14 +273,14 @@ class Attack:
                     sock.close()
                 except OSError as error:
                     status = type(error).__name__
-                took[path].append(time.monotonic() - began)
+                took.append(time.monotonic() - began)
                 if status != 200:
                     bad.append([path, str(status)])
             if select.select([sys.stdin], [], [], 0.02)[0]:
                 break
-        all_took = sorted(seconds for each in took.values() for seconds in each)
-        return {"probes": len(all_took), "bad": bad[:20], "longest": all_took[-1],
-                "p99": all_took[int(len(all_took) * 0.99)]}
+        in_a_row = max((len(list(run)) for slow, run in itertools.groupby(took, lambda seconds: seconds >= SLOW_SECONDS) if slow), default=0)
+        took.sort()
+        return {"probes": len(took), "bad": bad[:20], "longest": took[-1], "slow in a row": in_a_row, "p99": took[int(len(took) * 0.99)]}
 
 
 def main():

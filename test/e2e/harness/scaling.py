@@ -49,6 +49,10 @@ class Metrics:
                 wait.until(lambda a=app, s=series: (pods := self._kubelet.names(ns, a)) and {
                     r["metric"]["pod"] for r in self.prometheus.query(f'{s}{{namespace="{ns}"}}')} >= set(pods), f"{series} of {app}")
 
+    def missed(self, seconds: float) -> bool:
+        """Whether a scrape came too late in that time, which ends all series until the next one."""
+        return bool(self.prometheus.query(f"min_over_time(up[{seconds:.0f}s]) == 0"))
+
     def forget(self, namespace: str):
         self._values = {key: value for key, value in self._values.items() if key[0] != namespace}
 

@@ -91,6 +91,7 @@ class Run:
     def prepare(self):
         """Workloads with their pods and first values; not yet autoscalers."""
         kube.namespace(self._admin, self._ns)
+        kube.expect(self._admin.request("DELETE", kube.path("Event", self._ns)), 200)  # of an earlier run
         for s in self._scenarios:
             if s.target:
                 kube.apply(self._admin, scaling.workload(s.kind, self._ns, s.name, s.start, s.selector))
@@ -103,7 +104,7 @@ class Run:
         self._create(0)
         for s in self._scenarios:
             if s.rivals > 1:
-                wait.until(lambda n=s.name: status_of(self._admin, self._kind, self._ns, n).get("currentMetrics"), s.name, 20)
+                wait.until(lambda n=s.name: status_of(self._admin, self._kind, self._ns, n).get("currentMetrics"), s.name, 60)
         self._create(1)
         for step in range(max(len(s.steps) for s in self._scenarios)):
             self._step(step)
@@ -163,7 +164,7 @@ class Run:
         try:
             wait.until(lambda: self._replicas(s) == want and all(
                 status_of(self._admin, self._kind, self._ns, n).get("conditions") for n in s.names()),
-                f"{s.name} at {want} replicas", 3 if self.told[s.name].missed else 15, every=0.2)
+                f"{s.name} at {want} replicas", 3 if self.told[s.name].missed else 30, every=0.2)
         except wait.Never as error:
             status = [status_of(self._admin, self._kind, self._ns, n) for n in s.names()]
             self.told[s.name].missed = self.told[s.name].missed or f"step {step}: {error}; {status}"

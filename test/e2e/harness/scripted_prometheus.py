@@ -8,6 +8,8 @@ import urllib.parse
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from . import ports
+
 _ALTERNATIVES = re.compile(r'(=~")((?:[^"\\]|\\.)*)(")')
 _BAR = re.compile(r"(?<!\\)\|")  # between alternatives, not part of a name
 NOW = object()  # a sample at the time that the query asks for
@@ -106,7 +108,7 @@ class ScriptedPrometheus:
         self._lock = threading.Lock()
         self._release = threading.Event()
         self._connections = set()
-        self._port = 0
+        self._port = ports.free()
         self._server = None
         self.start()
         self.url = f"http://127.0.0.1:{self._port}"

@@ -32,7 +32,7 @@ class Service:
             threading.Thread(target=work, daemon=True).start()
 
     def add(self, port: int):
-        self._probes[port] = Client(f"https://127.0.0.1:{port}", timeout=1)
+        self._probes[port] = Client(f"https://127.0.0.1:{port}", timeout=10)
 
     def remove(self, port: int):
         """The pod is gone for good: its address means nothing any more."""

@@ -62,6 +62,13 @@ class Service:
             self.world.driver.await_ack("hostroute", self.name, self.say("hostroute"))
         self.world.driver.await_ack("route", self.name, version)
 
+    def await_workers(self):
+        """An Envoy reports only after each of its workers has had its turn; the first report may have begun before."""
+        def reports():
+            return len(self.world.driver.said("load", "front-1", self.name))
+        seen = reports()
+        self.world.driver.until(lambda: reports() >= seen + 2, "two reports of the Envoy")
+
     def release_all(self):
         for id in self.world.driver.held_of(self.name):  # pylint: disable=redefined-builtin
             self.world.driver.answer("release", id)

@@ -51,10 +51,11 @@ class Driver:
                 self.lines.append(words)
                 self.changed.notify_all()
             # Their answers are written here, in the order in which requests came.
-            if words[0] == "request" and self.on_request:
-                self.on_request(int(words[1]), words[3])
-            elif words[0] == "end" and self.on_end:
-                self.on_end(int(words[1]))
+            on_request, on_end = self.on_request, self.on_end  # a test may take them away
+            if words[0] == "request" and on_request:
+                on_request(int(words[1]), words[3])
+            elif words[0] == "end" and on_end:
+                on_end(int(words[1]))
 
     def _note(self, words):
         if words[0] == "ack":
@@ -85,7 +86,8 @@ class Driver:
         return [line for line in self.lines if line[:len(words)] == list(map(str, words))]
 
     def held_of(self, name: str) -> list:
-        return [id for id, (_, of) in self.held.items() if of == name]
+        with self.changed:  # reentrant
+            return [id for id, (_, of) in self.held.items() if of == name]
 
     def await_held(self, name: str, count: int, timeout=30.0) -> list:
         self.until(lambda: len(self.held_of(name)) >= count, f"{count} held of {name}", timeout)

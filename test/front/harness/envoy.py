@@ -70,11 +70,11 @@ class Envoy:
              "--concurrency", "2", "--disable-hot-restart", "-l", "info"], stdout=self._log, stderr=subprocess.STDOUT)
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=60) as answer:
             return answer.read().decode()
 
     def post(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", data=b"", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", data=b"", timeout=60) as answer:
             return answer.read().decode()
 
     def log(self) -> str:

@@ -79,7 +79,7 @@ class Flyball:
         return self.log_file().read_text(errors="replace")
 
     def get(self, path: str) -> str:
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10, context=ssl._create_unverified_context())  # pylint: disable=protected-access
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=60, context=ssl._create_unverified_context())  # pylint: disable=protected-access
         connection.request("GET", path)
         text = connection.getresponse().read().decode()
         connection.close()
