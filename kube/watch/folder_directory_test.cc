@@ -211,6 +211,8 @@ TEST_F(FolderDirectoryTest, WatcherReloads) {
   Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
   clock_.Advance(absl::Seconds(1));
   clock_.AwaitWaits(2);
+  clock_.Advance(absl::Milliseconds(50));
+  clock_.AwaitWaits(3);
   EXPECT_EQ(directory->Generation(), before + 1);
 }
 
