@@ -30,7 +30,6 @@ using X509StorePtr = std::unique_ptr<X509_STORE, OpenSslDeleter<X509_STORE_free>
 using X509StoreCtxPtr = std::unique_ptr<X509_STORE_CTX, OpenSslDeleter<X509_STORE_CTX_free>>;
 using PkeyPtr = std::unique_ptr<EVP_PKEY, OpenSslDeleter<EVP_PKEY_free>>;
 using BioPtr = std::unique_ptr<BIO, OpenSslDeleter<BIO_free_all>>;
-using GeneralNamesPtr = std::unique_ptr<GENERAL_NAMES, OpenSslDeleter<GENERAL_NAMES_free>>;
 
 // The oldest error of this thread's queue as text; empties the queue.
 std::string OpenSslError();

@@ -67,7 +67,7 @@ void SetEnvironment(Json& container, int64_t port) {
 }
 
 KnativePods MakeServing(Json& container, const std::string& path, Manifests& out) {
-  KnativePods pods{.found = true};
+  KnativePods pods;
   const Json& ports = ItemsOf(container, "ports");
   std::string name;
   if (!ports.empty()) {

@@ -16,7 +16,6 @@ namespace flyball::convert {
 inline constexpr int64_t kKnativeTimeoutSeconds = 300;
 
 struct KnativePods {
-  bool found = false;  // false: no container takes requests; the error has been added
   int64_t port = 8080;
   bool h2c = false;
 };

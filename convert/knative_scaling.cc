@@ -19,7 +19,6 @@ namespace flyball::convert {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using kube::MemberOf;
 using kube::NumberOf;
 namespace knative = scaler::knative;
 

@@ -20,6 +20,7 @@ using kube::ItemsOf;
 using kube::MemberOf;
 using kube::TextOf;
 using kube::TextsOf;
+using kube::TimeOf;
 
 // The value of the last `--name=value` or `--name value`.
 std::string FlagValue(const std::vector<std::string>& args, absl::string_view name) {
@@ -85,15 +86,6 @@ std::string TroubleOf(const Json& object) {
   }
   const Json& scheduled = ConditionOf(object, "PodScheduled");
   return TextOf(scheduled, "status") == "False" ? TextOf(scheduled, "message") : "";
-}
-
-absl::Time TimeOf(const Json& item) {
-  absl::Time time = absl::UnixEpoch();
-  std::string error;
-  if (!absl::ParseTime(absl::RFC3339_full, TextOf(item, "timestamp"), &time, &error)) {
-    return absl::InfinitePast();
-  }
-  return time;
 }
 
 }  // namespace
@@ -201,7 +193,7 @@ absl::StatusOr<std::vector<MetricItem>> ReadMetricValues(absl::string_view json)
   for (const Json& item : ItemsOf(object, "items")) {
     items.push_back({.object = TextOf(MemberOf(item, "describedObject"), "name"),
                      .value = TextOf(item, "value"),
-                     .at = TimeOf(item)});
+                     .at = TimeOf(item, "timestamp", absl::InfinitePast())});
   }
   return items;
 }
@@ -213,7 +205,8 @@ absl::StatusOr<std::vector<MetricItem>> ReadPodUsage(absl::string_view json,
   const std::string name(resource);
   std::vector<MetricItem> items;
   for (const Json& pod : ItemsOf(object, "items")) {
-    MetricItem item = {.object = TextOf(MemberOf(pod, "metadata"), "name"), .at = TimeOf(pod)};
+    MetricItem item = {.object = TextOf(MemberOf(pod, "metadata"), "name"),
+                       .at = TimeOf(pod, "timestamp", absl::InfinitePast())};
     for (const Json& part : ItemsOf(pod, "containers")) {
       if (!container.empty() && TextOf(part, "name") != container) continue;
       const std::string amount = TextOf(MemberOf(part, "usage"), name);

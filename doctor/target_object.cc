@@ -21,11 +21,7 @@ using kube::TextOf;
 constexpr size_t kShown = 5;  // names in one finding
 
 absl::Time TimeOf(const Json& object, const std::string& name) {
-  absl::Time time;
-  std::string error;
-  return absl::ParseTime(absl::RFC3339_full, TextOf(object, name), &time, &error)
-             ? time
-             : absl::InfinitePast();
+  return kube::TimeOf(object, name, absl::InfinitePast());
 }
 
 std::string Named(std::vector<std::string> names) {

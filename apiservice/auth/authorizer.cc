@@ -34,17 +34,9 @@ constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 void AppendLabelSelector(const kube::Selector& selector, std::string* out) {
   std::string list = "[";
   for (const kube::Requirement& requirement : selector.requirements()) {
-    const absl::string_view op = wire::SelectorOperator(requirement.op);
-    if (op.empty()) continue;
+    if (wire::SelectorOperator(requirement.op).empty()) continue;
     wire::AppendComma(&list);
-    list.push_back('{');
-    AppendField("key", requirement.key, &list);
-    AppendField("operator", op, &list);
-    if (!requirement.values.empty()) {
-      AppendKey("values", &list);
-      AppendStrings(requirement.values, &list);
-    }
-    list.push_back('}');
+    wire::AppendRequirement(requirement, &list);
   }
   if (list.size() == 1) return;
   AppendKey("labelSelector", out);

@@ -34,17 +34,6 @@ SplitSelector Split(const kube::Selector& selector) {
   return split;
 }
 
-void AppendExpression(const Requirement& r, std::string* out) {
-  out->push_back('{');
-  AppendField("key", r.key, out);
-  AppendField("operator", SelectorOperator(r.op), out);
-  if (!r.values.empty()) {
-    AppendKey("values", out);
-    AppendStrings(r.values, out);
-  }
-  out->push_back('}');
-}
-
 ProtoWriter LabelSelectorProto(const kube::Selector& selector) {
   const SplitSelector split = Split(selector);
   ProtoWriter out;
@@ -62,10 +51,7 @@ ProtoWriter LabelSelectorProto(const kube::Selector& selector) {
 void AppendDescribedObject(const adapter::DescribedObject& object, std::string* out) {
   out->append("{\"describedObject\":{\"kind\":");
   AppendJsonString(object.kind, out);
-  if (!object.ns.empty()) {
-    out->append(",\"namespace\":");
-    AppendJsonString(object.ns, out);
-  }
+  AppendField("namespace", object.ns, out);
   out->append(",\"name\":");
   AppendJsonString(object.name, out);
   out->append(",\"apiVersion\":");
@@ -98,6 +84,17 @@ ProtoWriter ObjectReference(const adapter::DescribedObject& object) {
 
 }  // namespace
 
+void AppendRequirement(const Requirement& r, std::string* out) {
+  out->push_back('{');
+  AppendField("key", r.key, out);
+  AppendField("operator", SelectorOperator(r.op), out);
+  if (!r.values.empty()) {
+    AppendKey("values", out);
+    AppendStrings(r.values, out);
+  }
+  out->push_back('}');
+}
+
 absl::string_view SelectorOperator(Operator op) {
   switch (op) {
     case Operator::kIn:
@@ -129,7 +126,7 @@ std::string LabelSelectorJson(const kube::Selector& selector) {
     out.push_back('[');
     for (const Requirement* r : split.expressions) {
       AppendComma(&out);
-      AppendExpression(*r, &out);
+      AppendRequirement(*r, &out);
     }
     out.push_back(']');
   }

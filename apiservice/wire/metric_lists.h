@@ -22,6 +22,9 @@ std::string ToProtobuf(const adapter::ExternalMetricList& list);
 // The operator of meta/v1 LabelSelectorRequirement: `=` is In and `!=` is NotIn. "": there is none.
 absl::string_view SelectorOperator(kube::Operator op);
 
+// A requirement as meta/v1 LabelSelectorRequirement; its operator has to have one.
+void AppendRequirement(const kube::Requirement& requirement, std::string* out);
+
 // A selector as meta/v1 LabelSelector: `null` when empty. Requirements that the type cannot express
 // (!=, >, <) are left out; the provider refuses them before.
 std::string LabelSelectorJson(const kube::Selector& selector);

@@ -30,10 +30,7 @@ void AppendUsage(const adapter::Usage& usage, std::string* out) {
 void AppendMetadata(const kube::ObjectMeta& meta, absl::Time now, std::string* out) {
   out->append("\"metadata\":{\"name\":");
   AppendJsonString(meta.name, out);
-  if (!meta.ns.empty()) {
-    out->append(",\"namespace\":");
-    AppendJsonString(meta.ns, out);
-  }
+  AppendField("namespace", meta.ns, out);
   out->append(",\"creationTimestamp\":");
   AppendJsonTime(now, out);
   if (!meta.labels.empty()) {

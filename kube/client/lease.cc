@@ -19,13 +19,6 @@ std::string Path(absl::string_view ns, absl::string_view name) {
   return ObjectPath("coordination.k8s.io", "v1", ns, "leases", name);
 }
 
-absl::Time TimeOf(const json& object, const char* key) {
-  absl::Time time;
-  std::string error;
-  return absl::ParseTime(absl::RFC3339_full, TextOf(object, key), &time, &error) ? time
-                                                                                 : absl::Time();
-}
-
 absl::StatusOr<Lease> Parse(absl::string_view text) {
   const json object = json::parse(text.begin(), text.end(), nullptr, false);
   const json& metadata = MemberOf(object, "metadata");
@@ -40,8 +33,8 @@ absl::StatusOr<Lease> Parse(absl::string_view text) {
   lease.resource_version = TextOf(metadata, "resourceVersion");
   lease.holder = TextOf(spec, "holderIdentity");
   lease.duration = absl::Seconds(NumberOf(spec, "leaseDurationSeconds"));
-  lease.acquire_time = TimeOf(spec, "acquireTime");
-  lease.renew_time = TimeOf(spec, "renewTime");
+  lease.acquire_time = TimeOf(spec, "acquireTime", absl::Time());
+  lease.renew_time = TimeOf(spec, "renewTime", absl::Time());
   lease.transitions = NumberOf(spec, "leaseTransitions");
   return lease;
 }

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+
 namespace flyball::kube {
 
 // The member of that name; null when it is absent or when `object` is none.
@@ -23,6 +25,14 @@ template <typename Json>
 std::string TextOf(const Json& object, const std::string& name) {
   const Json& value = MemberOf(object, name);
   return value.is_string() ? value.template get<std::string>() : std::string();
+}
+
+// `otherwise` unless it is an RFC 3339 time.
+template <typename Json>
+absl::Time TimeOf(const Json& object, const std::string& name, absl::Time otherwise) {
+  absl::Time time;
+  return absl::ParseTime(absl::RFC3339_full, TextOf(object, name), &time, nullptr) ? time
+                                                                                   : otherwise;
 }
 
 // 0 unless it is a whole number.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/joined_key.h"
 #include "base/status_macros.h"
 #include "http/client/resolve.h"
 
@@ -25,49 +26,32 @@ constexpr size_t kMostIdleCertificateBytes = 16 << 10;
 bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
 // The digest of texts that may be long, and credentials.
-class Key {
- public:
-  void Add(absl::string_view part) { absl::StrAppend(&parts_, part.size(), ":", part); }
-  std::string Digest() const {
-    std::string digest(SHA256_DIGEST_LENGTH, '\0');
-    SHA256(reinterpret_cast<const unsigned char*>(parts_.data()), parts_.size(),
-           reinterpret_cast<unsigned char*>(digest.data()));
-    return digest;
-  }
-
- private:
-  std::string parts_;
-};
+std::string Digest(const std::string& text) {
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
 
 // Namespaces have different keys, because requests of two tenants must not follow each other on one
 // connection.
 std::string KeyOf(absl::string_view ns, const http::TransportOptions& options) {
-  Key key;
-  key.Add(options.insecure_skip_verify ? "1" : "0");
-  key.Add(ns);
-  for (const std::string* part :
-       {&options.url, &options.ca_data, &options.client_cert_data, &options.client_key_data,
-        &options.token, &options.username, &options.password, &options.server_name}) {
-    key.Add(*part);
-  }
+  std::string key =
+      JoinedKey(options.insecure_skip_verify ? "1" : "0", ns, options.url, options.ca_data,
+                options.client_cert_data, options.client_key_data, options.token, options.username,
+                options.password, options.server_name);
   for (const auto& [name, value] : options.headers) {
-    key.Add(name);
-    key.Add(value);
+    AppendKeyPart(name, &key);
+    AppendKeyPart(value, &key);
   }
-  return key.Digest();
+  return Digest(key);
 }
 
 std::string KeyOf(absl::string_view ns, const ExternalAddress& address) {
-  Key key;
-  key.Add(address.tls ? "1" : "0");
-  key.Add(address.skip_verify ? "1" : "0");
-  for (const absl::string_view part :
-       {ns, absl::string_view(address.address), absl::string_view(address.ca),
-        absl::string_view(address.cert), absl::string_view(address.key)}) {
-    key.Add(part);
-  }
-  for (const std::string& endpoint : address.endpoints) key.Add(endpoint);
-  return key.Digest();
+  std::string key = JoinedKey(address.tls ? "1" : "0", address.skip_verify ? "1" : "0", ns,
+                              address.address, address.ca, address.cert, address.key);
+  for (const std::string& endpoint : address.endpoints) AppendKeyPart(endpoint, &key);
+  return Digest(key);
 }
 
 }  // namespace
