@@ -33,9 +33,9 @@ struct Scheduler::Scheduled {
     kActive,
     kGone,    // there is no such target any more
     kEnding,  // nor will there be: `due` is the time for its markers
-    kOver,
   };
   Life life = Scheduled::Life::kActive;
+  bool has_waited = false;  // with its markers
   bool slow = false;
   absl::Status refusal;  // not OK: why it is not to be asked
   absl::Time last_scrape = absl::InfinitePast();
@@ -126,7 +126,6 @@ RepeatingThread::Next Scheduler::BeginDue() {
   while (!due_.empty() && due_.begin()->first <= now) {
     const ScheduledPtr scheduled = due_.begin()->second;
     due_.erase(due_.begin());
-    if (scheduled->life == Scheduled::Life::kOver) continue;
     if (scheduled->life == Scheduled::Life::kGone) {
       scheduled->life = Scheduled::Life::kEnding;
       scheduled->due += 1.1 * scheduled->scraper.target().interval;
@@ -140,6 +139,16 @@ RepeatingThread::Next Scheduler::BeginDue() {
   return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }
 
+// Whether the scraper that has taken its place has no scrape yet that began at the tick of its
+// markers or later: these would end series that go on.
+bool Scheduler::WaitsForSuccessor(const Scheduled& ending) const {
+  const auto known = targets_.find({ending.job->name, ending.scraper.target().hash});
+  if (known == targets_.end() || ending.has_waited) return false;
+  const Scheduled& successor = *known->second;
+  return &successor != &ending && successor.life == Scheduled::Life::kActive &&
+         successor.last_scrape < ending.tick;
+}
+
 void Scheduler::Run(const ScheduledPtr& scheduled) {
   TargetScraper& scraper = scheduled->scraper;
   absl::Time tick;
@@ -149,9 +158,14 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
     absl::MutexLock lock(&mutex_);
     tick = scheduled->tick;
     refusal = scheduled->refusal;
-    if (scheduled->life == Scheduled::Life::kOver) return;
     ending = scheduled->life == Scheduled::Life::kEnding;
-    if (ending) targets_.erase({scraper.job().name, scraper.target().hash});
+    if (ending && WaitsForSuccessor(*scheduled)) {
+      scheduled->has_waited = true;
+      scheduled->due += scraper.target().interval;
+      return Enqueue(scheduled);
+    }
+    const auto known = targets_.find({scraper.job().name, scraper.target().hash});
+    if (ending && known != targets_.end() && known->second == scheduled) targets_.erase(known);
   }
   if (ending) return scraper.End(tick);
   const absl::Time begin = clock_.WallNow();
@@ -164,12 +178,7 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
   scheduled->slow = result.duration > options_.slow || absl::IsDeadlineExceeded(result.status);
   scheduled->last = std::move(result);
   scheduled->last_scrape = begin;
-  if (scheduled->life != Scheduled::Life::kOver) ScheduleNext(scheduled);
-}
-
-void Scheduler::Forget(Scheduled& scheduled) {
-  scheduled.life = Scheduled::Life::kOver;
-  scheduled.scraper.Shutdown();
+  ScheduleNext(scheduled);
 }
 
 void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& targets) {
@@ -201,13 +210,15 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
   for (auto place = targets_.lower_bound({job->name, 0});
        place != targets_.end() && place->first.first == job->name;) {
     const auto current = place++;
-    if (kept.contains(current->first)) {
-      // If another scraper of the same target replaces it, its series go on.
-      if (kept[current->first] != current->second) Forget(*current->second);
-      targets_.erase(current);
-    } else if (current->second->life == Scheduled::Life::kActive) {
-      current->second->life = Scheduled::Life::kGone;
-    }
+    Scheduled& before = *current->second;
+    const auto now = kept.find(current->first);
+    const bool goes_on = now != kept.end() && now->second == current->second;
+    if (!goes_on && before.life == Scheduled::Life::kActive) before.life = Scheduled::Life::kGone;
+    if (now == kept.end()) continue;
+    // Another scraper takes its place, with the same ticks. By the time of this one's markers the
+    // series that go on have newer samples, so that only the others end.
+    if (!goes_on) before.scraper.Shutdown();
+    targets_.erase(current);
   }
   targets_.merge(kept);
   for (const ScheduledPtr& scheduled : added) ScheduleFirst(scheduled, added.size());

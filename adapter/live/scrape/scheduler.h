@@ -61,7 +61,8 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
 
   // Sets the targets of the job with that name. Targets that it had already go on unchanged, unless
-  // `job` is another object: then they begin anew.
+  // `job` is another object: then other scrapers begin, and series that these do not have end as
+  // those of a target that is gone.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
   // Removes the job and its targets.
   void Remove(const std::string& job_name);
@@ -86,10 +87,10 @@ class Scheduler {
   TargetBudgets BudgetsFor(const Job& job, const std::string& ns);
   RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
+  bool WaitsForSuccessor(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleNext(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Forget(Scheduled& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Enqueue(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock& clock_;

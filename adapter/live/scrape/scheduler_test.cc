@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/live/scrape/testing/recorded_store.h"
@@ -31,7 +33,8 @@ std::string PageAt(absl::string_view origin) {
 // Answers at once, or never until it is shut down.
 class FakeFetcher : public PageFetcher {
  public:
-  FakeFetcher(std::string page, bool hangs) : page_(std::move(page)), hangs_(hangs) {}
+  FakeFetcher(std::string page, bool hangs) : page_(std::move(page)), hangs_(hangs) { ++alive; }
+  ~FakeFetcher() override { --alive; }
   absl::StatusOr<Page> Fetch() override {
     if (!hangs_) return Page{page_, PageFormat::kText};
     shut_down_.WaitForNotification();
@@ -40,6 +43,8 @@ class FakeFetcher : public PageFetcher {
   void Shutdown() override {
     if (!shut_down_.HasBeenNotified()) shut_down_.Notify();
   }
+
+  static inline std::atomic<int> alive = 0;
 
  private:
   const std::string page_;
@@ -84,6 +89,30 @@ class SchedulerTest : public testing::Test {
   void AdvanceUntil(const std::string& series, size_t count, absl::Duration by) {
     clock_.Advance(by);
     store_.AwaitSamples(series, count);
+  }
+
+  void AwaitScrapes(uint64_t count) {
+    while (scheduler_->totals().scrapes < count) std::this_thread::yield();
+  }
+  // Scrapes the job, adds this to it, and goes on until nothing is left of the scraper of before.
+  void EditAfterAScrape(const std::string& more) {
+    const std::string text = "  scrape_interval: 10s\n  static_configs: [{targets: ['h:1']}]\n";
+    Start(text);
+    const Target target = MakeTargets(*job_, job_->static_groups).active.at(0);
+    const absl::Duration tick = FirstWait(start_, absl::Seconds(10), target.hash, 0);
+    ASSERT_GT(tick, absl::Seconds(2));  // or the scrapes are others than these
+    clock_.Advance(absl::Seconds(1));
+    AwaitScrapes(1);
+    job_ = std::make_shared<const Job>(JobOf(text + more));
+    scheduler_->Replace(job_, MakeTargets(*job_, job_->static_groups));
+    clock_.Advance(absl::Seconds(1));
+    AwaitScrapes(2);
+    clock_.Advance(tick - absl::Seconds(2));
+    AwaitScrapes(3);
+    clock_.Advance(absl::Seconds(10));
+    AwaitScrapes(4);
+    clock_.Advance(absl::Seconds(1));
+    while (FakeFetcher::alive > 1) std::this_thread::yield();
   }
 
   const absl::Time start_ = absl::FromUnixSeconds(1'700'000'000);
@@ -148,7 +177,7 @@ TEST_F(SchedulerTest, ATargetThatIsGoneGetsItsMarkersLater) {
   const absl::Duration wait = FirstWait(start_, absl::Seconds(10), target.hash, 0);
   clock_.Advance(absl::Seconds(1));
   // A scrape that ends after the clock has moved on has missed a tick.
-  while (scheduler_->totals().scrapes == 0) std::this_thread::yield();
+  AwaitScrapes(1);
   scheduler_->Remove("web");
   EXPECT_TRUE(scheduler_->States().empty());
   // The tick that does not come, and 1.1 intervals after it.
@@ -157,6 +186,19 @@ TEST_F(SchedulerTest, ATargetThatIsGoneGetsItsMarkersLater) {
   store_.AwaitSamples(kUp, 2);
   EXPECT_EQ(store_.Of(kUp), absl::StrCat(absl::ToUnixMillis(start_ + absl::Seconds(1)), ":1 ",
                                          absl::ToUnixMillis(start_ + wait), ":stale"));
+}
+
+TEST_F(SchedulerTest, WhenAnEditRenamesSeriesThoseWithTheOldNamesEnd) {
+  EditAfterAScrape("  metric_relabel_configs: [{target_label: x, replacement: y}]\n");
+  EXPECT_TRUE(absl::EndsWith(store_.Of("a{instance=h:1,job=web}"), ":stale"));
+  EXPECT_FALSE(absl::StrContains(store_.Of("a{instance=h:1,job=web,x=y}"), "stale"));
+  EXPECT_FALSE(absl::StrContains(store_.Of(kUp), "stale")) << store_.Of(kUp);
+}
+
+TEST_F(SchedulerTest, SeriesThatAnEditDoesNotChangeGoOnWithoutAGap) {
+  EditAfterAScrape("");
+  EXPECT_FALSE(absl::StrContains(store_.Of("a{instance=h:1,job=web}"), "stale"));
+  EXPECT_FALSE(absl::StrContains(store_.Of(kUp), "stale"));
 }
 
 TEST_F(SchedulerTest, MoreTargetsThanTheLimitAreAllDown) {
