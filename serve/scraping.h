@@ -33,8 +33,9 @@ class Scraping {
   explicit Scraping(const Deps& deps);
 
   // Scrapes by this configuration from now on. Targets that it has too begin anew and their series
-  // go on; those that it has not get their staleness markers. Errors are those of `connect`, and
-  // kResourceExhausted where no thread can be made: then the configuration before stays.
+  // go on; those that it has not get their staleness markers, those of a cluster once it has
+  // been listed. Errors are those of `connect`, and kResourceExhausted where no thread can be made:
+  // then the configuration before stays.
   absl::Status Apply(const scrape::Config& config);
 
   scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }

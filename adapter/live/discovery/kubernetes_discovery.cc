@@ -26,6 +26,7 @@ class KubernetesDiscovery::Follower : public kube::WatchHandler {
     discovery_.Retain(kind_, ns_, listed_);
     listed_.clear();
     discovery_.Emit();
+    if (!std::exchange(has_listed_, true)) discovery_.NoteListed();
   }
   void Changed(kube::ChangeType type, absl::string_view json) override {
     if (type != kube::ChangeType::kDeleted) {
@@ -47,6 +48,7 @@ class KubernetesDiscovery::Follower : public kube::WatchHandler {
   const Kind kind_;
   const std::string ns_;
   std::set<ObjectName> listed_;
+  bool has_listed_ = false;
 };
 
 KubernetesDiscovery::KubernetesDiscovery(scrape::TargetBoard& board, size_t job, size_t index)
@@ -68,14 +70,19 @@ absl::StatusOr<std::unique_ptr<KubernetesDiscovery>> KubernetesDiscovery::Make(
   std::set<std::string> namespaces(config.namespaces.begin(), config.namespaces.end());
   if (config.own_namespace) namespaces.insert(own_namespace);
   if (namespaces.empty()) namespaces.insert("");
+  std::vector<std::pair<Kind, std::string>> watched;
   for (const Kind kind : made->Kinds()) {
-    if (kind == Kind::kNodes) {
-      RETURN_IF_ERROR(made->Watch(kind, "", clock, make_transport));
-      continue;
+    const std::set<std::string> all = {""};
+    for (const std::string& ns : kind == Kind::kNodes ? all : namespaces) {
+      watched.emplace_back(kind, ns);
     }
-    for (const std::string& ns : namespaces) {
-      RETURN_IF_ERROR(made->Watch(kind, ns, clock, make_transport));
-    }
+  }
+  {
+    absl::MutexLock lock(&made->mutex_);
+    made->unlisted_ = watched.size();
+  }
+  for (const auto& [kind, ns] : watched) {
+    RETURN_IF_ERROR(made->Watch(kind, ns, clock, make_transport));
   }
   return made;
 }
@@ -269,6 +276,11 @@ scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
       break;
   }
   return {SourceOf(config_.role, name), {}, {}};
+}
+
+void KubernetesDiscovery::NoteListed() {
+  absl::MutexLock lock(&mutex_);
+  if (--unlisted_ == 0) board_.Complete(job_);
 }
 
 void KubernetesDiscovery::Emit() {

@@ -2,8 +2,9 @@
 //
 // Watches the objects of its role and those that these refer to, with one thread for each resource
 // and namespace (object_watch.h). Only a few labels of each object are kept. While the API server
-// is away the last targets stay. The shared feed of pods (pod_feed.h) is not used, since it has
-// only names and labels, and targets come from a pod's spec and status.
+// is away the last targets stay, also those that the configuration of before had found. The shared
+// feed of pods (pod_feed.h) is not used, since it has only names and labels, and targets come from
+// a pod's spec and status.
 #pragma once
 
 #include <functional>
@@ -52,6 +53,8 @@ class KubernetesDiscovery {
   // Removes the objects of the namespace ("": all) that were not listed.
   void Retain(Kind kind, const std::string& ns, const std::set<ObjectName>& listed);
   void Emit();
+  // A watch has listed for the first time.
+  void NoteListed();
 
   template <typename Facts>
   std::optional<ObjectName> Keep(Kind kind, absl::StatusOr<Facts> facts,
@@ -76,6 +79,7 @@ class KubernetesDiscovery {
   std::map<ObjectName, NodeFacts> nodes_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, ServiceFacts> services_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, EndpointsFacts> endpoints_ ABSL_GUARDED_BY(mutex_);
+  size_t unlisted_ ABSL_GUARDED_BY(mutex_) = 0;           // watches that have not listed yet
   std::set<ObjectName> touched_ ABSL_GUARDED_BY(mutex_);  // of the role's kind
 
   std::vector<std::unique_ptr<Follower>> followers_;

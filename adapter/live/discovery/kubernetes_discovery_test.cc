@@ -58,5 +58,27 @@ TEST(KubernetesDiscoveryTest, APodThatAsksForItHasAtMostSoManyTargets) {
   EXPECT_EQ(count_of("operator"), 40) << "as Prometheus does";
 }
 
+TEST(KubernetesDiscoveryTest, TargetsOfBeforeAreGoneOnceEveryWatchHasListed) {
+  kube::FakeApiServer api;
+  rules::Findings findings("f");
+  const scrape::Config config = scrape::ReadScrapeConfig(
+      "scrape_configs:\n- job_name: web\n"
+      "  kubernetes_sd_configs: [{role: endpoints, namespaces: {names: [a, b]}}]\n",
+      findings);
+  scrape::RecordedStore store;
+  scrape::Scheduler scheduler(Clock::System(), store, MakeNone, {});
+  const auto before = std::make_shared<const scrape::Job>(config.jobs.at(0));
+  scrape::TargetGroup group;
+  group.targets.push_back({{"__address__", "h:1"}});
+  scheduler.Replace(before, scrape::MakeTargets(*before, {group}));
+  ASSERT_EQ(scheduler.States().size(), 1u);
+  scrape::TargetBoard board(Clock::System(), scheduler, config.jobs);
+  auto made = KubernetesDiscovery::Make(Clock::System(), api.Connector(), board, 0, 0, "own");
+  ASSERT_TRUE(made.ok()) << made.status();
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  while (!scheduler.States().empty() && absl::Now() < end) std::this_thread::yield();
+  EXPECT_TRUE(scheduler.States().empty());
+}
+
 }  // namespace
 }  // namespace flyball::discovery

@@ -213,6 +213,8 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
     Scheduled& before = *current->second;
     const auto now = kept.find(current->first);
     const bool goes_on = now != kept.end() && now->second == current->second;
+    // What was found for this very job is missing since it is gone.
+    if (now == kept.end() && targets.incomplete && before.job != job) continue;
     if (!goes_on && before.life == Scheduled::Life::kActive) before.life = Scheduled::Life::kGone;
     if (now == kept.end()) continue;
     // Another scraper takes its place, with the same ticks. By the time of this one's markers the

@@ -62,7 +62,8 @@ class Scheduler {
 
   // Sets the targets of the job with that name. Targets that it had already go on unchanged, unless
   // `job` is another object: then other scrapers begin, and series that these do not have end as
-  // those of a target that is gone.
+  // those of a target that is gone. If `targets` are incomplete, those of an earlier object which
+  // are not among them go on.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
   // Removes the job and its targets.
   void Remove(const std::string& job_name);

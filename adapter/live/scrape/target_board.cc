@@ -23,6 +23,7 @@ TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<J
       groups_(jobs.size()),
       changed_(jobs.size(), false),
       thread_(clock, [this] { return Flush(); }) {
+  for (const Job& job : jobs) incomplete_.push_back(job.kubernetes_discoveries.size());
   for (size_t i = 0; i < jobs.size(); ++i) Replace(i, "static", jobs[i].static_groups);
   thread_.Start();
 }
@@ -66,6 +67,12 @@ void TargetBoard::Replace(size_t job, const std::string& discovery,
   thread_.Wake();
 }
 
+void TargetBoard::Complete(size_t job) {
+  absl::MutexLock lock(&mutex_);
+  --incomplete_[job];
+  changed_[job] = true;
+}
+
 absl::Duration TargetBoard::Flush() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
     Targets all;
@@ -73,6 +80,7 @@ absl::Duration TargetBoard::Flush() {
       absl::MutexLock lock(&mutex_);
       if (!changed_[i]) continue;
       changed_[i] = false;
+      all.incomplete = incomplete_[i] > 0;
       absl::flat_hash_set<uint64_t> hashes;
       for (const auto& [key, targets] : groups_[i]) {
         for (const Target& target : targets.active) {

@@ -1,7 +1,9 @@
 // Collects the groups of targets of all jobs from the discoveries and passes them to the scheduler.
 //
 // Thread-safe. A change reaches the scheduler within kGather, together with those that came
-// meanwhile, since a rollout causes many. Each group is relabelled once for each change of it.
+// meanwhile, since a rollout causes many. Each group is relabelled once for each change of it. The
+// targets of an earlier board stay until each discovery of their job has told all of its own, as
+// with an API server that is away.
 #pragma once
 
 #include <map>
@@ -24,7 +26,8 @@ class TargetBoard {
   // Between two lines of the log about pods with too many targets.
   static constexpr absl::Duration kWarnEvery = absl::Seconds(10);
 
-  // Begins with the static groups of the jobs. Clock and scheduler outlive it.
+  // Begins with the static groups of the jobs, and waits for Complete of each of their
+  // kubernetes_discoveries. Clock and scheduler outlive it.
   TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs);
 
   const std::vector<std::shared_ptr<const Job>>& jobs() const { return jobs_; }
@@ -34,6 +37,8 @@ class TargetBoard {
   void Change(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
   // The same, and removes all groups with other sources of that discovery.
   void Replace(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
+  // One of the job's discoveries has told all of its targets, for the first time.
+  void Complete(size_t job);
 
  private:
   using Groups = std::map<std::pair<std::string, std::string>, Targets>;  // by discovery, source
@@ -46,8 +51,9 @@ class TargetBoard {
   Scheduler& scheduler_;
   const std::vector<std::shared_ptr<const Job>> jobs_;
   absl::Mutex mutex_;
-  std::vector<Groups> groups_ ABSL_GUARDED_BY(mutex_);  // by job
-  std::vector<bool> changed_ ABSL_GUARDED_BY(mutex_);   // by job
+  std::vector<Groups> groups_ ABSL_GUARDED_BY(mutex_);      // by job
+  std::vector<bool> changed_ ABSL_GUARDED_BY(mutex_);       // by job
+  std::vector<size_t> incomplete_ ABSL_GUARDED_BY(mutex_);  // by job: so many discoveries
   MonotonicTime next_warning_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   RepeatingThread thread_;  // last: it uses the others
 };

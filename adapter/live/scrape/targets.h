@@ -34,6 +34,7 @@ struct Targets {
   std::vector<RefusedTarget> refused;
   size_t left_out = 0;      // targets that were not even made: one pod may not have so many
   bool over_limit = false;  // there are more than target_limit: each scrape is to fail
+  bool incomplete = false;  // there are others, which are not known yet
 };
 
 // The labels that relabelling begins with. The target's own win over those of its group.
