@@ -68,7 +68,7 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
           query = std::make_shared<Query>();
           query->selector = rule->series_query;
           query->choice = rule->source;
-          query->due = now;
+          query->due = query->relist = now;
         }
       }
     }
@@ -81,10 +81,18 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   deps_.wake();
 }
 
+bool Relister::ReadsLive(const Query& query) const {
+  using rules::SourceChoice;
+  // Where there is one source, it answers whatever a rule wants.
+  return query.choice != SourceChoice::kPrometheus ||
+         &deps_.source.Of(SourceChoice::kPrometheus) == &deps_.source.Of(SourceChoice::kLive);
+}
+
 void Relister::AskNow() {
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& [selector, query] : queries_) {
+      if (query->failures > 0 || !ReadsLive(*query)) continue;
       query->due = deps_.clock.MonotonicNow();
       query->again = query->running;
     }
@@ -175,14 +183,17 @@ void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesT
     if (found.ok()) {
       query.failures = 0;
       query.last_success = at;
-      query.due = started + options_.interval;
+      // One that was asked before its time is asked at its time as well: only then is Prometheus.
+      if (started >= query.relist) query.relist = started + options_.interval;
+      query.due = query.relist;
       // An equal table stays the same pointer.
       if (query.series == nullptr || **found != *query.series) query.series = *std::move(found);
     } else {
       ++query.failures;
       query.due = deps_.clock.MonotonicNow() + RetryAfter(query.failures);
     }
-    if (std::exchange(query.again, false)) query.due = deps_.clock.MonotonicNow();
+    const bool again = std::exchange(query.again, false);
+    if (again && query.failures == 0) query.due = deps_.clock.MonotonicNow();
   }
   if (old_error == new_error) return;
   if (new_error.empty()) {

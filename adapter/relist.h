@@ -64,7 +64,9 @@ class Relister {
   // The registry holds the new rules when this returns.
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
-  // Makes all series queries due now; one that is under way is asked again afterwards.
+  // The live source has new series: the queries that it answers are due now, and one that is under
+  // way is asked again afterwards. When each is due by its interval stays, and so does the wait
+  // after a failure.
   void AskNow();
 
   // Starts the queries that are due and applies their results. Returns when to be called again.
@@ -97,7 +99,11 @@ class Relister {
     MonotonicTime started;
     bool again = false;  // it is to be asked anew once the one under way has ended
     MonotonicTime due;
+    MonotonicTime relist;  // when it is due by its interval
   };
+
+  // Whether new series of the live source may be among its series.
+  bool ReadsLive(const Query& query) const;
 
   void Run(const std::shared_ptr<Query>& query);
   void Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,

@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "adapter/queries/choosing_source.h"
 #include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -211,6 +212,64 @@ TEST_F(RelisterTest, IsNotReadyBeforeTheResourcesAreKnown) {
   relister().Step();
   EXPECT_TRUE(relister().first_round_done());
   EXPECT_THAT(PodMetricNames(), ElementsAre("a"));
+}
+
+// With a live source beside Prometheus.
+class TwoSourcesRelisterTest : public testing::Test {
+ protected:
+  TwoSourcesRelisterTest() {
+    for (FakeSource* source : {&live_, &prometheus_}) {
+      source->OnSeries([](const std::string& selector) {
+        return std::vector<SeriesName>{{selector, {"ns", "po"}}};
+      });
+    }
+    relister_.SetRules(
+        CompileOrDie("rules:\n"
+                     "- {seriesQuery: a, resources: {template: <<.Resource>>}, metricsQuery: 'a'}\n"
+                     "- {seriesQuery: b, resources: {template: <<.Resource>>}, metricsQuery: 'b', "
+                     "source: prometheus}\n"));
+    relister_.Step();
+  }
+  void NewSeriesAfter(absl::Duration wait) {
+    clock_.Advance(wait);
+    relister_.AskNow();
+    relister_.Step();
+  }
+
+  SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
+  FakeSource live_, prometheus_;
+  ChoosingSource source_{live_, prometheus_, clock_, absl::Minutes(1)};
+  FakeDirectory directory_;
+  Relister relister_{{.source = source_,
+                      .directory = directory_,
+                      .clock = clock_,
+                      .metrics = nullptr,
+                      .run = [](const std::function<void()>& task) { task(); },
+                      .wake = [] {}},
+                     {.interval = absl::Minutes(1)}};
+};
+
+TEST_F(TwoSourcesRelisterTest, NewLiveSeriesDoNotMakePrometheusListMoreOftenThanTheInterval) {
+  ASSERT_THAT(prometheus_.selectors(), UnorderedElementsAre("a", "b"));
+  for (int i = 0; i < 50; ++i) NewSeriesAfter(absl::Seconds(1));
+  EXPECT_EQ(live_.selectors().size(), 51u);
+  EXPECT_EQ(prometheus_.selectors().size(), 2u);
+  clock_.Advance(absl::Seconds(10));
+  relister_.Step();
+  EXPECT_EQ(prometheus_.selectors().size(), 4u) << "nor less often";
+}
+
+TEST_F(TwoSourcesRelisterTest, NewLiveSeriesDoNotEndTheWaitAfterAFailure) {
+  prometheus_.OnSeries([](const std::string&) -> absl::StatusOr<std::vector<SeriesName>> {
+    return absl::UnavailableError("down");
+  });
+  for (const int asked : {4, 6, 8}) {
+    clock_.Advance(absl::Minutes(1));
+    relister_.Step();
+    EXPECT_EQ(prometheus_.selectors().size(), asked);
+    NewSeriesAfter(absl::Milliseconds(900));
+    EXPECT_EQ(prometheus_.selectors().size(), asked);
+  }
 }
 
 // Tasks that run when the test says so.

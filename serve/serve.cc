@@ -163,7 +163,8 @@ class Service {
     ASSIGN_OR_RETURN(live_, LiveSource::Make(flags_.live, std::move(deps)));
     live_->SetRules(*rule_file_->Rules());
     if (!flags_.live.prometheus()) return &live_->source();
-    choosing_ = std::make_unique<adapter::ChoosingSource>(live_->source(), *prometheus_);
+    choosing_ = std::make_unique<adapter::ChoosingSource>(live_->source(), *prometheus_, clock_,
+                                                          flags_.adapter.relist.interval);
     return choosing_.get();
   }
 

@@ -3,21 +3,34 @@
 // which it never saw a series, and one that it does not understand.
 //
 // Thread-safe as both are. Series are those of both: if one of the two fails the list fails, so
-// that the registry keeps what it knows.
+// that the registry keeps what it knows. Prometheus is asked for a list of series once in a relist
+// interval, however often the live source has new series and is asked again.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "adapter/queries/metric_source.h"
+#include "base/clock.h"
 
 namespace flyball::adapter {
 
 class ChoosingSource : public MetricSource {
  public:
-  // Both outlive it. `live` must refuse what it has not seen (LiveOptions::refuses_unseen).
-  ChoosingSource(MetricSource& live, MetricSource& prometheus)
-      : live_(live), prometheus_(prometheus) {}
+  // So many lists of Prometheus are remembered.
+  static constexpr size_t kMaxLists = 10'000;
+
+  // All outlive it. `live` must refuse what it has not seen (LiveOptions::refuses_unseen).
+  ChoosingSource(MetricSource& live, MetricSource& prometheus, Clock& clock,
+                 absl::Duration relist_interval)
+      : live_(live), prometheus_(prometheus), clock_(clock), relist_interval_(relist_interval) {}
 
   // Errors are those of Prometheus.
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
@@ -34,8 +47,24 @@ class ChoosingSource : public MetricSource {
   MetricSource& Of(rules::SourceChoice choice) override;
 
  private:
+  using SeriesNames = std::shared_ptr<const std::vector<SeriesName>>;
+  // What Prometheus has said of a selector.
+  struct List {
+    MonotonicTime asked;
+    SeriesNames names;
+  };
+
+  absl::StatusOr<SeriesNames> SeriesOfPrometheus(absl::string_view selector, absl::Time start,
+                                                 absl::Duration timeout);
+  SeriesNames Remembered(absl::string_view selector, MonotonicTime now) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   MetricSource& live_;
   MetricSource& prometheus_;
+  Clock& clock_;
+  const absl::Duration relist_interval_;
+  mutable absl::Mutex mutex_;
+  std::map<std::string, List, std::less<>> lists_ ABSL_GUARDED_BY(mutex_);  // by selector
 };
 
 }  // namespace flyball::adapter

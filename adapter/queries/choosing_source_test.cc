@@ -11,6 +11,7 @@ namespace flyball::adapter {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(1);
+constexpr absl::Duration kInterval = absl::Minutes(10);
 
 class ChoosingSourceTest : public testing::Test {
  protected:
@@ -39,7 +40,8 @@ class ChoosingSourceTest : public testing::Test {
   }
 
   FakeSource live_, prometheus_;
-  ChoosingSource source_{live_, prometheus_};
+  SimulatedClock clock_{absl::UnixEpoch()};
+  ChoosingSource source_{live_, prometheus_, clock_, kInterval};
   bool prometheus_is_up_ = true;
 };
 
@@ -91,10 +93,35 @@ TEST_F(ChoosingSourceTest, SeriesAreThoseOfBoth) {
   std::string names;
   for (const SeriesName& name : *both) names += name.name;
   EXPECT_EQ(names, "abc");
+  clock_.Advance(kInterval);
   prometheus_.OnSeries([](const std::string&) -> absl::StatusOr<std::vector<SeriesName>> {
     return absl::UnavailableError("prometheus is down");
   });
   EXPECT_TRUE(absl::IsUnavailable(source_.Series("{}", absl::UnixEpoch(), kTimeout).status()));
+}
+
+TEST_F(ChoosingSourceTest, PrometheusIsAskedForSeriesOnceInAnInterval) {
+  const auto count = [&] {
+    const auto both = source_.Series("{}", clock_.WallNow(), kTimeout);
+    return both.ok() ? both->size() : 0;
+  };
+  live_.OnSeries([](const std::string&) { return std::vector<SeriesName>{{"a", {}}}; });
+  prometheus_.OnSeries([this](const std::string&) -> absl::StatusOr<std::vector<SeriesName>> {
+    if (!prometheus_is_up_) return absl::UnavailableError("prometheus is down");
+    return std::vector<SeriesName>{{"b", {}}};
+  });
+  prometheus_is_up_ = false;
+  EXPECT_EQ(count(), 0u);
+  prometheus_is_up_ = true;
+  EXPECT_EQ(count(), 2u) << "no failure is remembered";
+  clock_.Advance(kInterval / 2);
+  live_.OnSeries([](const std::string&) { return std::vector<SeriesName>{{"a", {}}, {"c", {}}}; });
+  EXPECT_EQ(count(), 3u);
+  EXPECT_EQ(prometheus_.selectors().size(), 2u);
+  EXPECT_EQ(live_.selectors().size(), 3u);
+  clock_.Advance(kInterval / 2);
+  EXPECT_EQ(count(), 3u);
+  EXPECT_EQ(prometheus_.selectors().size(), 3u);
 }
 
 }  // namespace
