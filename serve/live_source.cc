@@ -29,8 +29,14 @@ constexpr absl::Duration kClockStep = absl::Seconds(2);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
 constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
+// A series with a later sample would not accept one of now.
+int64_t LatestOfNow(const live::Store& store, int64_t now_ms) {
+  return now_ms + store.options().out_of_order_ms;
+}
+
 // Since when the store has all samples of the series that a selector matches. Samples of a snapshot
-// count if its newest one is no older than `warmup`, so that no gap matters.
+// count if its newest one is no older than `warmup`, so that no gap matters, and none is so much
+// later than now that the clock must have been set back.
 int64_t KnownSince(const live::Store& store, const live::Selector& selector, int64_t now_ms,
                    absl::Duration warmup) {
   int64_t oldest_ms = now_ms;
@@ -38,11 +44,12 @@ int64_t KnownSince(const live::Store& store, const live::Selector& selector, int
   std::vector<promql::Point> points;
   for (const auto& series : store.Select(selector)) {
     points.clear();
-    series->Read(std::numeric_limits<int64_t>::min(), now_ms, points);
+    series->Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), points);
     if (points.empty()) continue;
     oldest_ms = std::min(oldest_ms, points.front().time_ms);
     newest_ms = std::max(newest_ms, points.back().time_ms);
   }
+  if (newest_ms > LatestOfNow(store, now_ms)) return now_ms;
   const bool goes_on = newest_ms >= now_ms - absl::ToInt64Milliseconds(warmup);
   return goes_on ? oldest_ms : now_ms;
 }
@@ -141,7 +148,10 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
   std::vector<adapter::WarmStart::Kept> without_past;
   {
     absl::MutexLock lock(&rules_mutex_);
-    if (!kept_since_) kept_since_ = SinceSnapshot(kept, now_ms);
+    if (!kept_since_) {
+      kept_since_ = SinceSnapshot(kept, now_ms);
+      store_.DropLaterThan(LatestOfNow(store_, now_ms));
+    }
     // Until the store keeps them, the beginning of newly kept series is not known.
     live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
     store_.Keep(kept);
@@ -167,7 +177,9 @@ adapter::KeptSince LiveSource::SinceSnapshot(
     const std::optional<std::vector<live::Selector>>& selectors, int64_t now_ms) const {
   std::vector<adapter::KeptSince::Kept> kept;
   for (const live::Selector& selector : selectors.value_or(std::vector<live::Selector>(1))) {
-    kept.push_back({selector, KnownSince(store_, selector, now_ms, flags_.warmup)});
+    const int64_t since_ms =
+        snapshot_whole_ ? KnownSince(store_, selector, now_ms, flags_.warmup) : now_ms;
+    kept.push_back({selector, since_ms});
   }
   return adapter::KeptSince(std::move(kept));
 }
@@ -236,6 +248,8 @@ void LiveSource::LoadSnapshot() {
   } else {
     spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
                  loaded->series, flags_.snapshot, loaded->outdated, loaded->refused);
+    // What is missing could be of any selector.
+    snapshot_whole_ = loaded->damage.ok() && loaded->refused == 0;
     if (!loaded->damage.ok()) {
       spdlog::error("--live-snapshot: {}", std::string(loaded->damage.message()));
     }

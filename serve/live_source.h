@@ -118,6 +118,7 @@ class LiveSource {
   live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
   std::optional<kubelet::KubeletPages> kubelets_;
+  bool snapshot_whole_ = true;  // false: it lacks series; written before other threads begin
   absl::Mutex rules_mutex_;
   std::optional<adapter::KeptSince> kept_since_ ABSL_GUARDED_BY(rules_mutex_);
   std::optional<adapter::WarmStart> warm_start_;  // calls Know

@@ -139,6 +139,49 @@ TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
   EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre(3));
 }
 
+TEST_F(LiveSourceTest, WhatADamagedSnapshotHasDoesNotPassForAll) {
+  flags_.warmup = absl::Seconds(10);
+  flags_.snapshot = folder_ / "samples";
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+    clock_.Advance(absl::Minutes(1));
+    EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
+  }
+  const auto refused = [this](LiveSource& source) {
+    return absl::IsUnavailable(
+        source.source()
+            .Query("rate(jobs_waiting[1m])", clock_.WallNow(), absl::Seconds(1))
+            .status());
+  };
+  EXPECT_FALSE(refused(*MakeOrDie()));
+  std::filesystem::resize_file(flags_.snapshot, std::filesystem::file_size(flags_.snapshot) - 1);
+  const auto source = MakeOrDie();
+  EXPECT_TRUE(refused(*source));
+  clock_.Advance(absl::Minutes(1));
+  EXPECT_FALSE(refused(*source));
+}
+
+TEST_F(LiveSourceTest, ASnapshotOfTheFutureCountsAsNone) {
+  flags_.snapshot = folder_ / "samples";
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 2\n"), 204);
+    clock_.Advance(absl::Minutes(6));
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  }
+  clock_.JumpWall(clock_.WallNow() - absl::Minutes(5));
+  const auto source = MakeOrDie();
+  EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
+  EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(4));
+  EXPECT_TRUE(
+      absl::IsUnavailable(source->source()
+                              .Query("rate(jobs_waiting[1m])", clock_.WallNow(), absl::Seconds(1))
+                              .status()));
+}
+
 TEST_F(LiveSourceTest, IsUnknownUntilAWindowIsWhole) {
   flags_.warmup = absl::Seconds(10);
   flags_.snapshot = folder_ / "samples";
