@@ -198,12 +198,16 @@ absl::Status LiveSource::Scrape(const scrape::Config& config) {
 }
 
 std::unique_ptr<Scraping> LiveSource::MakeScraping() {
-  return std::make_unique<Scraping>(Scraping::Deps{.clock = deps_.clock,
-                                                   .store = scraped_,
-                                                   .connect = deps_.connect,
-                                                   .own_namespace = deps_.own_namespace,
-                                                   .fetch = Fetch(),
-                                                   .max_bytes = store_.options().max_bytes});
+  // When the warm-up is over, each target must have been scraped, and not only be under way.
+  const bool warms_up = flags_.warmup > absl::ZeroDuration();
+  return std::make_unique<Scraping>(
+      Scraping::Deps{.clock = deps_.clock,
+                     .store = scraped_,
+                     .connect = deps_.connect,
+                     .own_namespace = deps_.own_namespace,
+                     .fetch = Fetch(),
+                     .max_bytes = store_.options().max_bytes,
+                     .first_at_most = warms_up ? flags_.warmup / 2 : absl::InfiniteDuration()});
 }
 
 scrape::MakeFetcher LiveSource::Fetch() {

@@ -11,9 +11,11 @@
 namespace flyball::serve {
 namespace {
 
-scrape::SchedulerOptions OptionsOfThisServer(size_t max_bytes) {
+scrape::SchedulerOptions OptionsOfThisServer(const Scraping::Deps& deps) {
   std::random_device random;
-  return {.seed = (uint64_t{random()} << 32) | random(), .max_bytes = max_bytes};
+  return {.first_at_most = deps.first_at_most,
+          .seed = (uint64_t{random()} << 32) | random(),
+          .max_bytes = deps.max_bytes};
 }
 
 bool AsksCluster(const scrape::Config& config) {
@@ -24,8 +26,7 @@ bool AsksCluster(const scrape::Config& config) {
 }  // namespace
 
 Scraping::Scraping(const Deps& deps)
-    : deps_(deps),
-      scheduler_(deps.clock, deps.store, deps.fetch, OptionsOfThisServer(deps.max_bytes)) {}
+    : deps_(deps), scheduler_(deps.clock, deps.store, deps.fetch, OptionsOfThisServer(deps)) {}
 
 absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& config) {
   Discovery made;

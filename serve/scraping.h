@@ -27,7 +27,8 @@ class Scraping {
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
     scrape::MakeFetcher fetch;  // how pages are got
-    size_t max_bytes;           // see SchedulerOptions
+    size_t max_bytes;           // see SchedulerOptions, as for the next one
+    absl::Duration first_at_most;
   };
 
   explicit Scraping(const Deps& deps);

@@ -87,7 +87,9 @@ void Scheduler::ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
   const Target& target = scheduled->scraper.target();
   const absl::Duration for_all =
       absl::Seconds(1) * static_cast<double>(new_targets) / options_.new_targets_per_second;
-  const absl::Duration window = std::min(target.interval, std::max(options_.first_within, for_all));
+  const absl::Duration at_most = std::max(options_.first_within, options_.first_at_most);
+  const absl::Duration window =
+      std::min(target.interval, std::clamp(for_all, options_.first_within, at_most));
   const absl::Time now = clock_.WallNow();
   absl::Duration wait = FirstWait(now, target.interval, target.hash, options_.seed);
   // A target whose first tick is near needs no earlier scrape.

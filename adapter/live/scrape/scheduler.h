@@ -6,10 +6,10 @@
 // leave threads for those of others. A target has one scrape at a time; of the ticks that it misses
 // meanwhile, only the last one is made up for.
 //
-// A new target is scraped within a second (later if very many are new), then at the ticks at which
-// Prometheus would scrape it: its hash determines where in the interval these are, so that targets
-// are spread. Prometheus itself waits for the first tick. A target that is gone gets its staleness
-// markers when its next samples would be late, stamped with the tick that it missed.
+// A new target is scraped within a second (within a few if very many are new), then at the ticks at
+// which Prometheus would scrape it: its hash determines where in the interval these are, so that
+// targets are spread. Prometheus itself waits for the first tick. A target that is gone gets its
+// staleness markers when its next samples would be late, stamped with the tick that it missed.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,10 @@ namespace flyball::scrape {
 struct SchedulerOptions {
   int quick_threads = 96;
   int slow_threads = 64;
-  absl::Duration slow = absl::Seconds(1);          // slower targets go to the second pool
-  absl::Duration first_within = absl::Seconds(1);  // of a new target
-  int new_targets_per_second = 500;                // more wait longer, up to their interval
+  absl::Duration slow = absl::Seconds(1);           // slower targets go to the second pool
+  absl::Duration first_within = absl::Seconds(1);   // of a new target
+  int new_targets_per_second = 500;                 // more wait longer, up to their interval,
+  absl::Duration first_at_most = absl::Seconds(5);  // and up to this
   uint64_t seed = 0;  // of this server: others scrape the same targets at other times
   // The limit on the bytes of all series' names and labels, once for the jobs that pods have asked
   // for and once for all others. For samples of pages that are being read the limit is an eighth of

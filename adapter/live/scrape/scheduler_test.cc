@@ -138,6 +138,18 @@ TEST_F(SchedulerTest, ANewTargetIsScrapedWithinASecondAndThenAtItsTicks) {
   EXPECT_EQ(store_.Of(kUp), absl::StrCat(first, ":1 ", second, ":1 ", second + 60'000, ":1"));
 }
 
+TEST_F(SchedulerTest, TenThousandNewTargetsAreAllScrapedWithinFiveSeconds) {
+  store_.LimitSeries(100'000);
+  std::string targets;
+  for (int i = 1; i <= 10'000; ++i) absl::StrAppend(&targets, i == 1 ? "'h:" : ",'h:", i, "'");
+  Start(absl::StrCat("  static_configs: [{targets: [", targets, "]}]\n"));
+  clock_.Advance(absl::Seconds(5));
+  // The last of all begins in an interval, if not within these seconds.
+  const auto deadline = absl::Now() + absl::Seconds(60);
+  while (scheduler_->totals().scrapes < 10'000 && absl::Now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(scheduler_->totals().scrapes, 10'000);
+}
+
 TEST_F(SchedulerTest, OneThatHangsDelaysNoOther) {
   Start("  scrape_interval: 1s\n  static_configs: [{targets: ['hangs:1', 'h:1']}]\n",
         {.quick_threads = 2});
