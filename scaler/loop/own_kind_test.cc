@@ -440,6 +440,48 @@ TEST(OwnKind, PausedIsOnlyWatched) {
   EXPECT_EQ(world.Replicas("web"), 2);
 }
 
+// An Autoscaler of the target `web` beside the one that has its name; `more` as for PutOwn.
+void PutTrial(LoopWorld& world, int generation, const std::string& more) {
+  world.api.Put(absl::StrCat(
+      R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":{"namespace":"shop",)",
+      R"("name":"trial","generation":)", generation, R"(},"spec":{"maxReplicas":20,)",
+      R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[)",
+      ExternalMetricJson("queue", "5"), "]", more, "}}"));
+}
+
+// What writes nothing takes no target from what acts; once it acts too, neither does.
+TEST(OwnKind, WhatOnlyWatchesIsNoRival) {
+  for (const char* watches : {R"(,"mode":"Shadow")", R"(,"paused":true)"}) {
+    LoopWorld world(Act());
+    const auto both_are = [&](Outcome outcome) {
+      return LoopWorld::Await([&] {
+        return world.Next("web").has_value() && world.Next("trial").has_value() &&
+               world.diary.last("web").decision.outcome == outcome &&
+               world.diary.last("trial").decision.outcome == outcome;
+      });
+    };
+    world.AddDeployment("web", 2);
+    world.PutOwn("web", ExternalMetricJson("queue", "10"));
+    PutTrial(world, 1, watches);
+    world.metrics.SetExternal("queue", 35000);
+    world.Start();
+    for (int i = 0; i < 3; ++i) {
+      ASSERT_TRUE(world.Next("web").has_value());
+      ASSERT_TRUE(world.Next("trial").has_value());
+      EXPECT_EQ(world.diary.last("web").decision.error, "") << watches;
+      EXPECT_EQ(world.diary.last("trial").decision.error, "") << watches;
+    }
+    EXPECT_EQ(world.Replicas("web"), 4);
+    EXPECT_EQ(world.diary.last("trial").mode, Mode::kShadow);
+    ASSERT_EQ(world.diary.last("trial").decision.proposals.size(), 1u);
+    EXPECT_EQ(world.diary.last("trial").decision.proposals[0].replicas, 7);
+    PutTrial(world, 2, "");
+    EXPECT_TRUE(both_are(Outcome::kMetricsFailed)) << watches;
+    PutTrial(world, 3, watches);
+    EXPECT_TRUE(both_are(Outcome::kDecided)) << watches;
+  }
+}
+
 TEST(OwnKind, OnSampleDecidesWhenATriggerChanged) {
   ScalerOptions options = Act();
   options.sync_period = absl::Hours(1);  // so nothing below is a regular decision

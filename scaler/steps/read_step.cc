@@ -18,6 +18,13 @@ ScaleAnswer Failure(ScaleAnswer::Failure kind, std::string error) {
   return answer;
 }
 
+// An Autoscaler (CRD) in shadow takes no pods from others, since it writes nothing. An HPA does,
+// because the stock controller, with which it is compared, knows no modes. What is advised is
+// followed by an HPA, which writes it.
+bool IsRival(const CycleInputs& inputs) {
+  return inputs.managed->key.kind == AutoscalerKind::kHpa || inputs.mode != Mode::kShadow;
+}
+
 }  // namespace
 
 void ReadStep::FindTarget(CycleInputs& inputs) const {
@@ -142,12 +149,17 @@ void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   known.scale = &inputs.scale.answer;
   known.config = &inputs.config();
   inputs.reads_metrics = DeciderOf(autoscaler).ReadsMetrics(known);
+  const bool rival = IsRival(inputs);
+  if (std::exchange(inputs.rival, rival) != rival) {
+    inputs.pods.selected = nullptr;
+    if (!rival) deps_.pods.Retire(inputs.managed->key);  // also where no pods are selected now
+  }
   if (!inputs.reads_metrics || !inputs.scale.selector.has_value()) return;
   // In shadow the same pods count as for the stock controller.
   const bool owned_only =
       inputs.managed->own.owned_pods_only &&
       (inputs.managed->key.kind == AutoscalerKind::kOwn || inputs.mode != Mode::kShadow);
-  // The pods are selected already, and neither selector nor plan has changed since.
+  // The pods are selected already, and neither selector nor plan nor mode has changed since.
   if (inputs.pods.selected != nullptr && inputs.pods.owned_only == owned_only) return;
   inputs.pods.owned_only = owned_only;
   const std::string& text = inputs.scale.answer.selector;
@@ -155,8 +167,8 @@ void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   inputs.pods.selected =
       owned_only ? deps_.pods.Select(inputs.managed->key,
                                      OwnedBy(target.kind, target.name, *inputs.scale.selector),
-                                     OwnedByText(target.kind, target.name, text))
-                 : deps_.pods.Select(inputs.managed->key, *inputs.scale.selector, text);
+                                     OwnedByText(target.kind, target.name, text), rival)
+                 : deps_.pods.Select(inputs.managed->key, *inputs.scale.selector, text, rival);
   for (const QuestionBoard::Handle& question : inputs.plan.metric_questions()) {
     if (question == nullptr) continue;
     QuestionBoard::NoteSelector(*question, text, *inputs.scale.selector);

@@ -102,6 +102,7 @@ struct CycleInputs {
   ScaleReading scale;
   bool reads_metrics = false;  // whether metrics are read at this number of replicas
   TargetPods pods;
+  bool rival = true;  // whether it is a rival of others that select the same pods
 
   std::vector<Reading> readings;  // by metric of the plan...
   uint64_t readings_plan = 0;     // ...that had this version

@@ -188,10 +188,10 @@ void PodIndex::RemoveBefore(absl::string_view ns, uint64_t list) {
 }
 
 SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& selector,
-                               absl::string_view text) {
+                               absl::string_view text, bool rival) {
   if (const auto found = selected_.find(who); found != selected_.end()) {
     SelectedPods* const group = found->second;
-    if (group->text_ == text && absl::c_linear_search(group->users_, who)) return group;
+    if (group->text_ == text && absl::c_linear_search(group->users_, who) == rival) return group;
     Forget(who);
   }
   Namespace& space = NamespaceOf(who.ns);
@@ -211,10 +211,11 @@ SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& s
       group->sets_.push_back(set);
     });
   }
-  group->users_.push_back(who);
   ++group->holders_;
   selected_.emplace(who, group.get());
   Touch(*group);
+  if (!rival) return group.get();
+  group->users_.push_back(who);
   for (const LabelSet* set : group->sets_) Touch(*set);  // the others have a new rival
   return group.get();
 }

@@ -9,7 +9,7 @@
 //
 // Rivals are autoscalers that select the same pod. Source: Kubernetes v1.34.4
 // pkg/controller/util/selectors; a selector counts from the first decision that used it.
-// Autoscalers of different kinds are not rivals.
+// Autoscalers of different kinds are not rivals, and neither is one that writes nothing.
 #pragma once
 
 #include <atomic>
@@ -48,14 +48,14 @@ class SelectedPods {
   kube::Selector selector_;
   std::vector<LabelSet*> sets_;       // the sets of labels that the selector matches
   std::vector<uint64_t> anchors_;     // hashed labels of which a pod must have one; empty: none
-  std::vector<AutoscalerKey> users_;  // the autoscalers that use it, without retired ones
-  int holders_ = 0;                   // how many use it, retired ones included
+  std::vector<AutoscalerKey> users_;  // the rivals that use it, without retired ones
+  int holders_ = 0;                   // how many use it, all included
 };
 
 // The pods of a group as a decision reads them.
 struct PodView {
   std::shared_ptr<const PodTable> table;
-  std::vector<std::string> rivals;  // "ns/name", sorted, the autoscaler itself included
+  std::vector<std::string> rivals;  // "ns/name", sorted; the autoscaler itself too, if it is one
   uint64_t version = 0;
   absl::Time last_start = absl::InfinitePast();  // of the youngest pod
 };
@@ -84,10 +84,10 @@ class PodIndex {
   // Removes the pods of `ns` ("": of all namespaces) that were last seen before `list`.
   void RemoveBefore(absl::string_view ns, uint64_t list);
 
-  // Sets what an autoscaler selects from now on, in its namespace. The group is valid until the
-  // autoscaler's next Select or Forget.
+  // Sets what an autoscaler selects from now on, in its namespace, and whether it is a rival of
+  // others. The group is valid until the autoscaler's next Select or Forget.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
-                       absl::string_view text);
+                       absl::string_view text, bool rival = true);
   // From now on the autoscaler is no rival of others; its group stays valid until Forget.
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);

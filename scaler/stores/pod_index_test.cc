@@ -175,6 +175,30 @@ TEST(PodIndex, OtherNamespacesAndKindsAreNoRivals) {
   EXPECT_EQ(RowsOf(*view.table), "p:1:0:-1 ");
 }
 
+TEST(PodIndex, WhoIsNoRivalCostsTheOthersNothing) {
+  PodIndex index;
+  const kube::Selector selector = *kube::Selector::Parse("app=a");
+  index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
+  const auto rivals_of = [&index](const SelectedPods* group) {
+    return absl::StrJoin(index.View(*group, AutoscalerKind::kHpa, {}, {}).rivals, " ");
+  };
+  SelectedPods* const a = index.Select(Hpa("a"), selector, "app=a");
+  const SelectedPods* b = index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app", false);
+  const uint64_t before = a->version();
+  EXPECT_EQ(index.View(*b, AutoscalerKind::kHpa, {}, {}).table->size(), 1u);
+  EXPECT_EQ(rivals_of(a), "shop/a");
+  EXPECT_EQ(rivals_of(b), "shop/a");
+  EXPECT_EQ(index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app", false), b);
+  EXPECT_EQ(a->version(), before);
+  b = index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app");
+  EXPECT_NE(a->version(), before);
+  EXPECT_EQ(rivals_of(a), "shop/a shop/b");
+  const uint64_t with_b = a->version();
+  index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app", false);
+  EXPECT_NE(a->version(), with_b);
+  EXPECT_EQ(rivals_of(a), "shop/a");
+}
+
 TEST(PodIndex, AListRemovesWhatItDoesNotHold) {
   PodIndex index;
   index.Put(MakePod("shop", "old", {}), "", 1);

@@ -127,9 +127,9 @@ kube::WatchHandler& PodStore::AddFeed(const std::string& ns) {
 }
 
 SelectedPods* PodStore::Select(const AutoscalerKey& who, const kube::Selector& selector,
-                               absl::string_view text) {
+                               absl::string_view text, bool rival) {
   absl::MutexLock lock(&mutex_);
-  return index_.Select(who, selector, text);
+  return index_.Select(who, selector, text, rival);
 }
 
 void PodStore::Retire(const AutoscalerKey& who) {

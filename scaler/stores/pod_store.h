@@ -35,7 +35,7 @@ class PodStore {
 
   // The next four do what those of PodIndex do.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
-                       absl::string_view text);
+                       absl::string_view text, bool rival = true);
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
