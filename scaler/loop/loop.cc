@@ -361,7 +361,11 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
   if (std::exchange(tracked.decided.ownership_epoch, epoch) != epoch && !all_along) {
     tracked.decided.restored = false;
   }
-  if (!managed.refused.empty() || !deps_.autoscalers.Unusable(tracked.key).empty()) return false;
+  if (!deps_.autoscalers.Unusable(tracked.key).empty()) return false;
+  if (!managed.refused.empty()) {
+    if (mode != Mode::kShadow) deps_.report.Refused(tracked, deps_.clock.WallNow(), now);
+    return false;
+  }
   CycleInputs& inputs = tracked.inputs;
   if (inputs.plan.Follow(inputs.managed, deps_.plan, [this, key = tracked.key] { Wake(key); })) {
     inputs.target = ScaleTarget();

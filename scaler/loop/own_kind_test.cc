@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "scaler/loop/scaler.h"
@@ -480,6 +481,74 @@ TEST(OwnKind, WhatOnlyWatchesIsNoRival) {
     PutTrial(world, 3, watches);
     EXPECT_TRUE(both_are(Outcome::kDecided)) << watches;
   }
+}
+
+// An API server admits it, but it has no day 8 of the week.
+constexpr char kNoSuchDay[] = R"({"spec":{"schedules":[{"name":"a","start":"0 8 * * 8",)"
+                              R"("end":"0 9 * * *","minReplicas":3}]}})";
+
+TEST(OwnKind, ASpecThatCannotBeFollowedIsToldUntilItCan) {
+  LoopWorld world(Act());
+  const std::string path = "/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/web";
+  const auto comes_to_say = [&](const std::string& reason) {
+    return LoopWorld::Await([&] {
+      world.clock.Advance(absl::Milliseconds(100));
+      return absl::StrContains(world.Own("web"), absl::StrCat(R"("reason":")", reason, R"(")"));
+    });
+  };
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"));
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(comes_to_say("ValidMetricFound")) << world.Own("web");
+  world.api.Patch(path, kNoSuchDay);
+  ASSERT_TRUE(comes_to_say("InvalidSpec")) << world.Own("web");
+  const std::string told = world.Own("web");
+  EXPECT_TRUE(absl::StrContains(told, "spec.schedules[0].start")) << told;
+  EXPECT_TRUE(absl::StrContains(told, R"("observedGeneration":2)")) << told;
+  EXPECT_TRUE(absl::StrContains(told, R"("desiredReplicas":4)")) << told;
+  const auto tells = [&world] {
+    int count = 0;
+    for (const std::string& event : world.api.List("/api/v1/namespaces/shop/events")) {
+      if (absl::StrContains(event, R"("reason":"InvalidSpec")")) ++count;
+    }
+    return count;
+  };
+  EXPECT_TRUE(LoopWorld::Await([&] { return tells() == 1; }));
+  // Once told it is not told again.
+  const int writes = world.api.CountRequests("PATCH", "/status");
+  const int decisions = world.diary.count("web");
+  for (int i = 0; i < 600; ++i) {
+    world.clock.Advance(absl::Milliseconds(100));
+    LoopWorld::Await([&] { return world.scaler->stats().queue == 0; });
+  }
+  EXPECT_EQ(world.api.CountRequests("PATCH", "/status"), writes);
+  EXPECT_EQ(world.diary.count("web"), decisions);
+  EXPECT_EQ(tells(), 1);
+  world.api.Patch(path, R"({"spec":{"schedules":null}})");
+  EXPECT_TRUE(comes_to_say("ValidMetricFound")) << world.Own("web");
+  EXPECT_FALSE(absl::StrContains(world.Own("web"), "InvalidSpec")) << world.Own("web");
+}
+
+TEST(OwnKind, ARefusalIsToldAgainWhereItCouldNotBeWritten) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.AddDeployment("trial", 2);
+  for (const auto& [name, mode] :
+       {std::pair("web", ""), std::pair("trial", R"(,"mode":"Shadow")")}) {
+    world.PutOwn(name, ExternalMetricJson("queue", "10"),
+                 absl::StrCat(R"(,"pausedUntil":"tomorrow")", mode));
+  }
+  world.api.Inject({.method = "PATCH", .part = "web/status", .times = 2});
+  world.Start();
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(100));
+    return absl::StrContains(world.Own("web"), R"("reason":"InvalidSpec")");
+  })) << world.Own("web");
+  EXPECT_EQ(world.api.faults(), 2);
+  EXPECT_EQ(world.api.CountRequests("PATCH", "trial/status"), 0)
+      << "of a shadow nothing is written";
 }
 
 TEST(OwnKind, OnSampleDecidesWhenATriggerChanged) {

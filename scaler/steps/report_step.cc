@@ -7,6 +7,7 @@
 #include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/steps/guard.h"
+#include "scaler/steps/stored_status.h"
 #include "scaler/views/targets_text.h"
 
 namespace flyball::scaler {
@@ -80,6 +81,17 @@ bool TellsOfSleep(const TrackedAutoscaler& tracked) {
          ConditionIsTrue(tracked.inputs.managed->autoscaler.status, kScaledToZero);
 }
 
+constexpr char kInvalidSpec[] = "InvalidSpec";
+
+// Whether the stored status tells why this spec is refused.
+bool TellsOfRefusal(const Managed& managed) {
+  const AutoscalerStatus& status = managed.autoscaler.status;
+  const Condition* const active = FindCondition(kScalingActive, status.conditions);
+  return active != nullptr && active->status == ConditionStatus::kFalse &&
+         active->reason == kInvalidSpec && active->message == managed.refused &&
+         status.observed_generation == managed.autoscaler.generation;
+}
+
 // Least time between two statuses of one autoscaler. It is a little more than a second, so that an
 // autoscaler that is decided each second can write the result of the last decision with the next.
 constexpr absl::Duration kGather = absl::Milliseconds(1250);
@@ -146,6 +158,41 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
   marks.stale = false;
   marks.offered_at = now;
   return true;
+}
+
+void ReportStep::Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicTime now) const {
+  const ManagedPtr& managed = tracked.inputs.managed;
+  // An object that could not be read at all has no uid, and neither would its status be known.
+  if (tracked.key.kind != AutoscalerKind::kOwn || managed->autoscaler.uid.empty() ||
+      !deps_.ownership.MayWrite(tracked.key, now)) {
+    return;
+  }
+  StatusMarks& marks = tracked.written.status;
+  if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
+  if (marks.outbox->TakeFailed()) marks.seen = nullptr;
+  // The write itself makes a new version of the object, whose status tells it.
+  if (marks.seen == managed || TellsOfRefusal(*managed)) return;
+  // The last decision's status may still be on its way, so the stored one may be older.
+  LastDecision& decided = tracked.decided;
+  if (decided.made) TakeStoredStatus(tracked);
+  StatusJob job{.managed = managed,
+                .status = decided.made ? decided.status : managed->autoscaler.status,
+                .own = std::nullopt};
+  job.status.observed_generation = managed->autoscaler.generation;
+  SetCondition({.type = kScalingActive,
+                .status = ConditionStatus::kFalse,
+                .reason = kInvalidSpec,
+                .message = {managed->refused}},
+               wall, job.status.conditions);
+  if (decided.made) decided.status = job.status;
+  marks.seen = managed;
+  marks.cared = CaredDigest(job.status, job.status.observed_generation);
+  marks.failure = FailureDigest(job.status);
+  marks.stale = false;
+  marks.offered_at = now;
+  marks.due = now;
+  deps_.statuses.Offer(marks.outbox, std::move(job), /*urgent=*/true, now);
+  deps_.own_events.Record(SubjectOf(*managed), /*warning=*/true, kInvalidSpec, managed->refused);
 }
 
 void ReportStep::SendEvents(const CycleInputs& inputs, const Decision& decision,

@@ -32,6 +32,11 @@ class ReportStep {
   void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
               MonotonicTime now) const;
 
+  // Tells in the status and by an event why an Autoscaler (CRD) is not decided, once for each
+  // version of the object. To be called at each of its slots while its spec is refused
+  // (Managed::refused), unless it is in mode shadow.
+  void Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicTime now) const;
+
   // Records the event of a status write that failed.
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
