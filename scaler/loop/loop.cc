@@ -461,7 +461,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
       const Lanes::Run run = deps_.write_lanes.For(tracked.key.ns, "scale");
       return run([this, &tracked] { WriteScale(tracked); });
     }
-    ActStep::Pretend(input, decided.decision);
+    ActStep::Pretend(inputs, input, decided.decision);
   }
   deps_.report.Report(tracked, input, WriteOutcome(), now.monotonic);
   deps_.steady.Note(tracked, now);

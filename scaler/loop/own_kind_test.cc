@@ -551,6 +551,63 @@ TEST(OwnKind, ARefusalIsToldAgainWhereItCouldNotBeWritten) {
       << "of a shadow nothing is written";
 }
 
+// A following HPA may never reach the count that is advised, as it tolerates a difference of 10 %.
+TEST(OwnKind, WhatIsAdvisedIsToldOnceAndIsNoScaling) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"mode":"Advise")");
+  world.metrics.SetExternal("queue", 25000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(100));
+    return absl::StrContains(world.Own("web"), R"("desiredReplicas":3)");
+  })) << world.Own("web");
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->stats().status_writes > 0; }));
+  const auto writes = world.scaler->stats().status_writes;
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.diary.last("web").decision.desired, 3);
+  }
+  world.metrics.SetExternal("queue", 35000);
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(100));
+    return absl::StrContains(world.Own("web"), R"("desiredReplicas":4)") &&
+           world.scaler->stats().status_writes > writes;
+  })) << world.Own("web");
+  EXPECT_EQ(world.scaler->stats().status_writes, writes + 1);
+  const std::string told = world.Own("web");
+  EXPECT_FALSE(absl::StrContains(told, "lastScaleTime")) << told;
+  EXPECT_TRUE(absl::StrContains(told, R"("reason":"ReplicasAdvised")")) << told;
+  EXPECT_TRUE(absl::StrContains(told, "replicas advised: 4")) << told;
+  EXPECT_EQ(world.Replicas("web"), 2);
+}
+
+// Every replica decides what is advised; its status is the owner's.
+TEST(OwnKind, WhoDoesNotOwnWhatIsAdvisedWritesNoStatus) {
+  class Fenced : public ChangingOwner {
+   public:
+    using ChangingOwner::ChangingOwner;
+    bool MayWrite(const AutoscalerKey& key, MonotonicTime) const override { return Owns(key); }
+  };
+  Fenced owner(/*owns=*/false);
+  LoopWorld world(Act());
+  world.ownership = &owner;
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"mode":"Advise")");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.diary.last("web").decision.desired, 4);
+  owner.Become(true);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(100));
+    return absl::StrContains(world.Own("web"), R"("desiredReplicas":)");
+  })) << world.Own("web");
+  EXPECT_EQ(world.scaler->stats().conflicts, 0);
+}
+
 TEST(OwnKind, OnSampleDecidesWhenATriggerChanged) {
   ScalerOptions options = Act();
   options.sync_period = absl::Hours(1);  // so nothing below is a regular decision

@@ -8,6 +8,7 @@
 #include "kube/client/scale.h"
 #include "scaler/math/history.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/math/recording.h"
 #include "scaler/steps/stored_status.h"
 #include "scaler/views/status_json.h"
 
@@ -207,12 +208,20 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   return write;
 }
 
-void ActStep::Pretend(const DecisionInput& input, Decision& decision) {
+void ActStep::Pretend(const CycleInputs& inputs, const DecisionInput& input, Decision& decision) {
   std::vector<ScaleEvent> ups = decision.state.scale_ups;
   std::vector<ScaleEvent> downs = decision.state.scale_downs;
   RecordScaleWrite(input, "", decision);
   decision.state.scale_ups = std::move(ups);
   decision.state.scale_downs = std::move(downs);
+  // The status of an HPA is never written: it is compared with what its own controller says.
+  if (inputs.mode != Mode::kAdvise || inputs.managed->key.kind != AutoscalerKind::kOwn) return;
+  decision.status.last_scale_time = StoredStatus(input).last_scale_time;
+  SetCondition(decision,
+               {.type = kAbleToScale,
+                .reason = "ReplicasAdvised",
+                .message = {"replicas advised: ", absl::AlphaNum(decision.desired).Piece()}});
+  decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
 }
 
 }  // namespace flyball::scaler

@@ -55,8 +55,9 @@ class ActStep {
                           absl::FunctionRef<bool()> is_current);
 
   // For modes that write no scale: makes the decision what it would be if the scale had been
-  // written. The scale events that it remembers stay those that were observed.
-  static void Pretend(const DecisionInput& input, Decision& decision);
+  // written. The scale events that it remembers stay those that were observed, and the status of
+  // what is advised tells of no scaling.
+  static void Pretend(const CycleInputs& inputs, const DecisionInput& input, Decision& decision);
 
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }

@@ -126,6 +126,11 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
   const ManagedPtr& managed = tracked.inputs.managed;
   const LastDecision& decided = tracked.decided;
   StatusMarks& marks = tracked.written.status;
+  // Every replica decides what is advised, and only its owner tells of it.
+  if (tracked.inputs.mode == Mode::kAdvise && !deps_.ownership.Owns(tracked.key)) {
+    marks.seen = nullptr;
+    return false;
+  }
   if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
   if (marks.outbox->TakeFailed()) marks.seen = nullptr;
   if (decided.unchanged && marks.seen == managed && !marks.stale) return false;
