@@ -1,12 +1,13 @@
 #include "scaler/spec/scheduled_targets.h"
 
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/quantity.h"
+#include "scaler/spec/document.h"
 
 namespace flyball::scaler {
 namespace {
@@ -32,14 +33,22 @@ std::string MetricProblem(const ScheduledTarget& target, const MetricSpec& metri
   return quantity.ok() && quantity->MilliValue() > 0 ? "" : "must be a quantity above 0";
 }
 
+// What a trigger takes for its target (triggers/parts/metric_value.h), which it rounds to
+// thousandths.
+constexpr double kLeastTarget = 0.0005;
+constexpr double kMostTarget = 9.0e15;
+
 std::string TriggerProblem(const ScheduledTarget& target, const TriggerSpec& trigger) {
   if (TargetKeyOf(trigger.type).empty()) {
     return absl::StrCat("a trigger of type ", trigger.type, " has no target in the spec");
   }
+  const absl::string_view text = absl::StripAsciiWhitespace(target.amount);
   double number = 0;
-  return absl::SimpleAtod(target.amount, &number) && std::isfinite(number) && number > 0
-             ? ""
-             : "must be a number above 0";
+  if (!IsJsonNumber(text) || !absl::SimpleAtod(text, &number) || !(number > 0)) {
+    return "must be a number above 0, as JSON writes it";
+  }
+  if (number < kLeastTarget) return "must be at least 0.001";
+  return number <= kMostTarget ? "" : "is too large";
 }
 
 void SetTarget(const ScheduledTarget& target, MetricTarget& out) {

@@ -258,6 +258,13 @@ TEST(ScheduledTargetsTest, OfATriggerItIsTheMetadatasTarget) {
   EXPECT_EQ(TargetProblem({.name = "rate", .amount = "2.5"}, {}, triggers), "");
   EXPECT_THAT(TargetProblem({.name = "rate", .amount = "0"}, {}, triggers), HasSubstr("above 0"));
   EXPECT_THAT(TargetProblem({.name = "day", .amount = "3"}, {}, triggers), HasSubstr("no target"));
+  for (const char* good : {" 3 ", "1e3", "0.001", "9e15"}) {
+    EXPECT_EQ(TargetProblem({.name = "rate", .amount = good}, {}, triggers), "") << good;
+  }
+  // The trigger would not take them, and would be unknown while the schedule is open.
+  for (const char* bad : {"", ".5", "+5", "05", "5.", "0x10", "inf", "-1", "0.0001", "1e300"}) {
+    EXPECT_NE(TargetProblem({.name = "rate", .amount = bad}, {}, triggers), "") << bad;
+  }
   std::vector<MetricSpec> none;
   SetTargets({{.name = "rate", .amount = "2.5"}}, none, triggers);
   EXPECT_EQ(triggers[0].metadata["threshold"], "2.5");

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "scaler/spec/scheduled_targets.h"
+
 namespace flyball::scaler {
 namespace {
 
@@ -138,6 +140,24 @@ TEST(MetadataTest, TargetsAreAboveZero) {
   EXPECT_EQ(metadata.status().message(), R"(triggers[0].metadata.b: must be greater than 0; )"
                                          R"(triggers[0].metadata.c: expected a number, got "x"; )"
                                          R"(triggers[0].metadata.d: is required)");
+}
+
+// A schedule's target that the trigger would refuse would make it unknown while that is open.
+TEST(MetadataTest, TargetsAreThoseThatASchedulesMayBe) {
+  const OfKind target(Key(KeyKind::kTarget, kRequired));
+  std::vector<TriggerSpec> triggers(1);
+  triggers[0].type = "prometheus";
+  triggers[0].name = "t";
+  for (const char* text :
+       {"2.5", " 7 ", "1e3", "0.001", "0.0006", "0.0004", "0",    "-1",     "",      " ",
+        "x",   ".5",  "5.",  "05",    "+5",     "inf",    "9e15", "9.1e15", "1e300", "1e999"}) {
+    const TriggerSpec spec = Spec({{"a", text}});
+    Metadata metadata(spec, 0, target.keys());
+    metadata.Target("a");
+    EXPECT_EQ(metadata.status().ok(),
+              TargetProblem({.name = "t", .amount = text}, {}, triggers).empty())
+        << text;
+  }
 }
 
 TEST(MetadataTest, OneOfTheWordsOrWhatCountsWithoutOne) {
