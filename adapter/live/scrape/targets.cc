@@ -1,5 +1,6 @@
 #include "adapter/live/scrape/targets.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -95,6 +96,14 @@ absl::Status CheckAddress(const LabelSet& labels) {
   return absl::OkStatus();
 }
 
+// The one of `targets` that has the same page; nullptr: none.
+Target* WithPageOf(const Target& target, absl::Span<Target> targets) {
+  const auto same = std::find_if(targets.begin(), targets.end(), [&](const Target& one) {
+    return one.origin == target.origin && one.path == target.path;
+  });
+  return same == targets.end() ? nullptr : &*same;
+}
+
 absl::Status CheckLengths(const LabelSet& labels) {
   for (const auto& [name, value] : labels) {
     if (value.size() <= kMaxTargetLabelBytes) continue;
@@ -182,11 +191,24 @@ Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups) {
     targets.left_out += group.left_out;
     const LabelSet of_group =
         job.asked_for_by_pods ? LabelsForRules(job, group.labels) : group.labels;
+    const size_t first = targets.active.size();
     for (const LabelSet& labels : group.targets) {
-      auto target = MakeTarget(job, DiscoveredLabels(job, labels, of_group));
+      LabelSet discovered = DiscoveredLabels(job, labels, of_group);
+      const std::string address(LabelValue(discovered, "__address__"));
+      auto target = MakeTarget(job, std::move(discovered));
       if (!target.ok()) {
         const bool dropped = absl::IsNotFound(target.status());
         targets.refused.push_back({dropped ? "" : std::string(target.status().message())});
+        continue;
+      }
+      // An annotated port takes the place of the port of each container of its pod, and these
+      // targets differ only in the label `container`: every sum would count the page once for each.
+      // It belongs to the container that declares the port, or else to the first one.
+      Target* const same = job.asked_for_by_pods
+                               ? WithPageOf(*target, absl::MakeSpan(targets.active).subspan(first))
+                               : nullptr;
+      if (same != nullptr) {
+        if (address == LabelValue(target->labels, "__address__")) *same = *std::move(target);
       } else if (hashes.insert(target->hash).second) {
         targets.active.push_back(*std::move(target));
       }

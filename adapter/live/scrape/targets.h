@@ -30,7 +30,8 @@ struct RefusedTarget {
 };
 
 struct Targets {
-  std::vector<Target> active;  // each once, in the order of the groups
+  // Each once, in the order of the groups; of an annotated pod each page once.
+  std::vector<Target> active;
   std::vector<RefusedTarget> refused;
   size_t left_out = 0;      // targets that were not even made: one pod may not have so many
   bool over_limit = false;  // there are more than target_limit: each scrape is to fail

@@ -100,6 +100,25 @@ TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
                                                        {"pod", "web-1"}}));
 }
 
+TEST(TargetsTest, AnAnnotatedPortIsScrapedOnceHoweverManyContainersThereAre) {
+  const std::string prefix = "__meta_kubernetes_pod_";
+  const auto container_at = [&](const std::string& port) {
+    TargetGroup group;
+    group.labels = {{prefix + "annotation_prometheus_io_port", port},
+                    {prefix + "annotation_prometheus_io_scrape", "true"}};
+    const std::string name = prefix + "container_name";
+    group.targets = {{{"__address__", "10.0.0.1:15090"}, {name, "istio-proxy"}},
+                     {{"__address__", "10.0.0.1:8080"}, {name, "app"}},
+                     {{"__address__", "10.0.0.1"}, {name, "init"}}};
+    const Targets targets = MakeTargets(AnnotatedPods(absl::Seconds(1)), {&group, 1});
+    EXPECT_EQ(targets.active.size(), 1u);
+    EXPECT_EQ(targets.active.at(0).origin, "http://10.0.0.1:" + port);
+    return std::string(promql::LabelValue(targets.active.at(0).sample_labels, "container"));
+  };
+  EXPECT_EQ(container_at("8080"), "app");
+  EXPECT_EQ(container_at("15020"), "istio-proxy");  // nobody's: the first
+}
+
 TEST(TargetsTest, OfAnnotatedPodsOnlyTheLabelsThatRulesReadAreCopied) {
   const Job job = AnnotatedPods(absl::Seconds(1));
   const LabelSet needed = {{"__meta_kubernetes_namespace", "shop"},
