@@ -1,9 +1,12 @@
 #include "rules/used_series.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "promql/parser.h"
 #include "promql/selectors.h"
@@ -14,11 +17,53 @@ namespace flyball::rules {
 namespace {
 
 using promql::Matcher;
-using Selectors = std::vector<std::vector<Matcher>>;
+using Selector = std::vector<Matcher>;
 
 // Stands for <<.Series>>. A name of its own is one that the series query finds; within a longer
 // name it stands for anything, as in <<.Series>>_count.
 constexpr absl::string_view kSeries = "flyball:series";
+// Stands for <<.LabelMatchers>>.
+constexpr absl::string_view kMatched = "flyball_label";
+
+Selector NamesOf(const Selector& matchers) {
+  Selector names;
+  for (const Matcher& matcher : matchers) {
+    if (matcher.label() == "__name__") names.push_back(matcher);
+  }
+  return names;
+}
+
+// What the queries of a rule can read of the series that its series query finds. The API lists a
+// metric by these, but the query that answers asks for all series of that name, so that the other
+// conditions of the series query must hide no values. The one that a series has a namespace may
+// stay: each request names one.
+struct OfSeries {
+  Selector requested;  // with the matchers of a request
+  Selector named;      // without them
+};
+
+OfSeries ReadOf(const Selector& series_query, const CompiledRule& rule) {
+  OfSeries read = {.requested = NamesOf(series_query), .named = NamesOf(series_query)};
+  if (!rule.namespaced) return read;
+  const std::string ns = rule.mapping.NamespaceLabel();
+  for (const Matcher& matcher : series_query) {
+    const bool is_there = matcher.op() == Matcher::Op::kNotEqual && matcher.value().empty();
+    if (is_there && matcher.label() == ns) read.requested.push_back(matcher);
+  }
+  return read;
+}
+
+struct Used {
+  std::vector<Selector> selectors;  // each once
+  absl::flat_hash_set<std::string> texts;
+};
+
+// False: it is any series.
+bool Add(const Selector& selector, Used& used) {
+  if (selector.empty()) return false;
+  if (used.texts.insert(promql::SelectorText(selector)).second) used.selectors.push_back(selector);
+  return true;
+}
 
 // The matcher of the series name, in which the mark stands for any text.
 absl::StatusOr<Matcher> WithoutMark(const Matcher& name) {
@@ -32,11 +77,16 @@ absl::StatusOr<Matcher> WithoutMark(const Matcher& name) {
 }
 
 // False: the selector may read any series.
-bool AddNames(const promql::Selector& selector, Selectors& used) {
-  std::vector<Matcher> names;
+bool AddNames(const promql::Selector& selector, const OfSeries& series, Used& used) {
+  const bool as_requested =
+      std::any_of(selector.matchers.begin(), selector.matchers.end(),
+                  [](const Matcher& matcher) { return matcher.label() == kMatched; });
+  Selector names;
   for (const Matcher& matcher : selector.matchers) {
     if (matcher.label() != "__name__") continue;
-    if (matcher.op() == Matcher::Op::kEqual && matcher.value() == kSeries) return true;
+    if (matcher.op() == Matcher::Op::kEqual && matcher.value() == kSeries) {
+      return Add(as_requested ? series.requested : series.named, used);
+    }
     // What such a name excludes depends on the series.
     const bool excludes =
         matcher.op() == Matcher::Op::kNotEqual || matcher.op() == Matcher::Op::kNotRegex;
@@ -45,51 +95,51 @@ bool AddNames(const promql::Selector& selector, Selectors& used) {
     if (!name.ok()) return false;
     names.push_back(*std::move(name));
   }
-  if (names.empty()) return false;
-  used.push_back(std::move(names));
-  return true;
+  return Add(names, used);
 }
 
-bool AddQuery(const QueryTemplate& query, Selectors& used) {
+bool AddQuery(const QueryTemplate& query, const OfSeries& series, Used& used) {
   if (query.text().empty()) return true;
   if (!OnlyFillsIn(query.tree())) return false;
   const auto text = query.Execute(QueryData{.series = std::string(kSeries),
-                                            .label_matchers = "flyball_label=\"x\"",
+                                            .label_matchers = absl::StrCat(kMatched, "=\"x\""),
                                             .label_values_by_name = {},
-                                            .group_by_slice = {"flyball_label"}});
+                                            .group_by_slice = {std::string(kMatched)}});
   if (!text.ok()) return false;
   const auto expr = promql::Parse(*text);
   if (!expr.ok()) return false;
   bool shown = true;
-  promql::ForEachSelector(
-      **expr, [&](const promql::Selector& selector) { shown = AddNames(selector, used) && shown; });
+  promql::ForEachSelector(**expr, [&](const promql::Selector& selector) {
+    shown = AddNames(selector, series, used) && shown;
+  });
   return shown;
 }
 
-bool AddRules(const std::vector<std::shared_ptr<const CompiledRule>>& rules, Selectors& used) {
+bool AddRules(const std::vector<std::shared_ptr<const CompiledRule>>& rules, Used& used) {
   for (const auto& rule : rules) {
-    auto series = promql::ParseSeriesSelector(rule->series_query);
+    const auto series = promql::ParseSeriesSelector(rule->series_query);
     if (!series.ok()) return false;
-    used.push_back(std::move(series->matchers));
-    if (!AddQuery(rule->query, used)) return false;
+    const OfSeries read = ReadOf(series->matchers, *rule);
+    // For the list of metrics, even if the query reads others.
+    if (!Add(read.requested, used) || !AddQuery(rule->query, read, used)) return false;
   }
   return true;
 }
 
-bool AddResource(const CompiledResourceRule& rule, Selectors& used) {
-  return AddQuery(rule.container_query, used) && AddQuery(rule.node_query, used);
+bool AddResource(const CompiledResourceRule& rule, Used& used) {
+  return AddQuery(rule.container_query, {}, used) && AddQuery(rule.node_query, {}, used);
 }
 
 }  // namespace
 
-std::optional<Selectors> UsedSeries(const CompiledRules& rules) {
-  Selectors used;
+std::optional<std::vector<Selector>> UsedSeries(const CompiledRules& rules) {
+  Used used;
   if (!AddRules(rules.custom, used) || !AddRules(rules.external, used)) return std::nullopt;
   if (rules.resource &&
       !(AddResource(*rules.resource->cpu, used) && AddResource(*rules.resource->memory, used))) {
     return std::nullopt;
   }
-  return used;
+  return std::move(used.selectors);
 }
 
 }  // namespace flyball::rules

@@ -12,10 +12,12 @@
 
 namespace flyball::rules {
 
-// The series that any of the selectors matches. nullopt: the rules may read any series, for one of
-// them does not show what it reads, as with control flow in its template, or reads series without
-// saying their name. Of selectors in metric queries the name alone counts: what else they ask for
-// is for each request to say.
+// The series that any of the selectors matches, each selector once. nullopt: the rules may read any
+// series, for one of them does not show what it reads, as with control flow in its template, or
+// reads series without saying their name. Of selectors in metric queries the name alone counts:
+// what else they ask for is for each request to say. Of series queries, which metrics are listed by
+// but not read by, it is the name as well, and where the request's matchers name the namespace,
+// `!=""` of its label.
 std::optional<std::vector<std::vector<promql::Matcher>>> UsedSeries(const CompiledRules& rules);
 
 }  // namespace flyball::rules

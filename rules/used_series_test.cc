@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -11,14 +12,24 @@ namespace flyball::rules {
 namespace {
 
 // The rules of a file with one rule of that series query and metrics query.
-std::shared_ptr<const CompiledRules> RuleOf(const std::string& series, const std::string& query) {
-  const CompileResult result = CompileRules("rules:\n- seriesQuery: '" + series +
+std::shared_ptr<const CompiledRules> RuleOf(const std::string& series, const std::string& query,
+                                            const std::string& list = "rules") {
+  const CompileResult result = CompileRules(list + ":\n- seriesQuery: '" + series +
                                                 "'\n  resources: {template: <<.Resource>>}\n"
                                                 "  metricsQuery: '" +
                                                 query + "'\n",
                                             "config.yaml");
   EXPECT_NE(result.rules, nullptr) << result.findings.at(0).ToString();
   return result.rules;
+}
+
+// Whether the rules use the series with these labels.
+bool Uses(const CompiledRules& rules, const promql::LabelSet& labels) {
+  const auto used = UsedSeries(rules);
+  if (!used) return true;
+  return std::any_of(used->begin(), used->end(), [&](const auto& selector) {
+    return promql::MatchesAll(promql::Labels(labels), selector);
+  });
 }
 
 // Which of some series the rules use; {"any"}: they may use any.
@@ -46,6 +57,36 @@ TEST(UsedSeries, AreThoseOfTheSeriesQueryAndOfSelectorsInTheQuery) {
             Names({"quota", "b_total", "b_count"}));
 }
 
+// The API lists a metric where the series query finds a series, and then asks for all that have the
+// name.
+TEST(UsedSeries, WhatElseTheSeriesQueryAsksForHidesNoValues) {
+  const std::string query = "sum(<<.Series>>{<<.LabelMatchers>>})";
+  const promql::LabelSet failed = {{"__name__", "a_total"}, {"code", "500"}, {"namespace", "web"}};
+  const promql::LabelSet of_nobody = {{"__name__", "a_total"}, {"code", "200"}};
+  const auto custom = RuleOf("a_total{namespace!=\"\",pod!=\"\",code=\"200\"}", query);
+  EXPECT_TRUE(Uses(*custom, failed));
+  EXPECT_EQ(UsedSeries(*custom)->size(), 1u);
+  EXPECT_FALSE(Uses(*custom, of_nobody));
+  EXPECT_FALSE(Uses(*custom, {{"__name__", "b_total"}, {"code", "200"}, {"namespace", "web"}}));
+
+  const auto external = RuleOf("a_total{code=\"200\"}", query, "externalRules");
+  EXPECT_TRUE(Uses(*external, failed));
+  EXPECT_TRUE(Uses(*external, of_nobody));
+}
+
+// Each request names its namespace, unless the query leaves that out.
+TEST(UsedSeries, OutsideOfNamespacesAreThoseThatAQueryCanRead) {
+  const std::string series = "a_total{namespace!=\"\"}";
+  const promql::LabelSet of_nobody = {{"__name__", "a_total"}};
+  EXPECT_FALSE(Uses(*RuleOf(series, "sum(<<.Series>>{<<.LabelMatchers>>})"), of_nobody));
+  EXPECT_TRUE(Uses(*RuleOf(series, "sum(<<.Series>>) by (<<.GroupBy>>)"), of_nobody));
+  EXPECT_TRUE(Uses(*RuleOf(series, "<<.Series>>{<<.LabelMatchers>>} / scalar(sum(<<.Series>>))"),
+                   of_nobody));
+  EXPECT_FALSE(
+      Uses(*RuleOf("{namespace!=\"\",__name__!~\"b_.*\"}", "sum(<<.Series>>{<<.LabelMatchers>>})"),
+           of_nobody));
+}
+
 TEST(UsedSeries, AnotherEndingOfTheSeriesNameIsAnyNameWithThatEnding) {
   EXPECT_EQ(Used(*RuleOf("quota", "<<.Series>>_count{<<.LabelMatchers>>}")),
             Names({"quota", "a_count", "b_count"}));
@@ -55,6 +96,8 @@ TEST(UsedSeries, AnotherEndingOfTheSeriesNameIsAnyNameWithThatEnding) {
 
 TEST(UsedSeries, AreAnyWhereTheRuleDoesNotShowThem) {
   EXPECT_EQ(Used(*RuleOf("quota", "sum({<<.LabelMatchers>>})")), Names({"any"}));
+  EXPECT_EQ(Used(*RuleOf("{code=\"200\"}", "sum(<<.Series>>{<<.LabelMatchers>>})")),
+            Names({"any"}));
   EXPECT_EQ(Used(*RuleOf("quota", "{__name__!=\"<<.Series>>\",<<.LabelMatchers>>}")),
             Names({"any"}));
   EXPECT_EQ(Used(*RuleOf("quota", "<<if .Series>>a_total<<else>>b_total<<end>>")), Names({"any"}));
