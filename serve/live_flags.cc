@@ -34,7 +34,8 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.Duration("live-retention", f.retention, "how long samples are kept");
   flags.Duration(
       "live-out-of-order-window", f.out_of_order,
-      "a sample is refused that is older than the newest one of its series by more than this");
+      "a sample that was sent is refused if it is older than the newest one of its series by more "
+      "than this; a scraped one, if it is older at all");
   flags.Int("live-max-series", f.max_series,
             "most series that are kept; when there are as many, new ones are refused");
   flags.Int(

@@ -7,12 +7,17 @@
 namespace flyball::live {
 namespace {
 
+// Nothing overtakes a scrape of the same target. A stamp before the last one is that of a clock
+// which was set back, and a counter's sample between earlier ones would look like a restart. So
+// none is accepted, as by Prometheus.
+constexpr int64_t kWindowMs = 0;
+
 class Opened : public scrape::OpenSeries {
  public:
   Opened(Store& store, SeriesHandle handle) : store_(store), handle_(std::move(handle)) {}
 
   absl::Status Append(int64_t time_ms, double value, int64_t now_ms) override {
-    return store_.Append(handle_, {.time_ms = time_ms, .value = value}, now_ms);
+    return store_.Append(handle_, {.time_ms = time_ms, .value = value}, now_ms, kWindowMs);
   }
 
  private:

@@ -136,7 +136,8 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
   return handle;
 }
 
-absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
+absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now_ms,
+                           int64_t window_ms) {
   // Times are checked for series that are not kept as well, so that a sender gets the same errors.
   if (Earlier(sample.time_ms, options_.max_ahead_ms) > now_ms) {
     return absl::OutOfRangeError(absl::StrCat("out of bounds: ", sample.time_ms - now_ms,
@@ -155,8 +156,7 @@ absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now
   StoredSeries& series = *handle.series_;
   sample.value = Normalized(sample.value);
   Watches to_tell;
-  const StoredSeries::Added added =
-      series.Add(sample, options_.out_of_order_ms, MaxBytesOfSeries(), to_tell);
+  const StoredSeries::Added added = series.Add(sample, window_ms, MaxBytesOfSeries(), to_tell);
   if (added.forgotten != 0) forgotten_.fetch_add(added.forgotten, std::memory_order_relaxed);
   if (added.grown_by != 0) bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
   for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();

@@ -67,7 +67,11 @@ class Store final : public promql::SeriesReader {
   //                   than the retention, or too far ahead of now; the last two of series too that
   //                   are not kept
   //   kNotFound       the series has been dropped, or it may be kept now: open it again
-  absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms);
+  absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
+    return Append(handle, sample, now_ms, options_.out_of_order_ms);
+  }
+  // The same with a window of the caller's own.
+  absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms, int64_t window_ms);
 
   // Both at once. Errors as of both, without kNotFound.
   absl::Status Append(const promql::Labels& labels, Point sample, int64_t now_ms);

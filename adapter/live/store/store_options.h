@@ -17,7 +17,8 @@ struct StoreOptions {
   // A sample that is older than the newest one of its series is accepted up to this difference.
   // Prometheus accepts none by default. This store has senders that Prometheus has not: collectors
   // whose parallel batches overtake each other and are retried, so that samples are late by
-  // seconds. Ten seconds let those in and are less than the windows over which scalers read.
+  // seconds. Ten seconds let those in and are less than the windows over which scalers read. Of
+  // scraped samples (ScrapedSamples) each has to be newer.
   int64_t out_of_order_ms = 10'000;
   // A sample that is later than now by more than this is refused, as by Prometheus.
   int64_t max_ahead_ms = 10 * 60'000;
