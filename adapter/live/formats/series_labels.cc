@@ -39,8 +39,10 @@ class SeriesLabelsVisitor {
   void OnName(absl::string_view name) { Add(kName, Unescape(name, true, out_.scratch_)); }
 
   void OnLabel(absl::string_view name, absl::string_view value) {
-    if (value.empty() || TooMany()) return;
+    if (TooMany()) return;
+    if (value.empty() && out_.empty_names_.size() == kMaxSentLabels) return;
     const absl::string_view plain_name = Unescape(name, true, out_.scratch_);
+    if (value.empty()) return out_.empty_names_.push_back(plain_name);
     Add(plain_name, Value(plain_name, Unescape(value, true, out_.scratch_)));
   }
 
@@ -71,6 +73,7 @@ absl::string_view SeriesLabels::Own(absl::string_view text) {
 absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool canonical_bounds,
                                 size_t most) {
   labels_.clear();
+  empty_names_.clear();
   scratch_.clear();
   if (series.size() > kMaxSeriesText) return SeriesTextTooLong();
   const absl::string_view bound_label = canonical_bounds ? BoundLabel(type) : "";

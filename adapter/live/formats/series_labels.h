@@ -33,11 +33,15 @@ class SeriesLabels {
 
   const std::vector<LabelView>& labels() const { return labels_; }
 
+  // The names of the labels with an empty value, unsorted; of more than kMaxSentLabels the first.
+  const std::vector<absl::string_view>& empty_names() const { return empty_names_; }
+
  private:
   friend class SeriesLabelsVisitor;
   absl::string_view Own(absl::string_view text);
 
   std::vector<LabelView> labels_;
+  std::vector<absl::string_view> empty_names_;
   std::string scratch_;  // unescaped text; reserved before it is pointed into
 };
 

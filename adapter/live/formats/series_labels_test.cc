@@ -30,6 +30,19 @@ TEST(SeriesLabels, AreSortedUnescapedAndNotEmpty) {
   EXPECT_EQ(Labels("{\"a.b\",Z=\"1\",\"l.\\\"x\"=\"2\"}"), "Z=1,__name__=a.b,l.\"x=2");
 }
 
+TEST(SeriesLabels, KnowsTheNamesOfThoseThatAreEmpty) {
+  SeriesLabels labels;
+  ASSERT_TRUE(labels.Read("up{b=\"\",a=\"1\",\"c\\\\\"=\"\"}", MetricType::kGauge, false).ok());
+  EXPECT_THAT(labels.empty_names(), testing::ElementsAre("b", "c\\"));
+  ASSERT_TRUE(labels.Read("up", MetricType::kGauge, false).ok());
+  EXPECT_THAT(labels.empty_names(), testing::IsEmpty());
+
+  std::string many = "up{";
+  for (size_t i = 0; i < 2 * kMaxSentLabels; ++i) absl::StrAppend(&many, "l", i, "=\"\",");
+  ASSERT_TRUE(labels.Read(many + "}", MetricType::kGauge, false).ok());
+  EXPECT_EQ(labels.empty_names().size(), kMaxSentLabels);
+}
+
 TEST(SeriesLabels, BoundsBecomeCanonicalWhereTheTypeHasThem) {
   const std::string bucket = "a_bucket{le=\"1\",quantile=\"1\"}";
   EXPECT_EQ(Labels(bucket, MetricType::kHistogram, true), "__name__=a_bucket,le=1.0,quantile=1");

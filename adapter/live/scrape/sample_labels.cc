@@ -30,11 +30,17 @@ absl::string_view MetricOf(const std::vector<formats::LabelView>& labels) {
 }  // namespace
 
 // A label of the page that has the name of a target's is renamed, or stays if labels are honored.
-void SampleLabels::AddTargetLabels(relabel::LabelEditor& editor) const {
+// Then an empty one stays away, too: pages that speak for others, as /federate does, so say that a
+// series has no such label.
+void SampleLabels::AddTargetLabels(const formats::SeriesLabels& page,
+                                   relabel::LabelEditor& editor) const {
+  const std::vector<absl::string_view>& empty = page.empty_names();
   LabelSet renamed;
   for (const auto& [name, value] : target_) {
     const absl::string_view exposed = editor.Get(name);
-    if (job_->honor_labels && !exposed.empty()) continue;
+    const bool is_there =
+        !exposed.empty() || std::find(empty.begin(), empty.end(), name) != empty.end();
+    if (job_->honor_labels && is_there) continue;
     if (!exposed.empty()) renamed.emplace_back(name, std::string(exposed));
     editor.Set(name, value);
   }
@@ -111,7 +117,7 @@ absl::StatusOr<LabelSet> SampleLabels::Of(absl::string_view series,
     exposed.emplace_back(std::string(label.name), std::string(label.value));
   }
   relabel::LabelEditor editor(std::move(exposed));
-  AddTargetLabels(editor);
+  AddTargetLabels(reader, editor);
   if (!relabel::Apply(job_->metric_relabel_rules, editor)) return LabelSet();
   LabelSet labels = editor.Take();
   if (labels.empty()) return labels;

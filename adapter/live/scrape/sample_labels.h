@@ -32,7 +32,7 @@ class SampleLabels {
  private:
   absl::Status Read(absl::string_view series, formats::MetricType type,
                     formats::SeriesLabels& reader) const;
-  void AddTargetLabels(relabel::LabelEditor& editor) const;
+  void AddTargetLabels(const formats::SeriesLabels& page, relabel::LabelEditor& editor) const;
   absl::Status Check(const promql::LabelSet& labels) const;
   absl::Status CheckLengths(absl::string_view name, absl::string_view value,
                             absl::string_view metric) const;

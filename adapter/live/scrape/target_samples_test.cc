@@ -114,6 +114,18 @@ TEST_F(TargetSamplesTest, LabelsOfThePageStayIfHonored) {
   EXPECT_THAT(store_.Names(), ElementsAre("a{instance=i,job=mine}"));
 }
 
+// As /federate and Pushgateways write `instance=""`.
+TEST_F(TargetSamplesTest, AnEmptyLabelOfThePageKeepsTheTargetsAwayWhereLabelsAreHonored) {
+  const std::string page = "a{instance=\"\",job=\"mine\"} 1\n";
+  Start("  honor_labels: true\n", {{"instance", "i"}, {"job", "web"}});
+  Take(page, 1000);
+  EXPECT_THAT(store_.Names(), ElementsAre("a{job=mine}"));
+  Start("", {{"instance", "i"}, {"job", "web"}});
+  Take(page, 2000);
+  EXPECT_THAT(store_.Names(),
+              ElementsAre("a{exported_job=mine,instance=i,job=web}", "a{job=mine}"));
+}
+
 TEST_F(TargetSamplesTest, RulesDropAndRewriteSamples) {
   Start(
       "  metric_relabel_configs:\n"
