@@ -118,6 +118,10 @@ promql::EvalOptions EvalOptionsFrom(const LiveFlags& f) {
   return options;
 }
 
+bool CanonicalBoundsFrom(const LiveFlags& f) {
+  return EvalOptionsFrom(f).dialect != promql::Dialect::k2;
+}
+
 adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f) {
   return {.eval = EvalOptionsFrom(f),
           .window = {.kept = nullptr,

@@ -60,6 +60,8 @@ absl::Status CheckLiveFlags(const LiveFlags& f);
 // Of flags that CheckLiveFlags has accepted.
 live::StoreOptions StoreOptionsFrom(const LiveFlags& f);
 promql::EvalOptions EvalOptionsFrom(const LiveFlags& f);
+// Whether bounds in the labels of text pages become canonical, as since Prometheus 3.
+bool CanonicalBoundsFrom(const LiveFlags& f);
 // Without the time since when samples are known.
 adapter::LiveOptions LiveOptionsFrom(const LiveFlags& f);
 live::PushLimits PushLimitsFrom(const LiveFlags& f);

@@ -91,7 +91,7 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
       deps_(std::move(deps)),
       store_(StoreOptionsFrom(flags)),
       live_(store_, deps_.clock, LiveOptionsFrom(flags)),
-      ingest_(store_),
+      ingest_(store_, live::Ingest::kKnownSeries, CanonicalBoundsFrom(flags)),
       push_pages_(ingest_, push_room_, deps_.clock, PushLimitsFrom(flags)),
       otlp_(ingest_, OtlpOptionsFrom(flags)),
       otlp_pages_(otlp_, push_room_, deps_.clock,
@@ -194,7 +194,10 @@ absl::Status LiveSource::Scrape(const scrape::Config& config) {
     scraping = scraping_.get();
   }
   // Stop takes it away only after the last call.
-  return scraping == nullptr ? absl::OkStatus() : scraping->Apply(config);
+  if (scraping == nullptr) return absl::OkStatus();
+  scrape::Config of_dialect = config;
+  for (scrape::Job& job : of_dialect.jobs) job.canonical_bounds = CanonicalBoundsFrom(flags_);
+  return scraping->Apply(of_dialect);
 }
 
 std::unique_ptr<Scraping> LiveSource::MakeScraping() {

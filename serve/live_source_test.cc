@@ -352,6 +352,19 @@ TEST_F(LiveSourceTest, WithoutPushOnlyQueriesAreTaken) {
   EXPECT_TRUE(has(*source, "/api/v1/query"));
 }
 
+TEST_F(LiveSourceTest, BoundsAreCanonicalAsTheDialectHasThem) {
+  flags_.keep = {"d_bucket"};
+  const auto buckets_with = [this](const std::string& dialect, const std::string& bound) {
+    flags_.dialect = dialect;
+    const auto source = MakeOrDie();
+    EXPECT_EQ(Push(*source, "# TYPE d histogram\nd_bucket{le=\"1\"} 5\n"), 204);
+    return Ask(*source, "d_bucket{le=\"" + bound + "\"}").size();
+  };
+  EXPECT_EQ(buckets_with("3", "1.0"), 1u);
+  EXPECT_EQ(buckets_with("2", "1.0"), 0u);
+  EXPECT_EQ(buckets_with("2", "1"), 1u);
+}
+
 TEST_F(LiveSourceTest, TellsWhatPagesSayOfMetrics) {
   const auto source = MakeOrDie();
   EXPECT_EQ(Push(*source, "# HELP jobs_waiting Jobs.\n# TYPE jobs_waiting gauge\njobs_waiting 3\n"),

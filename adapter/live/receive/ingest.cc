@@ -133,7 +133,7 @@ class Ingest::PageTaker : public formats::ScrapeSink {
       : ingest_(ingest), now_ms_(now_ms), received_(received) {}
 
   void OnSample(const formats::ScrapedSample& sample) override {
-    const absl::Status status = labels_.Read(sample.series, sample.type, /*canonical_bounds=*/true);
+    const absl::Status status = labels_.Read(sample.series, sample.type, ingest_.canonical_bounds_);
     if (absl::IsOutOfRange(status)) ingest_.CountRefusedLabels();
     if (!status.ok()) return Refuse(status, 1, received_);
     const Point point = {sample.time_ms.value_or(now_ms_), sample.value};

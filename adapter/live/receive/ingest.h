@@ -43,9 +43,11 @@ class Ingest {
   static constexpr size_t kKnownSeries = 200'000;
   static constexpr size_t kMaxKnownBytes = 1024;
 
-  // The store outlives it.
-  explicit Ingest(Store& store, size_t known_series = kKnownSeries)
-      : store_(store), known_per_stripe_((known_series + kStripes - 1) / kStripes) {}
+  // The store outlives it. `canonical_bounds` of text pages: as of formats::SeriesLabels.
+  explicit Ingest(Store& store, size_t known_series = kKnownSeries, bool canonical_bounds = true)
+      : store_(store),
+        canonical_bounds_(canonical_bounds),
+        known_per_stripe_((known_series + kStripes - 1) / kStripes) {}
 
   // A request of remote write, uncompressed. kInvalidArgument: it is none; what came before the
   // fault has been taken.
@@ -93,6 +95,7 @@ class Ingest {
   void TakeSeries(const formats::WrittenSeries& series, int64_t now_ms, Received& received);
 
   Store& store_;
+  const bool canonical_bounds_;
   const size_t known_per_stripe_;
   Striped<KnownSeries, kStripes> known_;
   Totals totals_;

@@ -82,6 +82,8 @@ struct Job {
   std::vector<std::pair<std::string, std::vector<std::string>>> params;  // each name once
   bool honor_labels = false, honor_timestamps = true, track_timestamps_staleness = false;
   bool enable_compression = true, extra_scrape_metrics = false, legacy_names = false;
+  // As of formats::SeriesLabels. No field of the file: Prometheus 3 does so, 2 did not.
+  bool canonical_bounds = true;
   Limits limits;
   HttpConfig http;
   std::vector<TargetGroup> static_groups;

@@ -13,8 +13,6 @@ using promql::LabelSet;
 
 namespace {
 
-constexpr bool kCanonicalBounds = true;
-
 absl::Status OverLimit(absl::string_view what, uint64_t limit, absl::string_view metric) {
   return absl::ResourceExhaustedError(absl::StrCat(
       what, " is over its limit of ", limit, ": a series of ", go::Quote(metric.substr(0, 100))));
@@ -92,7 +90,7 @@ absl::Status SampleLabels::Read(absl::string_view series, formats::MetricType ty
   const uint64_t limit = job_->limits.labels;
   const bool counts = all_stay && limit > 0 && limit <= formats::kMaxSentLabels;
   const absl::Status status =
-      reader.Read(series, type, kCanonicalBounds, counts ? limit : formats::kMaxSentLabels);
+      reader.Read(series, type, job_->canonical_bounds, counts ? limit : formats::kMaxSentLabels);
   if (absl::IsOutOfRange(status)) {
     const bool too_many = reader.labels().size() > limit;
     return counts && too_many ? OverLimit("label_limit", limit, MetricOf(reader.labels()))

@@ -126,6 +126,17 @@ TEST_F(TargetSamplesTest, AnEmptyLabelOfThePageKeepsTheTargetsAwayWhereLabelsAre
               ElementsAre("a{exported_job=mine,instance=i,job=web}", "a{job=mine}"));
 }
 
+TEST_F(TargetSamplesTest, BoundsAreCanonicalOrAsThePageHasThem) {
+  Job job = JobOf("");
+  const std::string page = "# TYPE d histogram\nd_bucket{le=\"1\"} 5\n";
+  for (const bool canonical : {true, false}) {
+    job.canonical_bounds = canonical;
+    samples_.emplace(std::make_shared<const Job>(job), promql::LabelSet(), store_, TargetBudgets());
+    Take(page, 1000);
+  }
+  EXPECT_THAT(store_.Names(), ElementsAre("d_bucket{le=1.0}", "d_bucket{le=1}"));
+}
+
 TEST_F(TargetSamplesTest, RulesDropAndRewriteSamples) {
   Start(
       "  metric_relabel_configs:\n"
