@@ -104,17 +104,30 @@ size_t Store::MaxBytesOfSeries() const {
   return most / std::max<size_t>(index_.size(), 1);
 }
 
+bool Store::IsToClaim(const StoredSeries& series, Sender sender) {
+  return series.sender() == Sender::kUnclaimed && sender != Sender::kUnclaimed;
+}
+
+void Store::SetSender(StoredSeries& series, Sender sender) {
+  series.SetSender(sender);
+  if (sender != Sender::kAnybody) return;
+  shares_.Add(NamespaceShares::NamespaceOf(series.labels()), series.fixed_bytes());
+}
+
 absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender sender) {
   SeriesHandle handle;
   {
     absl::ReaderMutexLock lock(&mutex_);
     handle.series_ = index_.Find(labels);
+    if (handle.series_ != nullptr && !IsToClaim(*handle.series_, sender)) return handle;
   }
-  if (handle.series_ != nullptr) return handle;
   const absl::Status labels_fit = CheckLabels(labels);
   absl::MutexLock lock(&mutex_);
   handle.series_ = index_.Find(labels);
-  if (handle.series_ != nullptr) return handle;
+  if (handle.series_ != nullptr) {
+    if (IsToClaim(*handle.series_, sender)) SetSender(*handle.series_, sender);
+    return handle;
+  }
   if (kept_ && kept_->Find(labels).empty()) {
     Count(kNotKept);
     handle.keep_version_ = keep_version_.load(std::memory_order_relaxed);
@@ -126,11 +139,9 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
   }
   RETURN_IF_ERROR(CheckRoom(labels, sender));
   handle.series_ =
-      std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels), sender);
+      std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels));
   index_.Add(handle.series_);
-  if (sender == Sender::kAnybody) {
-    shares_.Add(NamespaceShares::NamespaceOf(labels), handle.series_->fixed_bytes());
-  }
+  SetSender(*handle.series_, sender);
   made_.fetch_add(1, std::memory_order_relaxed);
   bytes_.fetch_add(handle.series_->fixed_bytes(), std::memory_order_relaxed);
   return handle;
@@ -198,7 +209,7 @@ std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {
 }
 
 absl::Status Store::Restore(const promql::Labels& labels, SeriesSamples samples) {
-  ASSIGN_OR_RETURN(const SeriesHandle handle, Open(labels));
+  ASSIGN_OR_RETURN(const SeriesHandle handle, Open(labels, Sender::kUnclaimed));
   if (!handle.kept()) return absl::OkStatus();
   const std::optional<size_t> bytes = handle.series_->Adopt(std::move(samples));
   if (!bytes) return absl::AlreadyExistsError("the series has samples already");
@@ -213,7 +224,7 @@ absl::Status Store::AddPast(const promql::LabelSet& labels, std::vector<Point> p
   for (const auto& [name, value] : labels) builder.Set(name, value);
   const promql::Labels built = builder.Build();
   while (true) {
-    ASSIGN_OR_RETURN(const SeriesHandle handle, Open(built));
+    ASSIGN_OR_RETURN(const SeriesHandle handle, Open(built, Sender::kUnclaimed));
     if (!handle.kept()) return absl::OkStatus();
     Watches to_tell;
     const StoredSeries::Added added = handle.series_->AddPast(past, to_tell);

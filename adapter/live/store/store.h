@@ -120,6 +120,9 @@ class Store final : public promql::SeriesReader {
   enum Refusal { kMaxSeries, kMaxBytes, kLabels, kNotKept, kRefusals };
 
   absl::Status CheckLabels(const promql::Labels& labels);
+  // Whether this sender goes on with a series of the past.
+  static bool IsToClaim(const StoredSeries& series, Sender sender);
+  void SetSender(StoredSeries& series, Sender sender) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckRoom(const promql::Labels& labels, Sender sender)
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Whether the bytes that are left, or the few that its namespace has, allow another series.

@@ -7,8 +7,9 @@
 namespace flyball::live {
 
 // Whose samples they are. Anybody: whoever may run a pod can have it scraped, so the series of one
-// namespace, by their label, leave room for those of others (NamespaceShares).
-enum class Sender { kTrusted, kAnybody };
+// namespace, by their label, leave room for those of others (NamespaceShares). Unclaimed: samples
+// of the past, whose series becomes that of the first sender that goes on with it.
+enum class Sender { kTrusted, kAnybody, kUnclaimed };
 
 struct StoreOptions {
   // A sample may be forgotten once the newest one of its series is younger by more than this; a

@@ -207,6 +207,20 @@ TEST(Open, SamplesThatTakeAllBytesKeepNoSmallNamespaceOut) {
   EXPECT_LT(store.counts().bytes, kBytes * 17 / 10);
 }
 
+TEST(Open, SeriesOfThePastCountForTheNamespaceThatGoesOnWithThem) {
+  Store store({.max_series = 10});
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(store.Restore(OfPod("greedy", i), {}).ok());
+  for (int i = 4; i < 8; ++i) {
+    ASSERT_TRUE(store.AddPast(OfPod("greedy", i).ToLabelSet(), {{kNow, 1}}).ok());
+  }
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(store.Open(OfPod("greedy", i), Sender::kAnybody).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(store.Open(OfPod("greedy", 8), Sender::kAnybody).status()));
+  EXPECT_TRUE(store.Open(OfPod("modest", 0), Sender::kAnybody).ok());
+  store.Keep({{Name("none")}});
+  store.Keep(std::nullopt);
+  EXPECT_TRUE(store.Open(OfPod("greedy", 8), Sender::kAnybody).ok());
+}
+
 // Otherwise one sender could fill the memory through few series.
 TEST(Append, KnownSeriesOverTheBytesForgetTheirOldestSamples) {
   constexpr size_t kBytes = 200'000;

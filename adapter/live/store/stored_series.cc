@@ -8,12 +8,8 @@
 
 namespace flyball::live {
 
-StoredSeries::StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches,
-                           Sender sender)
-    : labels_(std::move(labels)),
-      retention_ms_(retention_ms),
-      sender_(sender),
-      watches_(std::move(watches)) {}
+StoredSeries::StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches)
+    : labels_(std::move(labels)), retention_ms_(retention_ms), watches_(std::move(watches)) {}
 
 void StoredSeries::Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const {
   absl::ReaderMutexLock lock(&mutex_);

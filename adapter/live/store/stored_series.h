@@ -20,8 +20,7 @@ namespace flyball::live {
 
 class StoredSeries final : public promql::Series {
  public:
-  StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches,
-               Sender sender = Sender::kTrusted);
+  StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches);
 
   const promql::Labels& labels() const override { return labels_; }
   // Samples that are older than the newest one by more than the retention are not given.
@@ -65,7 +64,9 @@ class StoredSeries final : public promql::Series {
   // What it takes besides its samples: itself, its labels, and its place in the index; about.
   size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
 
+  // Guarded by the lock of the store's index.
   Sender sender() const { return sender_; }
+  void SetSender(Sender sender) { sender_ = sender; }
 
   // Each once, however often it is added.
   void AddWatch(const std::shared_ptr<Watch>& watch);
@@ -78,7 +79,7 @@ class StoredSeries final : public promql::Series {
 
   const promql::Labels labels_;
   const int64_t retention_ms_;
-  const Sender sender_;
+  Sender sender_ = Sender::kUnclaimed;
   mutable absl::Mutex mutex_;
   bool dropped_ ABSL_GUARDED_BY(mutex_) = false;
   Watches watches_ ABSL_GUARDED_BY(mutex_);
