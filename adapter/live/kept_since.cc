@@ -11,11 +11,21 @@ bool Same(const promql::Matcher& a, const promql::Matcher& b) {
   return a.op() == b.op() && a.label() == b.label() && a.value() == b.value();
 }
 
-// Whether all series of `part` are series of `whole`: each matcher of `whole` is one of `part`.
+// Whether each series that `one` matches is one that `wanted` matches, as far as it shows.
+bool Implies(const promql::Matcher& one, const promql::Matcher& wanted) {
+  using Op = promql::Matcher::Op;
+  if (one.label() != wanted.label()) return false;
+  const bool is_there = wanted.op() == Op::kNotEqual && wanted.value().empty();
+  return Same(one, wanted) || (one.op() == Op::kEqual && wanted.Matches(one.value())) ||
+         (is_there && !one.Matches(""));
+}
+
+// Whether all series of `part` are series of `whole`, as far as it shows: for each matcher of
+// `whole` there is one of `part` that implies it.
 bool Contains(const live::Selector& whole, const live::Selector& part) {
   return std::all_of(whole.begin(), whole.end(), [&part](const promql::Matcher& wanted) {
     return std::any_of(part.begin(), part.end(),
-                       [&wanted](const promql::Matcher& one) { return Same(one, wanted); });
+                       [&wanted](const promql::Matcher& one) { return Implies(one, wanted); });
   });
 }
 

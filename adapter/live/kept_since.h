@@ -42,8 +42,8 @@ class KeptSince {
   int64_t Of(const live::Selector& selector) const;
 
  private:
-  // The same; nullopt if no kept selector contains it. A selector contains another one if all of
-  // its matchers are among those of the other.
+  // The same; nullopt if no kept selector contains it. A selector contains another one if each
+  // of its matchers is implied by one of the other: `ns!=""` by `ns="x"`.
   std::optional<int64_t> Contained(const live::Selector& selector) const;
 
   std::vector<Kept> kept_;

@@ -45,6 +45,21 @@ TEST(KeptSince, ANarrowerSelectorOfWhatWasKeptGoesOn) {
   EXPECT_EQ(narrower.Of(Of("a{pod!=\"\",ns=\"x\"}")), 100);
 }
 
+// The rules' selectors say that there is a namespace, and a request says which.
+TEST(KeptSince, OfANamespaceThereIsAllThatIsKeptOfAnyNamespace) {
+  const KeptSince reloaded = KeptSince::Everything(100)
+                                 .After(All({"a{ns!=\"\"}"}), 150)
+                                 .After(All({"a{ns!=\"\"}", "b"}), 200);
+  EXPECT_EQ(reloaded.Of(Of("a{ns=\"x\"}")), 100);
+  EXPECT_EQ(reloaded.Of(Of("a{ns=~\"x|y\"}")), 100);
+  EXPECT_EQ(reloaded.Of(Of("a{ns=~\"x|\"}")), 200) << "those without one were not kept";
+  EXPECT_EQ(reloaded.Of(Of("a{ns=\"\"}")), 200);
+  EXPECT_EQ(reloaded.Of(Of("a")), 200);
+  const KeptSince names({{Of("{__name__=~\"a.*\"}"), 100}, {Of("b"), 200}});
+  EXPECT_EQ(names.Of(Of("a1{ns=\"x\"}")), 100);
+  EXPECT_EQ(names.Of(Of("c")), 200);
+}
+
 TEST(KeptSince, EverythingBeginsWhereNothingWasKept) {
   const KeptSince everything =
       KeptSince::Everything(100).After(All({"a"}), 150).After(std::nullopt, 200);
