@@ -318,6 +318,24 @@ TEST(DecideGivenTest, ATriggerThatWouldHaveToBeAskedIsUnknown) {
   EXPECT_THAT(ExplainText(given), HasSubstr("a trigger of type prometheus is not asked"));
 }
 
+TEST(DecideGivenTest, TheValueOfAFallbackIsMeasuredByTheTargetOfTheHour) {
+  ClusterSnapshot snapshot;
+  const std::string files = absl::StrReplaceAll(
+      kOwnFiles, {{"averageValue: \"10\"}}}",
+                   "averageValue: \"10\"}}, fallback: {failureThreshold: 0, then: {value: 18}}}"},
+                  {"metricName: queue", "metricName: other"}});
+  const absl::Status added = AddFile("web.yaml", files, snapshot);
+  ASSERT_TRUE(added.ok()) << added;
+  const auto asked_at = [&](int hour) {
+    return DecideGiven(snapshot, snapshot.own_autoscalers[0],
+                       At(absl::FromCivil(absl::CivilHour(2026, 3, 1, hour), absl::UTCTimeZone())))
+        .decision.proposals[0]
+        .replicas;
+  };
+  EXPECT_EQ(asked_at(3), 2);  // 18 / 10
+  EXPECT_EQ(asked_at(9), 3);  // 18 / 6
+}
+
 TEST(DecideGivenTest, AFallbackCountsAsInTheFirstDecisionAfterAStart) {
   const auto decide = [](absl::string_view fallback) {
     ClusterSnapshot snapshot;

@@ -13,6 +13,7 @@
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
+#include "scaler/spec/own/metric_fallback.h"
 #include "scaler/spec/scheduled_targets.h"
 #include "scaler/spec/schedules_read.h"
 #include "scaler/steps/apply_activation.h"
@@ -95,14 +96,15 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
   }
 }
 
-// Puts the bounds and targets that the schedules set at that time into the autoscaler and triggers.
-void FollowSchedules(const Schedules& schedules, absl::string_view whose, absl::Time now,
-                     std::vector<TriggerSpec>& triggers, GivenCase& out) {
-  if (schedules.empty()) return;
-  const ScheduledSpec spec = SpecAt(schedules, out.autoscaler, now);
+// Puts the bounds and targets that its schedules set at that time into the autoscaler, its triggers
+// and its fallbacks.
+void FollowSchedules(absl::string_view whose, absl::Time now, OwnSpec& own, GivenCase& out) {
+  if (own.schedules.empty()) return;
+  const ScheduledSpec spec = SpecAt(own.schedules, out.autoscaler, now);
   out.autoscaler.min_replicas = spec.min_replicas;
   out.autoscaler.max_replicas = spec.max_replicas;
-  SetTargets(spec.targets, out.autoscaler.metrics, triggers);
+  SetTargets(spec.targets, out.autoscaler.metrics, own.triggers);
+  FollowTargets(out.autoscaler.metrics, own.metric_fallbacks);
   out.notes.push_back(
       absl::StrCat("schedules", whose, ": ", spec.why.empty() ? "none is open" : spec.why,
                    "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
@@ -112,13 +114,13 @@ void FollowSchedules(const Schedules& schedules, absl::string_view whose, absl::
 // The same for an HPA, whose schedules are in its annotations.
 void FollowAnnotations(absl::Time now, GivenCase& out) {
   FieldErrors errors;
-  const Schedules schedules = ReadScheduleAnnotations(out.autoscaler, errors);
+  OwnSpec own;
+  own.schedules = ReadScheduleAnnotations(out.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
     out.notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
   }
   if (!out.notes.empty()) return;
-  std::vector<TriggerSpec> none;
-  FollowSchedules(schedules, " (followed in the modes act and advise)", now, none, out);
+  FollowSchedules(" (followed in the modes act and advise)", now, own, out);
 }
 
 void NotePodSelection(const PodSelection& selection, GivenCase& out) {
@@ -234,14 +236,14 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler&
                       const CaseOptions& options) {
   GivenCase out;
   out.autoscaler = given.autoscaler;
-  OwnSpec own = given.own;
-  FollowSchedules(own.schedules, "", options.now, own.triggers, out);
+  GivenOwnAutoscaler now = given;  // as its schedules make it
+  FollowSchedules("", options.now, now.own, out);
   const int32_t min = out.autoscaler.min_or_default();
-  std::vector<TriggerReading> triggers = ReadGivenTriggers(own, options.now, out.autoscaler);
+  std::vector<TriggerReading> triggers = ReadGivenTriggers(now.own, options.now, out.autoscaler);
   if (!triggers.empty()) out.autoscaler.min_replicas = std::max(min, 1);
   Decide(snapshot, ForOwnKind(MathConfigOf(options.flags, options.dialect)), options,
          {.selection = SelectionOf(given),
-          .own = &given,
+          .own = &now,
           .triggers = std::move(triggers),
           .min_replicas = min},
          out);

@@ -76,6 +76,9 @@ struct MetricFallback {
   enum class Then { kFail, kReplicas, kMax, kMin };
   Then then = Then::kFail;
   int32_t replicas = 0;  // with kReplicas
+  // Set where a value was written, in thousandths: `replicas` is what it asks for at the present
+  // target.
+  std::optional<int64_t> value_milli = {};
 };
 
 struct OwnSpec {

@@ -1,6 +1,7 @@
 #include "scaler/stores/managed.h"
 
 #include "absl/hash/hash.h"
+#include "scaler/spec/own/metric_fallback.h"
 #include "scaler/spec/scheduled_targets.h"
 
 namespace flyball::scaler {
@@ -13,6 +14,7 @@ ManagedPtr ManagedAt(const ManagedPtr& written, absl::Time now) {
   made->autoscaler.min_replicas = spec.min_replicas;
   made->autoscaler.max_replicas = spec.max_replicas;
   SetTargets(spec.targets, made->autoscaler.metrics, made->own.triggers);
+  FollowTargets(made->autoscaler.metrics, made->own.metric_fallbacks);
   made->own.paused |= spec.paused;
   made->scheduled = spec.why;
   made->spec_hash =

@@ -26,6 +26,12 @@ void ReadKeepLast(const std::string& text, const std::string& at, MetricFallback
   }
 }
 
+// Rounded up; the target is above 0.
+int32_t ReplicasOfTotal(int64_t milli, int64_t target) {
+  const absl::int128 count = (absl::int128(milli) + target - 1) / target;
+  return static_cast<int32_t>(std::min<absl::int128>(count, std::numeric_limits<int32_t>::max()));
+}
+
 // Turns a value that stands in for the metric into a count of replicas. This needs a total and a
 // target for each replica: the count is then their quotient. With any other target the count would
 // be a multiple of the current count, and would grow or shrink at each decision.
@@ -42,9 +48,8 @@ void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std:
   const int64_t target = metric.target.average_value->milli;
   if (milli < 0) errors.Invalid(at + ".then.value", "must be greater than or equal to 0");
   if (milli < 0 || target <= 0) return;
-  const absl::int128 count = (absl::int128(milli) + target - 1) / target;
-  out.replicas =
-      static_cast<int32_t>(std::min<absl::int128>(count, std::numeric_limits<int32_t>::max()));
+  out.value_milli = milli;
+  out.replicas = ReplicasOfTotal(milli, target);
 }
 
 // `metric` is nullptr for a trigger.
@@ -99,6 +104,15 @@ std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
                      absl::StrCat("spec.metrics[", i, "].fallback"), errors);
   }
   return out;
+}
+
+void FollowTargets(const std::vector<MetricSpec>& metrics,
+                   std::vector<std::optional<MetricFallback>>& fallbacks) {
+  for (size_t i = 0; i < std::min(metrics.size(), fallbacks.size()); ++i) {
+    if (!fallbacks[i].has_value() || !fallbacks[i]->value_milli.has_value()) continue;
+    const int64_t target = metrics[i].target.average_value->milli;
+    fallbacks[i]->replicas = ReplicasOfTotal(*fallbacks[i]->value_milli, target);
+  }
 }
 
 MetricFallback ReadTriggerFallback(const WrittenFallback& written, const std::string& at,

@@ -65,6 +65,10 @@ std::vector<std::optional<MetricFallback>> ReadMetricFallbacks(
     const std::vector<WrittenMetric>& written, const std::vector<MetricSpec>& metrics,
     FieldErrors& errors);
 
+// Computes the counts of values anew, for targets that a schedule has replaced.
+void FollowTargets(const std::vector<MetricSpec>& metrics,
+                   std::vector<std::optional<MetricFallback>>& fallbacks);
+
 // The fallback of one trigger; `at` is its path, for errors.
 MetricFallback ReadTriggerFallback(const WrittenFallback& written, const std::string& at,
                                    FieldErrors& errors);
