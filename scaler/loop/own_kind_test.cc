@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/testing/test_world.h"
 
@@ -149,6 +150,100 @@ TEST(OwnKind, AMetricKeepsWhatItAskedForAndThenAsksForACount) {
   EXPECT_TRUE(LoopWorld::Await([&] {
     return world.Next("web").has_value() && world.Replicas("web") == 6;
   })) << world.Own("web");
+}
+
+// Another bound or target makes no other metric of it.
+TEST(OwnKind, AScheduleThatOpensForgetsNoLastCount) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", QueueOr(R"({"keepLast":"5m","then":{"replicas":7}})"),
+               R"(,"cadence":{"interval":"10s"},"schedules":[{"name":"a","start":"2 0 * * *",)"
+               R"("end":"0 1 * * *","minReplicas":3,"targets":{"queue":"20"}}])");
+  world.metrics.SetExternal("queue", 55000);
+  world.Start();
+  const auto next_from = [&](int minute) {
+    while (world.Next("web").has_value() &&
+           world.clock.WallNow() < kLoopStart + absl::Minutes(minute)) {
+    }
+    return world.diary.last("web").decision;
+  };
+  EXPECT_EQ(next_from(1).proposals[0].replicas, 6);
+  world.metrics.SetExternal("queue", std::nullopt);
+  ASSERT_TRUE(world.Next("web").has_value());
+  const Decision kept = next_from(3);
+  EXPECT_EQ(kept.min_replicas, 3);
+  EXPECT_EQ(kept.proposals[0].verdict, Verdict::kInstead);
+  EXPECT_EQ(kept.proposals[0].replicas, 6);
+  const Decision then = next_from(7);
+  EXPECT_EQ(then.proposals[0].verdict, Verdict::kInstead);
+  EXPECT_EQ(then.proposals[0].replicas, 7);
+}
+
+TEST(OwnKind, AMetricThatFailsAsAScheduleOpensKeepsItsLastCount) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", QueueOr(R"({"keepLast":"5m"})"),
+               R"(,"cadence":{"interval":"30s"},"schedules":[{"name":"a","start":"1 0 * * *",)"
+               R"("end":"0 1 * * *","minReplicas":3}])");
+  world.metrics.SetExternal("queue", 55000);
+  world.Start();
+  const absl::Time opens = kLoopStart + absl::Minutes(1);
+  while (world.clock.WallNow() < opens - absl::Seconds(30)) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  world.metrics.SetExternal("queue", std::nullopt);
+  if (world.clock.WallNow() < opens) world.clock.Advance(opens - world.clock.WallNow());
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.diary.last("web").decision.min_replicas == 3;
+  }));
+  EXPECT_EQ(world.diary.last("web").decision.proposals[0].verdict, Verdict::kInstead);
+  EXPECT_EQ(world.diary.last("web").decision.proposals[0].replicas, 6);
+}
+
+// It opens or closes each minute, and nine decisions take longer.
+TEST(OwnKind, AScheduleThatOpensCountsNoFailuresAnew) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn(
+      "web", QueueOr(R"({"failureThreshold":9,"then":{"replicas":3}})"),
+      R"(,"cadence":{"interval":"10s"},"schedules":[{"name":"a","start":"1-59/2 * * * *",)"
+      R"("end":"*/2 * * * *","minReplicas":2}],"triggers":[{"type":"metrics-api","metadata":)"
+      R"({"url":"http://127.0.0.1:1/","valueLocation":"a","targetValue":"1"},"fallback":)"
+      R"({"failureThreshold":9,"then":{"replicas":4}}}])");
+  world.metrics.SetExternal("queue", std::nullopt);
+  world.Start();
+  Decision decision;
+  for (int i = 0; i < 12; ++i) {
+    const std::optional<Seen> seen = world.Next("web");
+    ASSERT_TRUE(seen.has_value());
+    decision = seen->decision;
+  }
+  ASSERT_EQ(decision.proposals.size(), 2u);
+  EXPECT_EQ(decision.proposals[0].replicas, 3);
+  EXPECT_EQ(decision.proposals[1].replicas, 4);
+}
+
+TEST(OwnKind, AnEditForgetsWhatTheMetricAskedForLast) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  const std::string fast = R"(,"cadence":{"interval":"10s"})";
+  const std::string queue = QueueOr(R"({"keepLast":"1h"})");
+  world.PutOwn("web", queue, fast);
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.metrics.SetExternal("queue", std::nullopt);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() &&
+           world.diary.last("web").decision.proposals[0].verdict == Verdict::kInstead;
+  }));
+  world.PutOwn("web", absl::StrReplaceAll(queue, {{"queue", "other"}}), fast);
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() &&
+           world.diary.last("web").decision.outcome == Outcome::kMetricsFailed;
+  }));
+  ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_FALSE(world.diary.last("web").decision.proposals[0].valid);
 }
 
 TEST(OwnKind, WhatAMetricKeepsShrinksNothing) {

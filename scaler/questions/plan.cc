@@ -36,6 +36,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
                   const std::function<void()>& wake) {
   if (managed == managed_) return false;
   const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
+  const bool same_written = managed_ != nullptr && managed_->written_hash == managed->written_hash;
   managed_ = managed;
   if (same_spec) {
     // Only labels, annotations or status have changed: the questions stay.
@@ -48,9 +49,12 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
     questions_.push_back(MakeQuestion(metric, context, wake));
   }
   extended_ = nullptr;
-  triggers_.clear();
+  std::vector<PlannedTrigger> before = std::exchange(triggers_, {});
+  // They end before they are made anew: one that is pushed to, or has hosts, is there once.
+  for (PlannedTrigger& trigger : before) trigger.trigger = nullptr, trigger.question = nullptr;
   if (!managed->own.triggers.empty()) {
     MakeTriggers(context, wake);
+    if (same_written) TakeOver(std::move(before));
     Extend();
   }
   return true;
@@ -95,11 +99,23 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
   }
 }
 
+// A schedule has opened or closed: that makes other triggers, but no other metrics.
+void Plan::TakeOver(std::vector<PlannedTrigger> before) {
+  for (size_t i = 0; i < std::min(before.size(), triggers_.size()); ++i) {
+    triggers_[i].metrics = std::move(before[i].metrics);
+    triggers_[i].failures = std::move(before[i].failures);
+  }
+}
+
 void Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
   PlannedTrigger& planned = triggers_[trigger];
   if (answer.trigger_metrics.empty() || planned.metrics == answer.trigger_metrics) return;
+  const bool same_names =
+      std::equal(planned.metrics.begin(), planned.metrics.end(), answer.trigger_metrics.begin(),
+                 answer.trigger_metrics.end(),
+                 [](const TriggerMetric& a, const TriggerMetric& b) { return a.name == b.name; });
   planned.metrics = answer.trigger_metrics;
-  planned.failures.clear();
+  if (!same_names) planned.failures.clear();
   ++version_;
   Extend();
 }

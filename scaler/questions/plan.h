@@ -42,8 +42,9 @@ class Plan {
   };
 
   // Follows `managed`: if its spec differs from the one before, makes questions and triggers anew
-  // and returns true. `wake` is called by a trigger to which activity is pushed, and, where the
-  // autoscaler is to be decided on each sample, when a sample arrives for what it reads.
+  // and returns true. What is known of the triggers' metrics stays if only a schedule has opened or
+  // closed. `wake` is called by a trigger to which activity is pushed, and, where the autoscaler is
+  // to be decided on each sample, when a sample arrives for what it reads.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& wake);
   // Keeps the plan but gives it a new version, so that what depends on it is made anew.
@@ -74,6 +75,7 @@ class Plan {
   QuestionBoard::Handle MakeQuestion(const MetricSpec& metric, const PlanContext& context,
                                      const std::function<void()>& wake) const;
   void MakeTriggers(const PlanContext& context, const std::function<void()>& wake);
+  void TakeOver(std::vector<PlannedTrigger> before);
   void Extend();
 
   ManagedPtr managed_;

@@ -48,13 +48,15 @@ ManagedPtr OnSample(const std::string& name, const std::string& cadence) {
                                                         cadence, "}}"));
 }
 
-ManagedPtr Web() {
+ManagedPtr Web(int generation = 1, const std::string& more = "") {
   return ReadManaged(AutoscalerKind::kOwn,
-                     R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":{
-      "namespace":"shop","name":"web"},"spec":{"maxReplicas":9,"scaleTargetRef":{
+                     absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler",
+      "metadata":{"namespace":"shop","name":"web","generation":)",
+                                  generation, R"(},"spec":{"maxReplicas":9,"scaleTargetRef":{
       "apiVersion":"apps/v1","kind":"Deployment","name":"web"},"triggers":[{"type":"cron",
       "metadata":{"timezone":"UTC","start":"0 8 * * *","end":"0 18 * * *",
-      "desiredReplicas":"3"}}]}})");
+      "desiredReplicas":"3"}}])",
+                                  more, "}}"));
 }
 
 // Has its questions asked.
@@ -121,6 +123,32 @@ TEST(Plan, WhatIsFollowedAfterADropIsAnotherVersion) {
   plan.Follow(web, around.context, [] {});
   EXPECT_NE(plan.version(), before);
   EXPECT_EQ(plan.triggers().size(), 1u);
+}
+
+// A server that is down when a schedule opens could not name the metrics anew.
+TEST(Plan, WhatASchedulesOpeningLeavesOfTheTriggers) {
+  Surroundings around;
+  Plan plan;
+  const std::string daily =
+      R"(,"schedules":[{"name":"a","start":"0 0 * * *","end":"0 1 * * *","minReplicas":2}])";
+  const ManagedPtr web = Web(1, daily);
+  ASSERT_EQ(web->refused, "");
+  plan.Follow(web, around.context, [] {});
+  Answer answer;
+  answer.trigger_metrics = {{.name = "s0-a"}, {.name = "s0-b"}};
+  plan.LearnTriggerMetrics(0, answer);
+  plan.triggers()[0].failures = {2, 0};
+  const std::weak_ptr<Trigger> trigger = plan.triggers()[0].trigger;
+  const ManagedPtr open = ManagedAt(web, absl::FromUnixSeconds(1767225600));
+  ASSERT_NE(open, web);
+  EXPECT_TRUE(plan.Follow(open, around.context, [] {}));
+  EXPECT_TRUE(trigger.expired());
+  EXPECT_EQ(plan.triggers()[0].metrics, answer.trigger_metrics);
+  EXPECT_EQ(plan.triggers()[0].failures, (std::vector<int32_t>{2, 0}));
+  EXPECT_EQ(plan.autoscaler().metrics.size(), 2u);
+  EXPECT_TRUE(plan.Follow(Web(2, daily), around.context, [] {}));
+  EXPECT_EQ(plan.triggers()[0].metrics.size(), 1u);
+  EXPECT_EQ(plan.triggers()[0].failures, std::vector<int32_t>{0});
 }
 
 // A question that is shared would be asked for each sample of any of those who share it.

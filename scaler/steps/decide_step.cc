@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "base/go/arithmetic.h"
 #include "scaler/math/history.h"
 #include "scaler/math/recording.h"
@@ -106,12 +107,28 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
   }
 }
 
+// Identifies the metrics of the plan, those of triggers too. An outage, and what a metric asked for
+// last, belong to its metric: an edit of the spec forgets them. That a schedule opens or closes
+// does not, since other bounds and targets leave the metric what it is.
+uint64_t MetricsOf(const CycleInputs& inputs) {
+  uint64_t metrics = inputs.managed->written_hash;
+  for (const MetricSpec& metric : inputs.plan.autoscaler().metrics) {
+    metrics = absl::HashOf(metrics, metric.metric.name);
+  }
+  return metrics;
+}
+
+// Whether the metrics are those of the last decision.
+bool HasSameMetrics(const LastDecision& last, const CycleInputs& inputs) {
+  return last.made && last.metrics == MetricsOf(inputs);
+}
+
 // What a metric of the plan proposed in the last decision; nullptr: it was not read then, or
 // another metric had its place.
 const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs, size_t index) {
   const std::vector<Proposal>& proposals = last.decision.proposals;
-  const bool asked = last.made && last.plan == inputs.plan.version() &&
-                     last.decision.metrics_computed && index < proposals.size();
+  const bool asked =
+      HasSameMetrics(last, inputs) && last.decision.metrics_computed && index < proposals.size();
   return asked ? &proposals[index] : nullptr;
 }
 
@@ -307,7 +324,7 @@ void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
   CycleInputs& inputs = tracked.inputs;
   LastDecision& last = tracked.decided;
   const auto& fallbacks = inputs.managed->own.metric_fallbacks;
-  if (fallbacks.empty() || !last.made || last.plan != inputs.plan.version()) last.outages.clear();
+  if (fallbacks.empty() || !HasSameMetrics(last, inputs)) last.outages.clear();
   if (fallbacks.empty()) return;
   const Autoscaler& autoscaler = inputs.plan.autoscaler();
   last.outages.resize(autoscaler.metrics.size());
@@ -477,6 +494,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   last.at = now.monotonic;
   last.mode = inputs.mode;
   last.plan = inputs.plan.version();
+  last.metrics = inputs.managed->own.metric_fallbacks.empty() ? 0 : MetricsOf(inputs);
   inputs.triggers_changed = false;
   if (last.unchanged) return RenewProposals(inputs.readings, now.wall, last.decision);
 

@@ -91,6 +91,7 @@ ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
   } else {
     ReadOwn(*document, *managed);
   }
+  managed->written_hash = managed->spec_hash;
   managed->autoscaler.labels.clear();
   std::erase_if(managed->autoscaler.annotations, [](const auto& annotation) {
     return !absl::StartsWith(annotation.first, "flyball.dev/");
