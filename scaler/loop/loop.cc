@@ -16,6 +16,8 @@ constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
 // After which time a target that is not listed yet is looked for again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
+// Schedules can change a spec at the beginning of a minute.
+constexpr absl::Duration kMinute = absl::Minutes(1);
 // Two readings of clocks that are no further apart count as taken at the same time.
 constexpr absl::Duration kOneLook = absl::Milliseconds(100);
 // How many decisions are handed to a thread at once.
@@ -137,11 +139,16 @@ void Loop::OnAutoscaler(ManagedPtr managed) {
 
 void Loop::OnGone(const AutoscalerKey& key) {
   deps_.pods.Retire(key);  // from now on it is no rival of any other autoscaler
-  absl::MutexLock lock(&mutex_);
-  const auto found = tracked_.find(key);
-  if (found == tracked_.end()) return;
-  BreakGroup(*found->second);
-  found->second->due.gone = true;  // forgotten at its next slot
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = tracked_.find(key);
+    if (found == tracked_.end()) return;
+    BreakGroup(*found->second);
+    found->second->due.gone = true;
+    if (key.kind != AutoscalerKind::kOwn) return;  // forgotten at its next slot
+    WakeTracked(*found->second);
+  }
+  deps_.wake_up();
 }
 
 void Loop::WakeTracked(TrackedAutoscaler& tracked) {
@@ -207,6 +214,21 @@ const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   return due.scheduled;
 }
 
+// Wakes the autoscalers whose schedules have opened or closed since their last cycle, and whose
+// slots are too rare to find that out in time. A pause that ends within a minute waits for the
+// next one.
+void Loop::WakeByMinute() {
+  const absl::Time now = deps_.clock.WallNow();
+  const absl::Time minute = absl::UnixEpoch() + absl::Floor(now - absl::UnixEpoch(), kMinute);
+  if (std::exchange(minute_, minute) == minute) return;
+  for (const auto& [key, tracked] : tracked_) {
+    const DueState& due = tracked->due;
+    if (!due.has_schedules || due.latest_slots <= kMinute || due.scheduled == nullptr) continue;
+    const ManagedPtr managed = ScheduledAt(due.latest, options_.mode, now);
+    if (managed->spec_hash != due.scheduled->spec_hash) WakeTracked(*tracked);
+  }
+}
+
 // Takes an autoscaler whose slot has come. If its last cycle is still under way, this slot is lost.
 void Loop::TakeDue(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begun) {
   Schedule(tracked, now);
@@ -251,6 +273,7 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   {
     absl::MutexLock lock(&mutex_);
     ticked_ = true;
+    WakeByMinute();
     for (Schedule::Item* item : schedule_.PopDue(now)) {
       CycleWaiter& waiter = static_cast<CycleWaiter&>(*item);
       if (waiter.of_many) {

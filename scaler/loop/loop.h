@@ -149,6 +149,7 @@ class Loop : public AutoscalerSink {
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeTracked(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeByMinute() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsNews(const Managed* before, const Managed& managed) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
@@ -164,6 +165,7 @@ class Loop : public AutoscalerSink {
   absl::flat_hash_map<SteadyGroup*, std::unique_ptr<SteadyGroup>> groups_
       ABSL_GUARDED_BY(mutex_);                   // all that are kept or have a round under way
   bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists are in
+  absl::Time minute_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // in which Tick was called
 };
 
 }  // namespace flyball::scaler

@@ -68,6 +68,55 @@ TEST(OwnKind, ItsSchedulesMoveItsBounds) {
   EXPECT_GE(world.clock.WallNow(), opens + absl::Minutes(2));
 }
 
+// Time passes; what is due meanwhile is done.
+void Pass(LoopWorld& world, absl::Duration time) {
+  for (; time > absl::ZeroDuration(); time -= absl::Seconds(1)) {
+    world.clock.Advance(absl::Seconds(1));
+    LoopWorld::Await([&] { return world.scaler->stats().queue == 0; });
+  }
+}
+
+// A world that runs, so that what is put into it is decided at once.
+void StartForNews(LoopWorld& world) {
+  world.AddDeployment("first", 2);
+  world.PutOwn("first", ExternalMetricJson("queue", "10"), R"(,"cadence":{"interval":"1s"})");
+  world.metrics.SetExternal("queue", 35000);
+  world.Start();
+  ASSERT_TRUE(world.Next("first").has_value());
+}
+
+// It is decided when its schedule opens and when it closes, and not in the other minutes.
+TEST(OwnKind, ItsSchedulesWaitForNoIntervalOfAnHour) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  StartForNews(world);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"),
+               R"(,"cadence":{"interval":"1h"},"schedules":[{"name":"a","start":"4 0 * * *",)"
+               R"("end":"8 0 * * *","minReplicas":6}])");
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.count("web") == 1; }));
+  ASSERT_LT(world.clock.WallNow(), kLoopStart + absl::Minutes(3));
+  Pass(world, kLoopStart + absl::Seconds(230) - world.clock.WallNow());
+  EXPECT_EQ(world.Replicas("web"), 4);
+  Pass(world, absl::Seconds(30));
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.Replicas("web") == 6; }));
+  Pass(world, absl::Minutes(4));
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.diary.last("web").decision.min_replicas == 1; }));
+  EXPECT_EQ(world.diary.count("web"), 3);
+}
+
+TEST(OwnKind, WhatIsDeletedIsForgottenBeforeItsNextSlot) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  StartForNews(world);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"interval":"1h"})");
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.count("web") == 1; }));
+  world.api.Delete("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/web");
+  const absl::Time deleted = world.clock.WallNow();
+  EXPECT_TRUE(
+      LoopWorld::Await([&] { return world.diary.forgotten("web") == 1; }, absl::Seconds(10)));
+  EXPECT_EQ(world.clock.WallNow(), deleted);
+}
+
 TEST(OwnKind, LeavesAndEntersZero) {
   LoopWorld world(Act());
   world.AddDeployment("web", 0);
