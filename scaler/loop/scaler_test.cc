@@ -159,6 +159,33 @@ TEST(Scaler, WritesNothingInShadow) {
   }
 }
 
+// What another controller adds counts for the policies. Another target is no addition.
+TEST(Scaler, AnotherTargetIsNoChangeOfTheScale) {
+  LoopWorld world(LoopWorld::InShadow());
+  world.AddDeployment("web", 2);
+  world.AddDeployment("big", 12);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"),
+               R"(,"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":4,)"
+               R"("periodSeconds":1800}]}})");
+  world.metrics.SetExternal("queue", 150000);
+  world.Start();
+  const auto is_at = [&](int32_t replicas) {
+    return LoopWorld::Await([&] {
+      return world.Next("web").has_value() && world.diary.last("web").decision.current == replicas;
+    });
+  };
+  ASSERT_TRUE(is_at(2));
+  world.api.Patch("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web",
+                  R"({"spec":{"scaleTargetRef":{"name":"big"}}})");
+  ASSERT_TRUE(is_at(12));
+  EXPECT_TRUE(world.diary.last("web").decision.state.scale_ups.empty());
+  EXPECT_EQ(world.diary.last("web").decision.desired, 15);
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/big", R"({"spec":{"replicas":13}})");
+  ASSERT_TRUE(is_at(13));
+  ASSERT_EQ(world.diary.last("web").decision.state.scale_ups.size(), 1u);
+  EXPECT_EQ(world.diary.last("web").decision.state.scale_ups[0].change, 1);
+}
+
 TEST(Scaler, HoldsOnUnknownReadings) {
   LoopWorld world;
   world.AddDeployment("web", 5);

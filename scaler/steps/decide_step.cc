@@ -41,11 +41,14 @@ bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
 }
 
 // In shadow the scale is another controller's: its changes count for the policies as ours would.
+// That there is another target, with a count of its own, is no change.
 void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                       WrittenSoFar& written) {
   const int32_t replicas = inputs.scale.answer.spec_replicas;
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
-  if (inputs.mode != Mode::kAct && written.seen_replicas.has_value() &&
+  const uint64_t target = inputs.scale.scale == nullptr ? 0 : absl::HashOf(inputs.scale.scale->uid);
+  const bool same = std::exchange(written.seen_target, target) == target;
+  if (inputs.mode != Mode::kAct && same && written.seen_replicas.has_value() &&
       *written.seen_replicas != replicas && behavior.has_value()) {
     RecordScaleEvent(*behavior, *written.seen_replicas, replicas, now, last.decision.state);
   }
