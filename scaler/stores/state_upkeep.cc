@@ -101,6 +101,7 @@ void ShiftTimes(absl::Duration by, ScalerState& state) {
   for (Recommendation& r : state.recommendations) r.time += by;
   for (ScaleEvent& event : state.scale_ups) event.time += by;
   for (ScaleEvent& event : state.scale_downs) event.time += by;
+  if (state.growing_since.has_value()) *state.growing_since += by;
 }
 
 }  // namespace flyball::scaler

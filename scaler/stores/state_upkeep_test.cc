@@ -211,7 +211,9 @@ TEST(ShiftTimes, MovesAllByAsMuch) {
   ScalerState state;
   state.recommendations = {{3, kNow}};
   state.scale_ups = {{.change = 2, .time = kNow - absl::Seconds(1)}};
+  state.growing_since = kNow - absl::Seconds(2);
   ShiftTimes(absl::Hours(-1), state);
+  EXPECT_EQ(state.growing_since, kNow - absl::Hours(1) - absl::Seconds(2));
   EXPECT_EQ(state.recommendations[0].time, kNow - absl::Hours(1));
   EXPECT_EQ(state.scale_ups[0].time, kNow - absl::Hours(1) - absl::Seconds(1));
 }
