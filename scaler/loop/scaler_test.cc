@@ -186,6 +186,25 @@ TEST(Scaler, AnotherTargetIsNoChangeOfTheScale) {
   EXPECT_EQ(world.diary.last("web").decision.state.scale_ups[0].change, 1);
 }
 
+TEST(Scaler, ANamespaceWithOneSelectorLeftAsksForItsPodsAlone) {
+  LoopWorld world;
+  world.metrics.SetCpu(500);
+  for (const char* name : {"web", "api"}) {
+    world.AddDeployment(name, 2);
+    world.PutHpa(name, CpuMetricJson(50));
+  }
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.count("api") > 0; }));
+  EXPECT_EQ(world.metrics.pods_asked(), "");
+  world.api.Delete("/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/api");
+  ASSERT_TRUE(LoopWorld::Await(
+      [&] { return world.Next("web").has_value() && world.diary.forgotten("api") == 1; }));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.metrics.pods_asked(), "app=web");
+  EXPECT_EQ(world.diary.last("web").decision.outcome, Outcome::kDecided);
+}
+
 TEST(Scaler, HoldsOnUnknownReadings) {
   LoopWorld world;
   world.AddDeployment("web", 5);

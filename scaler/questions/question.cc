@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "kube/objects/api_version.h"
@@ -39,18 +38,19 @@ class ResourceQuestion : public Question {
 
   std::vector<PartAnswer> Ask(const AskContext& context) override {
     auto answer = std::make_shared<Answer>();
-    const kube::Selector selector = pods_.ToAsk(answer->whole_namespace);
+    AskedPods::Choice choice = pods_.ToAsk();
+    answer->whole_namespace = choice.whole_namespace;
     const PodAmounts wanted = wanted_;
     if (context.providers.resource == nullptr) {
       answer->error = "the server could not find the requested resource (get pods.metrics.k8s.io)";
       asked_ = wanted;
+      standing_ = nullptr;
       return One(std::move(answer));
     }
     if (standing_ == nullptr || provider_ != context.providers.resource || asked_ != wanted ||
-        whole_namespace_ != answer->whole_namespace) {
-      standing_ = context.providers.resource->StandPods(ns_, selector, wanted);
+        !choice.same) {
+      standing_ = context.providers.resource->StandPods(ns_, choice.selector, wanted);
       provider_ = context.providers.resource;
-      whole_namespace_ = answer->whole_namespace;
     }
     asked_ = wanted;
     auto said = standing_->Ask(kReadTimeout);
@@ -74,6 +74,7 @@ class ResourceQuestion : public Question {
   void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
     pods_.Note(text, selector);
   }
+  void ForgetSelector(absl::string_view text) override { pods_.Forget(text); }
   bool Covers() const override { return asked_ == wanted_ && pods_.Covers(); }
 
  private:
@@ -84,7 +85,6 @@ class ResourceQuestion : public Question {
   // ---- of the thread that asks
   std::shared_ptr<adapter::ResourceMetricsProvider> provider_;  // of `standing_`, which needs it
   std::unique_ptr<adapter::StandingPods> standing_;
-  bool whole_namespace_ = false;
 };
 
 constexpr char kNoCustomApi[] = "no custom metrics API (custom.metrics.k8s.io) registered";
@@ -106,7 +106,8 @@ class PodsMetricQuestion : public WholeQuestion {
       : ns_(std::move(ns)), metric_(metric.name), selector_(SelectorOf(metric)) {}
 
   SamplesRead Ask(const AskContext& context, Answer& answer) override {
-    const kube::Selector selector = pods_.ToAsk(answer.whole_namespace);
+    AskedPods::Choice choice = pods_.ToAsk();
+    answer.whole_namespace = choice.whole_namespace;
     if (context.providers.custom == nullptr) {
       answer.error = kNoCustomApi;
       return {};
@@ -115,7 +116,7 @@ class PodsMetricQuestion : public WholeQuestion {
                                                       .ns = ns_,
                                                       .name = "*",
                                                       .metric = metric_,
-                                                      .object_selector = selector,
+                                                      .object_selector = choice.selector,
                                                       .metric_selector = selector_,
                                                       .timeout = kReadTimeout,
                                                       .max_age = kReadAge}),
@@ -125,6 +126,7 @@ class PodsMetricQuestion : public WholeQuestion {
   void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
     pods_.Note(text, selector);
   }
+  void ForgetSelector(absl::string_view text) override { pods_.Forget(text); }
   bool Covers() const override { return pods_.Covers(); }
 
  private:
@@ -345,22 +347,35 @@ std::vector<Question::PartAnswer> WholeQuestion::Ask(const AskContext& context) 
 
 void AskedPods::Note(absl::string_view text, const kube::Selector& selector) {
   absl::MutexLock lock(&mutex_);
-  if (noted_ && text != text_) several_ = true;
-  noted_ = true;
-  if (text == text_) return;
-  text_ = std::string(text);
-  selector_ = selector;
+  Noted& noted = noted_[text];
+  if (noted.times++ == 0) noted.selector = selector;
+}
+
+void AskedPods::Forget(absl::string_view text) {
+  absl::MutexLock lock(&mutex_);
+  const auto noted = noted_.find(text);
+  if (--noted->second.times == 0) noted_.erase(noted);
 }
 
 bool AskedPods::Covers() const {
   absl::MutexLock lock(&mutex_);
-  return asked_for_all_ || !several_;
+  if (asked_for_all_ || noted_.empty()) return true;
+  return noted_.size() == 1 && asked_ == noted_.begin()->first;
 }
 
-kube::Selector AskedPods::ToAsk(bool& whole_namespace) {
+AskedPods::Choice AskedPods::ToAsk() {
   absl::MutexLock lock(&mutex_);
-  whole_namespace = asked_for_all_ = several_;
-  return several_ ? kube::Selector() : selector_;
+  std::optional<std::string> text;
+  Choice choice;
+  choice.whole_namespace = noted_.size() > 1;
+  if (noted_.size() == 1) {
+    text = noted_.begin()->first;
+    choice.selector = noted_.begin()->second.selector;
+  }
+  choice.same = text == asked_ && choice.whole_namespace == asked_for_all_;
+  asked_for_all_ = choice.whole_namespace;
+  asked_ = std::move(text);
+  return choice;
 }
 
 std::string QuestionKey(const std::string& ns, const MetricSpec& metric) {

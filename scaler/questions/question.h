@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "adapter/provider.h"
@@ -74,10 +75,12 @@ class Question {
     return false;
   }
 
-  // Called for each autoscaler before it asks, when the selector of its pods has changed.
+  // Called for each part before it is asked, when the selector of its holder's pods has changed;
+  // ForgetSelector is called with that text when it has changed again, or the part is gone.
   virtual void NoteSelector(absl::string_view text, const kube::Selector& selector) {
     (void)text, (void)selector;
   }
+  virtual void ForgetSelector(absl::string_view text) { (void)text; }
 };
 
 // A question with one part.
@@ -92,24 +95,35 @@ class WholeQuestion : public Question {
 };
 
 // Which pods a question is about. While all autoscalers that ask it have the same selector, only
-// the pods of that selector are asked for; once there are several, all pods of the namespace.
+// the pods of that selector are asked for; while there are several, all pods of the namespace.
 //
 // Thread-safe.
 class AskedPods {
  public:
   void Note(absl::string_view text, const kube::Selector& selector);
-  // The selector to ask with; `whole_namespace` is set when it selects all pods.
-  kube::Selector ToAsk(bool& whole_namespace);
-  // Whether the selector that ToAsk returned last covers all that were noted.
+  // Takes one Note of that text back.
+  void Forget(absl::string_view text);
+  struct Choice {
+    kube::Selector selector;
+    bool whole_namespace = false;  // it selects all pods, since there are several selectors
+    bool same = false;             // as the last time
+  };
+  // The selector to ask with.
+  Choice ToAsk();
+  // Whether the selector that ToAsk returned last covers all that are noted.
   bool Covers() const;
 
  private:
+  struct Noted {
+    kube::Selector selector;
+    int times = 0;
+  };
+
   mutable absl::Mutex mutex_;
-  bool noted_ ABSL_GUARDED_BY(mutex_) = false;
-  bool several_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<std::string, Noted> noted_ ABSL_GUARDED_BY(mutex_);  // by text
   bool asked_for_all_ ABSL_GUARDED_BY(mutex_) = false;
-  std::string text_ ABSL_GUARDED_BY(mutex_);
-  kube::Selector selector_ ABSL_GUARDED_BY(mutex_);
+  std::optional<std::string> asked_
+      ABSL_GUARDED_BY(mutex_);  // the text of what ToAsk returned last
 };
 
 // A text that is the same for all metrics which one question covers; "" for a metric that has no

@@ -58,14 +58,17 @@ class QuestionBoard::Part {
       absl::MutexLock lock(&question->mutex);
       std::erase(question->listeners, this);
     }
-    if (!question->question->RemovePart(id)) return;
     absl::MutexLock lock(&question->mutex);
+    if (selector.has_value()) question->question->ForgetSelector(*selector);
+    if (!question->question->RemovePart(id)) return;
     question->last.erase(id);
   }
 
   const std::shared_ptr<Asked> question;
   const Question::PartId id;
   const std::function<void()> on_news;
+  // The text of the selector that was noted last.
+  mutable std::optional<std::string> selector ABSL_GUARDED_BY(question->mutex);
 
  private:
   // The question may be asked at any moment. With the part its answer must find the place that it
@@ -125,7 +128,12 @@ bool QuestionBoard::TellsOfNews(const Part& part) { return part.question->tells_
 
 void QuestionBoard::NoteSelector(const Part& part, absl::string_view text,
                                  const kube::Selector& selector) {
-  part.question->question->NoteSelector(text, selector);
+  Question& question = *part.question->question;
+  absl::MutexLock lock(&part.question->mutex);
+  if (part.selector == text) return;
+  question.NoteSelector(text, selector);
+  if (part.selector.has_value()) question.ForgetSelector(*part.selector);
+  part.selector = std::string(text);
 }
 
 const QuestionBoard::Asked* QuestionBoard::QuestionOf(const Part& part) {

@@ -314,35 +314,73 @@ TEST_F(PartsTest, AnAnswerThatStillHoldsKeepsItsContentAndGetsANewTime) {
   EXPECT_EQ(other.time, std::nullopt);
 }
 
+class OfPods : public WholeQuestion {
+ public:
+  SamplesRead Ask(const AskContext&, Answer& answer) override {
+    const AskedPods::Choice choice = pods.ToAsk();
+    answer.whole_namespace = choice.whole_namespace;
+    asked.push_back(choice.selector.ToString());
+    if (on_ask) std::exchange(on_ask, nullptr)();
+    return {};
+  }
+  void NoteSelector(absl::string_view text, const kube::Selector& selector) override {
+    pods.Note(text, selector);
+  }
+  void ForgetSelector(absl::string_view text) override { pods.Forget(text); }
+  bool Covers() const override { return pods.Covers(); }
+  AskedPods pods;
+  std::vector<std::string> asked;
+  std::function<void()> on_ask;
+};
+
+void Note(const QuestionBoard::Handle& part, const char* selector) {
+  QuestionBoard::NoteSelector(*part, selector, *kube::Selector::Parse(selector));
+}
+
 TEST_F(QuestionBoardTest, WhoComesWithAnotherSelectorIsAnsweredToo) {
-  class Pods : public WholeQuestion {
-   public:
-    SamplesRead Ask(const AskContext&, Answer& answer) override {
-      asked.push_back(pods.ToAsk(answer.whole_namespace).ToString());
-      if (on_ask) std::exchange(on_ask, nullptr)();
-      return {};
-    }
-    bool Covers() const override { return pods.Covers(); }
-    AskedPods pods;
-    std::vector<std::string> asked;
-    std::function<void()> on_ask;
-  };
-  auto question = std::make_shared<Pods>();
-  const QuestionBoard::Handle handle = board_.Own(question, run_);
+  auto question = std::make_shared<OfPods>();
+  const auto make = [&] { return question; };
+  const QuestionBoard::Handle a = board_.Get("q", {}, run_, make);
+  const QuestionBoard::Handle b = board_.Get("q", {}, run_, make);
   Waiter first, second;
-  const auto note = [&](const char* text) {
-    question->pods.Note(text, *kube::Selector::Parse(text));
-  };
-  note("app=a");
-  board_.Join(handle, clock_.MonotonicNow(), first);
+  Note(a, "app=a");
+  board_.Join(a, clock_.MonotonicNow(), first);
   question->on_ask = [&] {  // while the first is being asked
-    note("app=b");
-    board_.Join(handle, clock_.MonotonicNow(), second);
+    Note(b, "app=b");
+    board_.Join(b, clock_.MonotonicNow(), second);
   };
   RunAll();
   EXPECT_EQ(question->asked, (std::vector<std::string>{"app=a", ""}));
-  EXPECT_TRUE(QuestionBoard::LastAnswerOf(*handle).answer->whole_namespace);
+  EXPECT_TRUE(QuestionBoard::LastAnswerOf(*a).answer->whole_namespace);
   EXPECT_EQ(ready_.size(), 2u);
+}
+
+TEST_F(QuestionBoardTest, WhoGoesOrChangesTakesItsSelectorWithIt) {
+  auto question = std::make_shared<OfPods>();
+  const auto make = [&] { return question; };
+  const QuestionBoard::Handle a = board_.Get("q", {}, run_, make);
+  QuestionBoard::Handle b = board_.Get("q", {}, run_, make);
+  Waiter waiter;
+  const auto ask = [&] {
+    clock_.Advance(absl::Seconds(1));
+    board_.Join(a, clock_.MonotonicNow(), waiter);
+    RunAll();
+    return std::exchange(question->asked, {});
+  };
+  const auto asked = [](const char* text) { return std::vector<std::string>{text}; };
+  Note(a, "app=a");
+  Note(b, "app=b");
+  EXPECT_EQ(ask(), asked(""));
+  b = nullptr;
+  EXPECT_EQ(ask(), asked("app=a"));
+  EXPECT_FALSE(QuestionBoard::LastAnswerOf(*a).answer->whole_namespace);
+  Note(a, "app=c");
+  EXPECT_FALSE(board_.Join(a, clock_.MonotonicNow(), waiter));  // that answer was of other pods
+  RunAll();
+  EXPECT_EQ(std::exchange(question->asked, {}), asked("app=c"));
+  Note(a, "app=c");
+  EXPECT_EQ(ask(), asked("app=c"));
+  EXPECT_FALSE(QuestionBoard::LastAnswerOf(*a).answer->whole_namespace);
 }
 
 TEST_F(QuestionBoardTest, TellsOfSamplesThatCameAfterTheAnswer) {

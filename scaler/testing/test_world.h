@@ -62,6 +62,11 @@ class TestMetrics {
     const auto found = asked_.find(what);
     return found == asked_.end() ? 0 : found->second;
   }
+  // The selector with which resource metrics were asked for last.
+  std::string pods_asked() const {
+    absl::MutexLock lock(&mutex_);
+    return pods_asked_;
+  }
 
   // The metrics APIs with these values; the directory says which pods there are.
   adapter::Providers MakeProviders(kube::ObjectDirectory& directory, Clock& clock);
@@ -90,6 +95,7 @@ class TestMetrics {
   std::optional<int64_t> cpu_ ABSL_GUARDED_BY(mutex_);
   std::function<void(const std::string&)> hook_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, int> asked_ ABSL_GUARDED_BY(mutex_);
+  std::string pods_asked_ ABSL_GUARDED_BY(mutex_);
 };
 
 class TestMetrics::External : public adapter::ExternalMetricsProvider {
@@ -195,6 +201,7 @@ class TestMetrics::Resource : public adapter::ResourceMetricsProvider {
     {
       absl::MutexLock lock(&metrics_.mutex_);
       cpu = metrics_.cpu_;
+      metrics_.pods_asked_ = filter.labels.ToString();
     }
     if (!cpu.has_value()) return absl::UnavailableError("metrics source is down");
     adapter::ResourceMetricList<adapter::PodMetrics> list;
