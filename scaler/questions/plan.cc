@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "scaler/triggers/types/trigger_types.h"
 
@@ -41,6 +42,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   if (same_spec) {
     // Only labels, annotations or status have changed: the questions stay.
     if (extended_ != nullptr) Extend();
+    IdentifyMetrics();
     return false;
   }
   ++version_;
@@ -57,6 +59,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
     if (same_written) TakeOver(std::move(before));
     Extend();
   }
+  IdentifyMetrics();
   return true;
 }
 
@@ -118,6 +121,7 @@ void Plan::LearnTriggerMetrics(size_t trigger, const Answer& answer) {
   if (!same_names) planned.failures.clear();
   ++version_;
   Extend();
+  IdentifyMetrics();
 }
 
 void Plan::Extend() {
@@ -131,6 +135,13 @@ void Plan::Extend() {
     }
   }
   extended_ = std::move(extended);
+}
+
+void Plan::IdentifyMetrics() {
+  metrics_id_ = managed_->written_hash;
+  for (const MetricSpec& metric : autoscaler().metrics) {
+    metrics_id_ = absl::HashOf(metrics_id_, metric.metric.name);
+  }
 }
 
 }  // namespace flyball::scaler

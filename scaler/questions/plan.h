@@ -63,6 +63,10 @@ class Plan {
   // Changes whenever autoscaler() does, its status aside; never 0 after Follow.
   uint64_t version() const { return version_; }
 
+  // Identifies the metrics of autoscaler() by name, and the spec that was written. That a schedule
+  // opens or closes leaves it as it is: other bounds and targets leave a metric what it is.
+  uint64_t metrics_id() const { return metrics_id_; }
+
   // Whether `wake` is called whenever an answer may have changed for another reason than time.
   bool IsToldOfNews() const;
 
@@ -77,9 +81,11 @@ class Plan {
   void MakeTriggers(const PlanContext& context, const std::function<void()>& wake);
   void TakeOver(std::vector<PlannedTrigger> before);
   void Extend();
+  void IdentifyMetrics();
 
   ManagedPtr managed_;
   uint64_t version_ = 0;
+  uint64_t metrics_id_ = 0;
   std::unique_ptr<const Autoscaler> extended_;
   std::vector<QuestionBoard::Handle> questions_;
   std::vector<PlannedTrigger> triggers_;

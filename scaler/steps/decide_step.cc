@@ -110,20 +110,10 @@ void RenewProposals(const std::vector<Reading>& readings, absl::Time now, Decisi
   }
 }
 
-// Identifies the metrics of the plan, those of triggers too. An outage, and what a metric asked for
-// last, belong to its metric: an edit of the spec forgets them. That a schedule opens or closes
-// does not, since other bounds and targets leave the metric what it is.
-uint64_t MetricsOf(const CycleInputs& inputs) {
-  uint64_t metrics = inputs.managed->written_hash;
-  for (const MetricSpec& metric : inputs.plan.autoscaler().metrics) {
-    metrics = absl::HashOf(metrics, metric.metric.name);
-  }
-  return metrics;
-}
-
-// Whether the metrics are those of the last decision.
+// Whether the metrics are those of the last decision. An outage, and what a metric asked for last,
+// belong to its metric: an edit of the spec forgets them.
 bool HasSameMetrics(const LastDecision& last, const CycleInputs& inputs) {
-  return last.made && last.metrics == MetricsOf(inputs);
+  return last.made && last.metrics == inputs.plan.metrics_id();
 }
 
 // What a metric of the plan proposed in the last decision; nullptr: it was not read then, or
@@ -497,7 +487,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   last.at = now.monotonic;
   last.mode = inputs.mode;
   last.plan = inputs.plan.version();
-  last.metrics = inputs.managed->own.metric_fallbacks.empty() ? 0 : MetricsOf(inputs);
+  last.metrics = inputs.plan.metrics_id();
   inputs.triggers_changed = false;
   if (last.unchanged) return RenewProposals(inputs.readings, now.wall, last.decision);
 

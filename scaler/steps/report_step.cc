@@ -81,6 +81,12 @@ bool TellsOfSleep(const TrackedAutoscaler& tracked) {
          ConditionIsTrue(tracked.inputs.managed->autoscaler.status, kScaledToZero);
 }
 
+// Of a status whose write has failed nothing counts as told.
+void FollowOutbox(StatusMarks& marks) {
+  if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
+  if (marks.outbox->TakeFailed()) marks.seen = nullptr;
+}
+
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
 // Whether the stored status tells why this spec is refused.
@@ -121,6 +127,15 @@ MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool at_on
   return tracked.pace <= gather ? now + gather : std::max(now, due + gather);
 }
 
+void ReportStep::Offer(StatusJob job, uint64_t cared, uint64_t failure, bool urgent,
+                       MonotonicTime now, StatusMarks& marks) const {
+  deps_.statuses.Offer(marks.outbox, std::move(job), urgent, marks.due);
+  marks.cared = cared;
+  marks.failure = failure;
+  marks.stale = false;
+  marks.offered_at = now;
+}
+
 bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const {
   if (!WritesStatus(tracked)) return false;
   const ManagedPtr& managed = tracked.inputs.managed;
@@ -131,8 +146,7 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
     marks.seen = nullptr;
     return false;
   }
-  if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
-  if (marks.outbox->TakeFailed()) marks.seen = nullptr;
+  FollowOutbox(marks);
   if (decided.unchanged && marks.seen == managed && !marks.stale) return false;
   const bool other = std::exchange(marks.seen, managed) != managed;
   if (other && !deps_.statuses.WroteAfter(marks.outbox, *managed)) {
@@ -156,12 +170,8 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
   const uint64_t failure = FailureDigest(decided.status);
   const bool fails = failure != 0 && failure != marks.failure;
   marks.due = StatusDue(tracked, fails || TellsOfSleep(tracked), now);
-  deps_.statuses.Offer(marks.outbox, std::move(job), urgent, marks.due);
-  marks.cared = cared;
-  marks.failure = failure;
+  Offer(std::move(job), cared, failure, urgent, now, marks);
   marks.last_active = decided.last_active;
-  marks.stale = false;
-  marks.offered_at = now;
   return true;
 }
 
@@ -173,8 +183,7 @@ void ReportStep::Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicT
     return;
   }
   StatusMarks& marks = tracked.written.status;
-  if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
-  if (marks.outbox->TakeFailed()) marks.seen = nullptr;
+  FollowOutbox(marks);
   // The write itself makes a new version of the object, whose status tells it.
   if (marks.seen == managed || TellsOfRefusal(*managed)) return;
   // The last decision's status may still be on its way, so the stored one may be older.
@@ -191,12 +200,10 @@ void ReportStep::Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicT
                wall, job.status.conditions);
   if (decided.made) decided.status = job.status;
   marks.seen = managed;
-  marks.cared = CaredDigest(job.status, job.status.observed_generation);
-  marks.failure = FailureDigest(job.status);
-  marks.stale = false;
-  marks.offered_at = now;
   marks.due = now;
-  deps_.statuses.Offer(marks.outbox, std::move(job), /*urgent=*/true, now);
+  const uint64_t cared = CaredDigest(job.status, job.status.observed_generation);
+  const uint64_t failure = FailureDigest(job.status);
+  Offer(std::move(job), cared, failure, /*urgent=*/true, now, marks);
   deps_.own_events.Record(SubjectOf(*managed), /*warning=*/true, kInvalidSpec, managed->refused);
 }
 

@@ -43,6 +43,9 @@ class ReportStep {
  private:
   // Returns whether there was one to be offered.
   bool OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
+  // Offers a status that is due at marks.due, and notes what it tells.
+  void Offer(StatusJob job, uint64_t cared, uint64_t failure, bool urgent, MonotonicTime now,
+             StatusMarks& marks) const;
   MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool at_once, MonotonicTime now) const;
   void SendEvents(const CycleInputs& inputs, const Decision& decision, MonotonicTime now) const;
   void Observe(const TrackedAutoscaler& tracked, const WriteOutcome& write, bool status_offered,

@@ -135,7 +135,7 @@ struct LastDecision {
   // ---- what it was decided with
   Mode mode = Mode::kShadow;
   uint64_t plan = 0;     // version of the plan
-  uint64_t metrics = 0;  // which metrics it had, where one has a fallback (DecideStep::Decide)
+  uint64_t metrics = 0;  // Plan::metrics_id
   MonotonicTime at = -absl::InfiniteDuration();
   absl::Duration wall_offset = absl::ZeroDuration();  // wall - monotonic, at that time
   bool restored = false;  // Ownership::Restore was asked for what an earlier owner remembered

@@ -39,8 +39,8 @@ struct Managed {
   std::optional<absl::Time> last_active;  // as the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
   uint64_t spec_hash = 0;  // differs whenever the spec differs
-  uint64_t written_hash =
-      0;  // the same of the spec as it is written, whatever schedules make of it
+  // The same of the spec as it is written, whatever schedules make of it.
+  uint64_t written_hash = 0;
   // In what ManagedAt returns: which schedules are open and what they change; "" otherwise.
   std::string scheduled = {};
 };
