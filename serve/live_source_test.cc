@@ -82,6 +82,20 @@ class LiveSourceTest : public testing::Test {
     for (const adapter::Sample& sample : (*result)->samples) values.push_back(sample.value);
     return values;
   }
+  // Whether it does not know enough samples for a query now.
+  bool Refuses(LiveSource& source, const std::string& query) {
+    return absl::IsUnavailable(
+        source.source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
+  }
+  // A server gets one page after the other, and leaves a snapshot.
+  void LeaveSnapshot(const std::string& page, absl::Duration later, const std::string& last) {
+    flags_.snapshot = folder_ / "samples";
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, page), 204);
+    clock_.Advance(later);
+    EXPECT_EQ(Push(*source, last), 204);
+  }
   static double SeriesOf(LiveSource& source) {
     for (const prometheus::MetricFamily& family : source.metrics()->Collect()) {
       if (family.name == "flyball_live_series") return family.metric.at(0).gauge.value;
@@ -141,91 +155,60 @@ TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
 
 TEST_F(LiveSourceTest, WhatADamagedSnapshotHasDoesNotPassForAll) {
   flags_.warmup = absl::Seconds(10);
-  flags_.snapshot = folder_ / "samples";
-  {
-    const auto source = MakeOrDie();
-    ASSERT_TRUE(source->Start().ok());
-    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
-    clock_.Advance(absl::Minutes(1));
-    EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
-  }
-  const auto refused = [this](LiveSource& source) {
-    return absl::IsUnavailable(
-        source.source()
-            .Query("rate(jobs_waiting[1m])", clock_.WallNow(), absl::Seconds(1))
-            .status());
-  };
-  EXPECT_FALSE(refused(*MakeOrDie()));
+  LeaveSnapshot("jobs_waiting 3\n", absl::Minutes(1), "jobs_waiting 4\n");
+  EXPECT_FALSE(Refuses(*MakeOrDie(), "rate(jobs_waiting[1m])"));
   std::filesystem::resize_file(flags_.snapshot, std::filesystem::file_size(flags_.snapshot) - 1);
   const auto source = MakeOrDie();
-  EXPECT_TRUE(refused(*source));
+  EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[1m])"));
   clock_.Advance(absl::Minutes(1));
-  EXPECT_FALSE(refused(*source));
+  EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])"));
 }
 
 TEST_F(LiveSourceTest, ASnapshotOfTheFutureCountsAsNone) {
-  flags_.snapshot = folder_ / "samples";
-  {
-    const auto source = MakeOrDie();
-    ASSERT_TRUE(source->Start().ok());
-    EXPECT_EQ(Push(*source, "jobs_waiting 2\n"), 204);
-    clock_.Advance(absl::Minutes(6));
-    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
-  }
+  LeaveSnapshot("jobs_waiting 2\n", absl::Minutes(6), "jobs_waiting 3\n");
   clock_.JumpWall(clock_.WallNow() - absl::Minutes(5));
   const auto source = MakeOrDie();
   EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
   EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(4));
-  EXPECT_TRUE(
-      absl::IsUnavailable(source->source()
-                              .Query("rate(jobs_waiting[1m])", clock_.WallNow(), absl::Seconds(1))
-                              .status()));
+  EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[1m])"));
 }
 
 TEST_F(LiveSourceTest, IsUnknownUntilAWindowIsWhole) {
   flags_.warmup = absl::Seconds(10);
   flags_.snapshot = folder_ / "samples";
-  const auto refused = [&](LiveSource& source, const std::string& query) {
-    return absl::IsUnavailable(
-        source.source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
-  };
   {
     const auto source = MakeOrDie();
     ASSERT_TRUE(source->Start().ok());
     EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
-    EXPECT_TRUE(refused(*source, "jobs_waiting"));
+    EXPECT_TRUE(Refuses(*source, "jobs_waiting"));
     clock_.Advance(absl::Seconds(10));
-    EXPECT_FALSE(refused(*source, "jobs_waiting"));
-    EXPECT_TRUE(refused(*source, "rate(jobs_waiting[1m])"));
+    EXPECT_FALSE(Refuses(*source, "jobs_waiting"));
+    EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[1m])"));
     clock_.Advance(absl::Seconds(50));
-    EXPECT_FALSE(refused(*source, "rate(jobs_waiting[1m])"));
-    EXPECT_TRUE(refused(*source, "rate(jobs_waiting[11m])")) << "longer than the retention";
+    EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])"));
+    EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[11m])")) << "longer than the retention";
     EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204);
   }
   clock_.Advance(absl::Seconds(5));
-  EXPECT_FALSE(refused(*MakeOrDie(), "rate(jobs_waiting[1m])")) << "it goes on";
+  EXPECT_FALSE(Refuses(*MakeOrDie(), "rate(jobs_waiting[1m])")) << "it goes on";
   clock_.Advance(absl::Seconds(10));
-  EXPECT_TRUE(refused(*MakeOrDie(), "jobs_waiting")) << "after a gap";
+  EXPECT_TRUE(Refuses(*MakeOrDie(), "jobs_waiting")) << "after a gap";
 }
 
 TEST_F(LiveSourceTest, AClockThatIsSetBeginsAnew) {
   const auto source = MakeOrDie();
   ASSERT_TRUE(source->Start().ok());
-  const auto refused = [&](const std::string& query) {
-    return absl::IsUnavailable(
-        source->source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
-  };
   uint64_t waits = 2;  // one is that of the thread which calls those who follow answers
   clock_.AwaitWaits(waits);
   for (const absl::Duration step : {-absl::Hours(1), absl::Hours(2), -absl::Seconds(30)}) {
     EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
     clock_.Advance(absl::Minutes(1));
     clock_.AwaitWaits(++waits);
-    EXPECT_FALSE(refused("rate(jobs_waiting[1m])"));
+    EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])"));
     clock_.JumpWall(clock_.WallNow() + step);
     clock_.Advance(absl::Seconds(1));
     clock_.AwaitWaits(++waits);
-    EXPECT_TRUE(refused("rate(jobs_waiting[1m])")) << step;
+    EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[1m])")) << step;
     EXPECT_EQ(Push(*source, "jobs_waiting 4\n"), 204) << step;
     EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(4)) << step;
     clock_.Advance(absl::Minutes(2));
@@ -235,35 +218,24 @@ TEST_F(LiveSourceTest, AClockThatIsSetBeginsAnew) {
 
 TEST_F(LiveSourceTest, WhatAReloadBeginsToKeepIsUnknownUntilAWindowIsWhole) {
   const auto source = MakeOrDie();
-  const auto refused = [&](const std::string& query) {
-    return absl::IsUnavailable(
-        source->source().Query(query, clock_.WallNow(), absl::Seconds(1)).status());
-  };
   EXPECT_EQ(Push(*source, "jobs_waiting 3\nmails_waiting 4\n"), 204);
   clock_.Advance(absl::Minutes(1));
   source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
   EXPECT_EQ(Push(*source, "jobs_waiting 3\nmails_waiting 4\n"), 204);
   clock_.Advance(absl::Seconds(30));
-  EXPECT_FALSE(refused("rate(jobs_waiting[1m])")) << "it was kept before";
-  EXPECT_TRUE(refused("rate(mails_waiting[1m])"));
+  EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])")) << "it was kept before";
+  EXPECT_TRUE(Refuses(*source, "rate(mails_waiting[1m])"));
   clock_.Advance(absl::Seconds(30));
-  EXPECT_FALSE(refused("rate(mails_waiting[1m])"));
+  EXPECT_FALSE(Refuses(*source, "rate(mails_waiting[1m])"));
   // Let go and taken up again it begins anew.
   source->SetRules(*rules::CompileRules(kRules, "rules.yaml").rules);
   source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
-  EXPECT_TRUE(refused("rate(mails_waiting[1m])"));
+  EXPECT_TRUE(Refuses(*source, "rate(mails_waiting[1m])"));
 }
 
 TEST_F(LiveSourceTest, ASnapshotOfOtherRulesKnowsNothingOfWhatTheyDidNotRead) {
   flags_.warmup = absl::Seconds(10);
-  flags_.snapshot = folder_ / "samples";
-  {
-    const auto source = MakeOrDie();
-    ASSERT_TRUE(source->Start().ok());
-    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
-    clock_.Advance(absl::Minutes(1));
-    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
-  }
+  LeaveSnapshot("jobs_waiting 3\n", absl::Minutes(1), "jobs_waiting 3\n");
   const auto source = *Make();
   source->SetRules(*rules::CompileRules(absl::StrCat(kRules, kMoreRules), "rules.yaml").rules);
   const auto ask = [&](const std::string& query) {

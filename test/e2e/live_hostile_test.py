@@ -3,7 +3,6 @@ pushes are answered meanwhile."""
 
 import contextlib
 import gzip
-import itertools
 import json
 import random
 import socket
@@ -18,6 +17,7 @@ from harness import remote_write, wait
 from harness.case import differs
 from harness.client import Client, Identity, tls_socket
 from harness.exporter import Exporter
+from harness.hostile_client import slow_in_a_row
 from live_fixture import EXTERNAL, LiveCase
 
 MOST_MIB = 160   # of the whole process; 100,000 series without history are a third of it
@@ -66,8 +66,7 @@ class LiveHostile(LiveCase):
         self.assertTrue(self.process.must_live())
         print(f"live: longest honest push {max(took, default=0) * 1000:.0f} ms, peak RSS {self.process.peak_rss_mib():.0f} MiB", flush=True)
         self.assertEqual(wrong, [])
-        late = [len(list(run)) for slow, run in itertools.groupby(took, lambda seconds: seconds >= LONGEST) if slow]
-        self.assertLess(max(late, default=0), 3, "so many in a row")
+        self.assertLess(slow_in_a_row(took, LONGEST), 3, "so many in a row")
         self.assertLess(self.process.peak_rss_mib(), most)
 
     def test_a_million_series_thrown_at_a_limit_of_a_hundred_thousand(self):

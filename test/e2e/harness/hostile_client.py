@@ -25,6 +25,11 @@ SLOW_SECONDS = 1.0  # a kubelet's probe, by default
 EXTERNAL = "/apis/external.metrics.k8s.io/v1beta1/namespaces/default/q"
 
 
+def slow_in_a_row(took: list, limit: float) -> int:
+    """The most answers one after the other that took `limit` seconds and more."""
+    return max((len(list(run)) for slow, run in itertools.groupby(took, lambda seconds: seconds >= limit) if slow), default=0)
+
+
 def tls_context() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -278,7 +283,7 @@ class Attack:
                     bad.append([path, str(status)])
             if select.select([sys.stdin], [], [], 0.02)[0]:
                 break
-        in_a_row = max((len(list(run)) for slow, run in itertools.groupby(took, lambda seconds: seconds >= SLOW_SECONDS) if slow), default=0)
+        in_a_row = slow_in_a_row(took, SLOW_SECONDS)
         took.sort()
         return {"probes": len(took), "bad": bad[:20], "longest": took[-1], "slow in a row": in_a_row, "p99": took[int(len(took) * 0.99)]}
 
