@@ -61,10 +61,44 @@ QUERY = {"containerQuery": "sum by (<<.GroupBy>>) (rate(c{<<.LabelMatchers>>}[3m
          "resources": {"overrides": {k: {"resource": k} for k in ("node", "namespace", "pod")}}, "containerLabel": "container"}
 KUBELETS = {"metricSource": "live", "kubelets": {"scrapeInterval": "15s"}}
 RESOURCE = {"cpu": QUERY, "memory": QUERY, "window": "3m"}
+ANNOTATED = {"metricSource": "live", "scrapeAnnotatedPods": "1s"}
 
 
 def on_failure(then, **more) -> dict:
     return {**RULE, "source": "prometheus", "onFailure": {"then": then, **more}}
+
+
+# A feature as docs/security.md names it -> values with it, and the same without it.
+NOTHING = {"rules": {"default": False}, "rbac": {"watchKinds": False}}
+SHADOW = {**NOTHING, "scaler": {"enabled": True}}
+ADVISE, ACT = ({**NOTHING, "scaler": {"enabled": True, "mode": mode}} for mode in ("advise", "act"))
+FEATURES = {
+    "`rbac.watchKinds`": ({**NOTHING, "rbac": {"watchKinds": True}}, NOTHING),
+    "custom metrics": ({**NOTHING, "rules": {"default": True}}, NOTHING),
+    "resource metrics": ({**NOTHING, "rules": {"default": False, "resource": RESOURCE}}, NOTHING),
+    "external metrics": ({**NOTHING, "rules": {"default": False, "external": [RULE]}}, NOTHING),
+    "external metrics, a rule with `onFailure` and `keepLast`, `replicas`, `max` or `min`; or `rbac.readAutoscalers`": (
+        {**NOTHING, "rules": {"default": False, "external": [on_failure("max")]}}, NOTHING),
+    "`live.scrapeAnnotatedPods`": ({**NOTHING, "live": ANNOTATED}, NOTHING),
+    "`live.kubelets`": ({**NOTHING, "live": KUBELETS}, NOTHING),
+    "scaler": (SHADOW, NOTHING),
+    "scaler, `mode=advise` or `act`": (ADVISE, SHADOW),
+    "scaler, `mode=act`": (ACT, ADVISE),
+    "scaler, `hpa=true`": ({**ACT, "scaler": {**ACT["scaler"], "hpa": True}}, ACT),
+    "scaler, `triggerSecrets=true` or `referenced`": ({**ACT, "scaler": {**ACT["scaler"], "triggerSecrets": True}}, ACT),
+    "`front.enabled`": ({**ACT, "front": {"enabled": True}}, ACT),
+}
+
+
+def rights_page() -> dict:
+    """Feature -> (resource, verb) of the rights that the table of docs/security.md names for it. A clause has verbs, then resources."""
+    said = {}
+    section = (paths.PROJECT / "docs" / "security.md").read_text().partition("## What it may do\n")[2].partition("\n## ")[0]
+    for feature, rights in re.findall(r"^\| (.*?) \| (.*?) \| ", section, re.MULTILINE):
+        for clause in rights.split("; "):
+            verbs = re.findall(r"\b(?:get|list|watch|create|update|patch)\b", clause.partition("`")[0])
+            said.setdefault(feature, set()).update((resource, verb) for resource in re.findall(r"`([a-z]+(?:/[a-z]+)?)`", clause) for verb in verbs)
+    return {feature: rights for feature, rights in said.items() if feature not in ("feature", "always", "`rbac.debugPages`")}
 
 
 def dashboard() -> dict:
@@ -432,6 +466,8 @@ class Rendering(case.Case):
             ("resource metrics list pods and nodes", {"rules": {"default": False, "resource": RESOURCE}}, pods | nodes | definitions),
             ("kubelets are asked for what they measure", {"rules": {"default": False}, "live": KUBELETS},
              pods | nodes | definitions | {("", "nodes/metrics", "get")}),
+            ("also where others have their API", {"rules": {"default": False}, "live": KUBELETS, "apiServices": {"resource": False}},
+             pods | nodes | definitions | {("", "nodes/metrics", "get")}),
             ("no objects of all namespaces when some are given", {"rbac": {"namespaces": ["shop"]}}, definitions),
             ("definitions need not be watched", {"rbac": {"namespaces": ["shop"], "watchKinds": False}}, set()),
         )
@@ -446,6 +482,33 @@ class Rendering(case.Case):
         more = scaler["act"] - scaler["advise"]
         self.assertEqual({(r, v) for _, r, v in more if not r.endswith("/scale")},
                          {("horizontalpodautoscalers", "get"), ("autoscalers", "get")}, "whether one still stands is asked before a write")
+
+    def test_each_right_is_on_the_page(self):
+        """Feature by feature, and none of any shape is missing but on kinds that the values name."""
+        def rights(values, *foreign):
+            items = self.helm.render("--values", values, "--api-versions", "security.openshift.io/v1")
+            return {(r, v) for group, r, v in granted(items) | granted(items, namespaced=True) if group not in foreign}
+        said = rights_page()
+        self.assertEqual(set(said), set(FEATURES))
+        rendered = {json.dumps(values): values_file(values) for pair in FEATURES.values() for values in pair}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            found = dict(zip(rendered, pool.map(rights, rendered.values())))
+            shapes = list(pool.map(lambda values: rights(values, "argoproj.io", "networking.k8s.io"), CI))
+        for feature, (values, without) in FEATURES.items():
+            with self.subTest(feature):
+                self.assertEqual(said[feature], found[json.dumps(values)] - found[json.dumps(without)])
+        for values, shape in zip(CI, shapes):
+            with self.subTest(values.name):
+                self.assertLessEqual(shape, set().union(*said.values()))
+
+    def test_annotated_pods_are_scraped_only_where_pods_may_be_watched(self):
+        annotated = {"live": ANNOTATED, "rules": {"default": False}}
+        for more in ({"rbac": {"namespaces": []}}, {"rbac": {"namespaces": ["a"]}, "scaler": {"enabled": True}}):
+            self.assertIn(("", "pods", "watch"), granted(self.helm.render("--values", values_file({**annotated, **more}))))
+        self.helm.render("--values", values_file({**annotated, "rbac": {"namespaces": ["a"], "create": False}}))  # others grant
+        for more in ({}, {"scaler": {"enabled": True, "namespaces": ["a"]}}):
+            message = self.helm("template", "f", CHART, "--values", values_file({**annotated, "rbac": {"namespaces": ["a"]}, **more}), fails=True)
+            self.assertIn("live.scrapeAnnotatedPods watches the pods of all namespaces, and rbac.namespaces grants no such right", message)
 
     def test_the_rights_are_those_that_doctor_asks_for(self):
         """test/data/rights.json says them for both; doctor's half is doctor/rights_test.cc. `more` is what a value adds for single autoscalers."""

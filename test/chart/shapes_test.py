@@ -27,7 +27,7 @@ SAMPLES = {**all_samples(), 'http_requests_total{namespace="shop",pod="a-1"}': 5
 RARE = {*scaling_test.Scaling.RARE, ("", "configmaps", "update")}
 RARE_IN = {"scaler-advise": {("", "events", "create")},
            "front": {("discovery.k8s.io", "endpointslices", "update")},  # once the Envoys are others
-           "everything": {("", "nodes/metrics", "get")}}  # the kubelets ask whether Flyball may read their pages
+           **dict.fromkeys(("everything", "kubelets"), {("", "nodes/metrics", "get")})}  # the kubelets ask whether Flyball may read their pages
 
 
 def name_of(values) -> str:
