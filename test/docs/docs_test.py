@@ -22,6 +22,10 @@ from harness.watching import Watch
 from helm import CHART, NAMESPACE, Helm, values_file
 from shell import Shell, stock_chart
 
+# A reason of a condition or an event where the code says it.
+REASON = re.compile(r'(?:\breason = |\b(?:refuse|Warn)\(|Record\([^;]*?(?:true|warning), |return \{|\bk\w+\[\] = |^ +\{)'
+                    r'(?:\w+ \? )?"([A-Z][a-z]+(?:[A-Z][a-z]+)+)"(?:\s*: "(\w+)")?', re.MULTILINE)
+
 # Which test runs the commands of a page.
 RUN_BY = {"quick-start.md": "QuickStart", "security.md": "Looking", "troubleshooting.md": "Looking",
           "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples", "scale-to-zero.md": "Requests"}
@@ -99,6 +103,17 @@ class Pages(case.Case):
         text = (paths.PROJECT / "README.md").read_text()
         self.assertLessEqual(len(text.splitlines()), 120)
         self.assertEqual([p.name for p in pages.DOCS.glob("*.md") if f"(docs/{p.name}" not in text], [])
+
+    def test_each_reason_of_a_condition_is_explained(self):
+        told = {word for page in ("troubleshooting.md", "scale-to-zero.md") for word in re.findall(r"`(\w+)`", (pages.DOCS / page).read_text())}
+        said = set()
+        for folder in ("scaler/math/hpa", "scaler/steps", "scaler/triggers", "serve/front"):
+            for file in (paths.PROJECT / folder).rglob("*.cc"):
+                if not file.name.endswith("_test.cc"):
+                    said |= {word for found in REASON.findall(file.read_text()) for word in found if word}
+        said |= {word for found in REASON.findall((paths.PROJECT / "scaler" / "math" / "reconcile.cc").read_text()) for word in found if word}
+        self.assertLessEqual({"TriggerError", "HostsTaken", "InvalidSpec", "ScaleDownStabilized", "ReplicasAdvised", "ScaleUpLimit", "FailedRescale"}, said)
+        self.assertEqual(said - told, set())
 
     def test_words_are_those_of_the_glossary(self):
         """CRD instead of a kind of our own, and stabilization as Kubernetes spells it."""
