@@ -118,6 +118,20 @@ def sizing() -> str:
         ("one decision of the scaler, 1000 pods, CPU", span(math["resource/1000"]["ns"] * 1e-9))])
 
 
+def share() -> str:
+    """What the questions of a cluster's HPAs take, by the figure of the table above it."""
+    seconds, asked = results("adapter")["measured"]["flyball"]["cells"][STAR]["cpu_seconds_per_1000"], 1000 * 2 / 15
+    return (f"- An HPA asks once for each metric in each sync. 1000 HPAs with two metrics are {asked:.0f} requests a second: {span(asked / 1000 * seconds)} of CPU a second by the\n"
+            "  figure above for 50 pods. The chart's `requests` (50m, 64Mi) cover that; its memory limit of 512Mi is far above what any run here used.\n")
+
+
+def picture() -> str:
+    """The picture of reaction_plot.py, in words."""
+    found = results("scaler_loop")["parts"]["reaction"]["measured"]
+    theirs, ours = (f"{found[key]['median']:.1f} s" for key in ("stock", "cadence"))
+    return f"![From a load step to the written scale: {theirs} by the HPA controller, {ours} by Flyball (medians)](docs/images/reaction.svg)\n"
+
+
 def reaction() -> str:
     found, math = results("adapter")["measured"], results("scaler")["ours"]
     mine, other = (found[side]["cells"][STAR]["p99_ms"] * 1e-3 for side in ("flyball", "original"))
@@ -162,7 +176,26 @@ def front() -> str:
         (row["work"], row["unit"], "" if row["theirs"] is None else number(row["theirs"]), number(row["flyball"]), goal(row)) for row in rows]) + _loads(found)
 
 
-MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, reaction, live, front)}
+def envoys() -> str:
+    """What the Envoys of `./dev bench front` cost."""
+    parts = results("front")["parts"]
+    hop, idle = parts["path"]["measured"], parts["services"]["measured"]
+    all_of, one = idle["all"], idle["one"]["envoy"]["megabytes"]
+
+    def of_hop(side):
+        return f"{span(hop[side]['added'])}, {span(hop[side]['cpu'])} of CPU"
+
+    def core(side):
+        return f"{number(100 * all_of[side]['core'])} % of a core"
+    return table(("what", "cost"), [
+        ("a request through an Envoy, in addition to the pod's time", of_hop("envoy")),
+        ("for comparison: Knative's queue-proxy 0.48, which runs in every pod", of_hop("queue-proxy")),
+        ("1,000 idle services", f"{round(all_of['envoy']['megabytes'])} MB and {core('envoy')} of each Envoy; {core('flyball')} of Flyball"),
+        ("an Envoy with one service", f"{round(one)} MB")]) + (
+            f"\nSo two Envoys cost about {round(2 * one, -1):.0f} MB, and a core carries about {round(1 / hop['envoy']['cpu'], -2):,.0f} requests a second.\n")
+
+
+MAKERS = {make.__name__: make for make in (adapter, decisions, loop, sizing, share, picture, reaction, live, front, envoys)}
 
 
 def as_it_should_be(page: str) -> str:
