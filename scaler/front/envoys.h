@@ -1,10 +1,13 @@
-// The Envoys that are connected, and whether their reports of load arrive.
+// The Envoys that are connected, whether their reports of load arrive, and whether those are all
+// Envoys that take requests.
 //
 // Pure. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "scaler/front/data_path.h"
@@ -29,7 +32,23 @@ class Envoys {
     envoy.connected = true;
     envoy.returning = returning;
   }
-  void Disconnect(const NodeId& node) { envoys_.erase(node); }
+  void Disconnect(const NodeId& node) {
+    envoys_.erase(node);
+    if (IsExpected(node)) missing_ = node;
+  }
+
+  // The Envoys to which the cluster leads requests, by the names of their pods. Each may go on
+  // serving without a connection to here, with requests that nobody here sees. If no connected
+  // Envoy has such a name the nodes are called otherwise, and nothing is expected.
+  // Returns those that were expected before.
+  std::set<NodeId> Expect(std::set<NodeId> nodes, absl::Time now) {
+    expected_.swap(nodes);
+    LookForMissing(now);
+    return nodes;
+  }
+  bool IsExpected(const NodeId& node) const { return expected_.contains(node); }
+  // One that is expected but is not connected or is silent; "": all load is seen.
+  const NodeId& missing() const { return missing_; }
 
   // Counts a report; returns its number.
   uint64_t Heard(const NodeId& node, absl::Time now) {
@@ -45,6 +64,7 @@ class Envoys {
     std::erase_if(envoys_, [&](const auto& each) {
       return !each.second.connected && now - each.second.heard > kSilence;
     });
+    LookForMissing(now);
   }
 
   const Envoy* Find(const NodeId& node) const {
@@ -54,7 +74,21 @@ class Envoys {
   const std::map<NodeId, Envoy>& all() const { return envoys_; }
 
  private:
+  void LookForMissing(absl::Time now) {
+    missing_.clear();
+    bool named_as_pods = false;
+    for (const NodeId& node : expected_) {
+      const Envoy* const envoy = Find(node);
+      const bool connected = envoy != nullptr && envoy->connected;
+      named_as_pods |= connected;
+      if (!connected || now - envoy->heard > kSilence) missing_ = node;
+    }
+    if (!named_as_pods) missing_.clear();
+  }
+
   std::map<NodeId, Envoy> envoys_;
+  std::set<NodeId> expected_;
+  NodeId missing_;
 };
 
 }  // namespace flyball::front

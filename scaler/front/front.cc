@@ -183,6 +183,17 @@ void Front::BeginServing(absl::Time now) {
   });
 }
 
+void Front::SetEnvoys(const std::set<NodeId>& nodes, absl::Time now) {
+  Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    const std::set<NodeId> before = envoys_.Expect(nodes, turn.now);
+    for (const NodeId& node : before) {
+      const Envoys::Envoy* const envoy = envoys_.Find(node);
+      if (nodes.contains(node) || (envoy != nullptr && envoy->connected)) continue;
+      DoForAll(turn, [&](Service& service) { service.EnvoyGone(node, turn); });
+    }
+  });
+}
+
 void Front::SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now) {
   DoFor(name, now, [&](Service& service, Turn& turn) { service.SetPods(pods, turn); });
 }

@@ -70,6 +70,10 @@ class Front : public DataPathEvents {
   // any Envoy, and requests wait.
   void BeginServing(absl::Time now);
 
+  // The Envoys to which the cluster leads requests, by the names of their pods, which are their
+  // node ids. Until it is called those that are connected count as all.
+  void SetEnvoys(const std::set<NodeId>& nodes, absl::Time now);
+
   // All pods of the target, including those that are being deleted.
   void SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now);
   void Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now);

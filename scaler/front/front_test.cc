@@ -197,6 +197,87 @@ TEST_F(FrontTest, ZeroWaitsForTheGateAndForTwoReportsOfNone) {
   EXPECT_THAT(told_.Take(), ElementsAre("wish 1"));
 }
 
+// It serves on with what it was told last, and nobody here sees its requests.
+TEST_F(FrontTest, AnEnvoyThatIsCutOffKeepsTheCountUntilItsPodIsNotReady) {
+  spec_.settings.target = spec_.settings.total = 1;
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.SetEnvoys({"a", "b"}, At(0));
+  for (const char* node : {"a", "b"}) {
+    front_.OnEnvoy(node, true, At(0.1));
+    AckAll(node, 0.1);
+  }
+  const auto pass = [this](int from, int to, double at_b) {
+    for (int quarter = 4 * from; quarter < 4 * to; ++quarter) {
+      Report("a", 0, quarter / 4.0);
+      if (at_b >= 0) Report("b", at_b, quarter / 4.0);
+      front_.Advance(At(quarter / 4.0));
+    }
+  };
+  pass(1, 12, 2);
+  ASSERT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 2}));
+  front_.OnEnvoyGone("b", At(12));
+  pass(12, 60, -1);
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 2}));
+  EXPECT_EQ(front_.Snapshot(kWeb)->not_ready,
+            "Envoy b takes requests but reports no load: nothing is made smaller.");
+  front_.MayEnterZero(kWeb, At(60));
+  AckAll("a", 60);
+  pass(61, 62, -1);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(62)));
+  front_.SetEnvoys({"a"}, At(62));
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(62.1)));
+}
+
+// As it was until then: where its requests are not seen they are not few.
+TEST_F(FrontTest, ACountFallsOnlyOnceAWholeWindowHasBeenSeen) {
+  spec_.settings.target = spec_.settings.total = 1;
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.SetEnvoys({"a", "b"}, At(0));
+  for (const char* node : {"a", "b"}) {
+    front_.OnEnvoy(node, true, At(0.1));
+    AckAll(node, 0.1);
+  }
+  bool connected = true;
+  for (int quarter = 4; quarter < 120; ++quarter) {
+    const double at = quarter / 4.0;
+    if (quarter == 48) front_.OnEnvoyGone("b", At(at));
+    if (quarter == 80) front_.OnEnvoy("b", true, At(at));
+    connected = quarter < 48 || quarter >= 80;
+    Report("a", 0, at);
+    if (connected) Report("b", 2, at);
+    front_.Advance(At(at));
+    if (quarter <= 32) continue;
+    EXPECT_EQ(front_.Snapshot(kWeb)->wanted.count, 2) << at;
+  }
+}
+
+TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(0.5));
+  AckAll("a", 0.5);
+  front_.OnRequest(1, "a", kWeb, At(1));
+  front_.ScaleWritten(kWeb, 1, At(1.1));
+  front_.SetPods(kWeb, {Pod("7", true, false)}, At(2));
+  int late_probes = 0;
+  absl::Time due = At(2);
+  for (double at = 2; at < 800; at += 0.005) {
+    if (At(at) < due) continue;
+    due = front_.Advance(At(at));
+    Report("a", 0, at);
+    for (const std::string& said : told_.Take()) {
+      if (said != "probe 7") continue;
+      front_.Probed(kWeb, "7", false, At(at));
+      late_probes += at > 100 ? 1 : 0;
+    }
+    if (at >= 600) continue;
+    EXPECT_EQ(front_.Snapshot(kWeb)->wanted.count, 1) << at;
+  }
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 0}));
+  EXPECT_LT(late_probes, 800);  // about once a second
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(801)));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kZero);
+}
+
 TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {
   Begin(1, {Pod("7", true, true)});
   front_.OnEnvoy("a", true, At(1));
@@ -365,6 +446,27 @@ TEST_F(FrontTest, RequestsWhoseCallsBrokeOccupySlotsUntilTheEnvoyReportsTheirEnd
   EXPECT_THAT(told_.Take(), IsEmpty());
   Report("a", 1, 2.2);
   EXPECT_THAT(told_.Take(), ElementsAre("release 4 to 10.0.0.7:80"));
+}
+
+TEST_F(FrontTest, WhatAnEnvoyHasAtPodsOccupiesSlotsWhileItIsCutOff) {
+  spec_.container_concurrency = 1;
+  Begin(1, {Pod("7", true, true)});
+  front_.SetEnvoys({"a", "b"}, At(0));
+  for (const char* node : {"a", "b"}) {
+    front_.OnEnvoy(node, false, At(1));
+    AckAll(node, 1);
+  }
+  front_.OnRequest(1, "b", kWeb, At(1.1));
+  Report("b", 1, 1.2);
+  Report("b", 1, 1.4);
+  front_.OnEnvoyGone("b", At(1.5));
+  front_.OnRequestEnd(1, At(1.5));  // its call broke too
+  told_.Take();
+  front_.OnRequest(2, "a", kWeb, At(1.6));
+  for (int i = 7; i < 30; ++i) Report("a", 0, 1 + i / 10.0);
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.SetEnvoys({"a"}, At(5));
+  EXPECT_THAT(told_.Take(), ElementsAre("release 2 to 10.0.0.7:80"));
 }
 
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {

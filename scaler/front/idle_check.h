@@ -2,7 +2,8 @@
 //
 // Pure. Not thread-safe. The check begins once all Envoys have the gate, so that no request can
 // pass unseen. Each of them must then report twice that it has none, since the first report may
-// have been made before. An Envoy that does not report is not idle.
+// have been made before. An Envoy that does not report is not idle, and neither is one that is
+// expected and not connected.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ class IdleCheck {
   }
 
   bool IsIdle(const Envoys& envoys, const LoadMeter& load) const {
-    if (!begun_at_.has_value()) return false;
+    if (!begun_at_.has_value() || !envoys.missing().empty()) return false;
     bool any = false;
     for (const auto& [node, envoy] : envoys.all()) {
       if (!envoy.connected) continue;

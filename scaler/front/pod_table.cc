@@ -10,6 +10,8 @@ namespace {
 constexpr absl::Duration kShortestPeriod = absl::Milliseconds(5);
 constexpr absl::Duration kLongestPeriod = absl::Milliseconds(25);
 constexpr int64_t kFew = 4;
+constexpr int64_t kPatience = 50;  // a period is this part of the time since the first probe
+constexpr absl::Duration kPeriodOfUnready = absl::Seconds(1);
 constexpr absl::Duration kPardonAfter = absl::Seconds(3);
 
 }  // namespace
@@ -22,7 +24,10 @@ void PodTable::Set(const std::vector<PodView>& pods, absl::Time now) {
       record = std::move(found->second);
     }
     // A container that ended has to pass again.
-    if (!view.running) record.passed = false;
+    if (!view.running) {
+      record.passed = false;
+      record.first_probe = absl::InfiniteFuture();
+    }
     record.was_ready |= view.ready;
     record.view = view;
     records.emplace(view.uid, std::move(record));
@@ -76,7 +81,9 @@ std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, i
   std::vector<ProbeTarget> targets;
   for (auto& [uid, pod] : pods_) {
     if (pod.probing || now < pod.next_probe || !IsToBeProbed(pod)) continue;
-    pod.next_probe = now + period;
+    pod.first_probe = std::min(pod.first_probe, now);
+    pod.next_probe =
+        now + std::max(period, std::min((now - pod.first_probe) / kPatience, kPeriodOfUnready));
     if (targets.size() == limit) continue;
     pod.probing = true;
     targets.push_back({uid, pod.view.address});

@@ -30,6 +30,7 @@ struct PodView {
   bool deleting = false;
   // Whether its readiness can be asked for from here; not if it has an exec or a startup probe.
   bool probeable = true;
+  std::string name = {};
 };
 
 struct ProbeTarget {
@@ -59,7 +60,8 @@ class PodTable {
 
   // The pods to be probed now, at most `limit`; each counts as being probed until Probed() is
   // called. The next probe is due a period later: 5 ms, and up to 25 ms the more pods are probed,
-  // here and (`others`) in other services.
+  // here and (`others`) in other services; or a fiftieth of the time for which the pod has been
+  // probed, up to a second, so that one that is never ready is asked once a second.
   std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit, int64_t others);
   void Probed(absl::string_view uid, bool passed);
 
@@ -80,6 +82,7 @@ class PodTable {
     bool passed = false;     // it has passed a probe
     bool was_ready = false;  // it was Ready once: from then on only Kubernetes counts
     bool probing = false;
+    absl::Time first_probe = absl::InfiniteFuture();
     absl::Time next_probe = absl::InfinitePast();
   };
   static bool Counts(const PodRecord& pod) { return !pod.doomed && !pod.view.deleting; }

@@ -96,7 +96,11 @@ void Service::EnvoyConnected(const NodeId& node, bool returning, Turn& turn) {
 
 void Service::EnvoyGone(const NodeId& node, Turn& turn) {
   publisher_.acks().Disconnect(node);
-  slots_.Forget(node);
+  if (turn.envoys.IsExpected(node)) {
+    slots_.CutOff(node);
+  } else {
+    slots_.Forget(node);
+  }
   load_.Forget(node);
   if (publisher_.acks().connected() == 0) alone_since_ = turn.now;
   React(turn);
@@ -152,6 +156,7 @@ void Service::React(Turn& turn) {
   RefuseOlderThan(turn.now - spec_.activation_timeout, late, turn);
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
+  abandoned_ = queue_.empty() && turn.now > ActivationEnd();
   if (const WantedCount wanted = Wanted(); wanted != told_wanted_) {
     told_wanted_ = wanted;
     turn.effects.push_back(TellDesired{spec_.name});
@@ -185,7 +190,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
       Activate(turn);
       break;
     case ServiceState::kOpening:
-      if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
+      WakeDecider(turn.now);
       cold_start_.PodPassed(turn.now);
       break;
     case ServiceState::kOpen:
@@ -203,7 +208,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
 }
 
 void Service::Activate(Turn& turn) {
-  if (std::exchange(asleep_, false)) decider_.Wake(turn.now);
+  WakeDecider(turn.now);
   wished_ = 0;
   next_wish_ = absl::InfinitePast();
   scale_refused_.reset();
@@ -263,6 +268,7 @@ absl::Time Service::NextTime() const {
   switch (state_) {
     case ServiceState::kActivating:
       next = std::min(next, pods_.NextProbe());
+      if (!abandoned_) next = std::min(next, ActivationEnd() + absl::Nanoseconds(1));
       if (wished_ == 0) next = std::min(next, next_wish_);
       break;
     case ServiceState::kOpening:

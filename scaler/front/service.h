@@ -8,7 +8,10 @@
 //   - A request is released to an Envoy only after that Envoy acknowledged an endpoint that is
 //     still there; with a hard limit, the very pod that it is sent to.
 //   - Zero is allowed only after every connected Envoy acknowledged the gate, at least one is
-//     connected, and each has reported twice since then that nothing is in flight.
+//     connected, each has reported twice since then that nothing is in flight, and no Envoy that
+//     takes requests is missing.
+//   - While an Envoy that takes requests is missing its load is unknown: the wanted count does not
+//     fall, nor does it until the seconds that were seen in part have left the stable window.
 //   - Requests are held for the activation timeout at most.
 #pragma once
 
@@ -134,6 +137,9 @@ class Service {
   // How many pods are wanted: service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
   void Evaluate(Turn& turn);
+  void WakeDecider(absl::Time now);
+  // When the activation under way is given up if nobody waits; never in other states.
+  absl::Time ActivationEnd() const;
   // For a request that comes to a service that is being woken: more of them may be about to come.
   void EvaluateSoon(absl::Time now);
   void WishForMore(Turn& turn);
@@ -179,6 +185,9 @@ class Service {
   LoadMeter load_;
   FrontDecider decider_;
   bool decision_valid_ = false;
+  int32_t least_wanted_ = 0;  // the last decided count, which does not fall while load is missing
+  absl::Time seen_in_part_until_ = absl::InfinitePast();
+  bool abandoned_ = false;  // the activation under way is given up
   WantedCount told_wanted_;
   absl::Time next_evaluation_;
 

@@ -13,6 +13,9 @@ namespace {
 constexpr absl::Duration kGathering = absl::Milliseconds(100);
 // An Envoy that has not acknowledged for this long is reported.
 constexpr absl::Duration kAcknowledgementTime = absl::Seconds(5);
+// An activation whose clients have gone is given up this long after its progress deadline, as in
+// Knative.
+constexpr absl::Duration kActivationMargin = absl::Seconds(30);
 
 const char* NameOf(ResourceKind kind) {
   constexpr const char* kNames[] = {"cluster", "endpoints", "route", "listener",
@@ -57,6 +60,21 @@ void Service::Evaluate(Turn& turn) {
   }
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
+  if (!decision_valid_) return;
+  if (!turn.envoys.missing().empty()) seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+  if (turn.now >= seen_in_part_until_) least_wanted_ = 0;
+  least_wanted_ = std::max(least_wanted_, decider_.wanted());
+}
+
+void Service::WakeDecider(absl::Time now) {
+  if (!std::exchange(asleep_, false)) return;
+  decider_.Wake(now);
+  least_wanted_ = 0;
+}
+
+absl::Time Service::ActivationEnd() const {
+  if (state_ != ServiceState::kActivating) return absl::InfiniteFuture();
+  return entered_ + spec_.settings.progress_deadline + kActivationMargin;
 }
 
 void Service::EvaluateSoon(absl::Time now) {
@@ -66,11 +84,12 @@ void Service::EvaluateSoon(absl::Time now) {
 WantedCount Service::Wanted() const {
   if (!begun_) return {};
   if (asleep_) return {.known = true, .count = 0};
-  const bool waited_for = !queue_.empty() || state_ == ServiceState::kActivating ||
-                          state_ == ServiceState::kOpening || state_ == ServiceState::kFailing;
+  const bool activating = state_ == ServiceState::kActivating && !abandoned_;
+  const bool waited_for = !queue_.empty() || activating || state_ == ServiceState::kOpening ||
+                          state_ == ServiceState::kFailing;
   const int32_t least = waited_for ? 1 : 0;
   if (!decision_valid_) return {.known = waited_for, .count = least};
-  return {.known = true, .count = std::max(decider_.wanted(), least)};
+  return {.known = true, .count = std::max(least_wanted_, least)};
 }
 
 void Service::WishForMore(Turn& turn) {
@@ -110,6 +129,10 @@ void Service::NoteReadiness(Turn& turn) {
     text = absl::StrCat("Envoy ", wait->node, " has not acknowledged the ", NameOf(wait->kind),
                         " for ", absl::FormatDuration(kAcknowledgementTime));
     absl::StrAppend(&text, wait->refusal.empty() ? "." : ": ", wait->refusal);
+  } else if (const NodeId& missing = turn.envoys.missing();
+             !missing.empty() && turn.now < seen_in_part_until_) {
+    text = absl::StrCat("Envoy ", missing, " takes requests but reports no load: nothing is made ",
+                        "smaller.");
   }
   const bool begins = not_ready_.empty() && !text.empty();
   not_ready_ = std::move(text);

@@ -7,9 +7,6 @@
 namespace flyball::front {
 namespace {
 
-// An activation whose clients have gone is given up this long after its progress deadline, as in
-// Knative.
-constexpr absl::Duration kActivationMargin = absl::Seconds(30);
 // After this time a scale that could not be written is asked for again.
 constexpr absl::Duration kWishPause = absl::Seconds(1);
 
@@ -32,7 +29,7 @@ bool Service::ZeroIsSafe(const Turn& turn) const {
       if (turn.now < entered_ + settings.pod_retention) return false;
       break;
     case ServiceState::kActivating:
-      if (turn.now <= entered_ + settings.progress_deadline + kActivationMargin) return false;
+      if (turn.now <= ActivationEnd()) return false;
       break;
     default:
       return false;

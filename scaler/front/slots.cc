@@ -42,8 +42,16 @@ void Slots::Report(const NodeId& node, int64_t at_pods) {
     envoy.unknown = std::max(std::min(envoy.unknown, unknown), lost);
   }
   envoy.awaited_since.reset();
+  envoy.reported = at_pods;
   envoy.fewest_before = std::exchange(envoy.fewest, envoy.given);
   envoy.most_before = std::exchange(envoy.most, envoy.given);
+}
+
+void Slots::CutOff(const NodeId& node) {
+  const auto found = envoys_.find(node);
+  if (found == envoys_.end()) return;
+  found->second.unknown = std::max(found->second.unknown, found->second.reported);
+  for (PodUse& pod : pods_) pod.before = true;
 }
 
 bool Slots::StopAwaiting(absl::Time now) {

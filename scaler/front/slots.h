@@ -9,7 +9,9 @@
 // requests at pods that are unknown here. No slot is given until it has reported how many there
 // are. Then that many count as used at each pod that existed before, since the report does not say
 // at which they are, until its reports fall. The same holds for an Envoy whose calls broke while it
-// stayed: its requests go on, so it has more at pods than the slots that it was given since.
+// stayed: its requests go on, so it has more at pods than the slots that it was given since. Those
+// of an Envoy that is cut off while it serves are as many as it reported last, until it is back or
+// its pod is not ready any more.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +40,8 @@ class Slots {
   // Stops waiting for Envoys that have been silent for kSilence. Returns whether there was one.
   bool StopAwaiting(absl::Time now);
   void Forget(const NodeId& node) { envoys_.erase(node); }
+  // It is cut off: its requests go on, and nobody will tell of their ends.
+  void CutOff(const NodeId& node);
   // `at_pods` requests of this Envoy are at pods, including known ones.
   void Report(const NodeId& node, int64_t at_pods);
 
@@ -65,7 +69,8 @@ class Slots {
   struct EnvoyUse {
     std::optional<absl::Time> awaited_since;
     int64_t unknown = 0;
-    int64_t given = 0;  // requests with a slot
+    int64_t reported = 0;  // requests at pods, by its last report
+    int64_t given = 0;     // requests with a slot
     // The smallest number of given slots since the last report, and between the two reports before
     // it. The Envoy's count, which is a little older than its report, includes at least that many.
     int64_t fewest = 0;

@@ -125,7 +125,8 @@ front::PodView ViewOf(const CarriedPod& pod, absl::string_view target_port) {
           .running = pod.running,
           .ready = pod.ready,
           .deleting = pod.deleting,
-          .probeable = pod.check.has_value()};
+          .probeable = pod.check.has_value(),
+          .name = pod.name};
 }
 
 }  // namespace flyball::serve

@@ -36,19 +36,24 @@ void ServeFront::FollowEnvoys() {
 
 void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
   std::vector<std::string> ips;
+  std::set<front::NodeId> names;
   for (const front::PodView& pod : pods) {
     if (!pod.ready || pod.deleting || pod.address.empty()) continue;
     std::string ip = pod.address.substr(0, pod.address.rfind(':'));
     if (ip.front() == '[') ip = ip.substr(1, ip.size() - 2);
     ips.push_back(std::move(ip));
+    names.insert(pod.name);
   }
   std::sort(ips.begin(), ips.end());
   {
     absl::MutexLock lock(&mutex_);
-    if (envoys_ == ips) return;
-    envoys_ = std::move(ips);
-    for (auto& [name, record] : records_) record.slices_due = absl::ZeroDuration();
+    envoy_names_ = names;
+    if (envoys_ != ips) {
+      envoys_ = std::move(ips);
+      for (auto& [name, record] : records_) record.slices_due = absl::ZeroDuration();
+    }
   }
+  session()->front.SetEnvoys(names, Now());
   keeper_.Wake();
 }
 
