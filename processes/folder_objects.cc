@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "absl/memory/memory.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 #include "kube/objects/json_members.h"
 #include "kube/watch/manifest_files.h"
 #include "processes/manifest_json.h"
@@ -61,52 +63,57 @@ void FolderObjects::Reload() {
 
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
   const std::set<std::string> paths = kube::ManifestFiles(folder_);
-  bool changed = false;
-  for (auto at = files_.begin(); at != files_.end();) {
-    if (paths.contains(at->first)) {
-      ++at;
-      continue;
-    }
-    changed |= Apply(at->first, {}, at->second);
-    at = files_.erase(at);
-  }
+  std::erase_if(files_, [&paths](const auto& file) { return !paths.contains(file.first); });
   for (const std::string& path : paths) {
     File& file = files_[path];
     const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
     const std::string seen = text.ok() ? *text : text.status().ToString();
     if (file.text == seen) continue;
     file.text = seen;
-    auto objects = text.ok() ? ReadManifestJson(*text) : text.status();
-    if (!objects.ok()) {
+    absl::StatusOr<Objects> objects = text.ok() ? ReadObjects(*text, file) : text.status();
+    if (objects.ok()) {
+      file.objects = *std::move(objects);
+    } else {
       problems.push_back(absl::StrCat(path, ": ", objects.status().message()));
-      continue;
     }
-    std::map<std::string, std::string> by_path;
-    for (ManifestJson& one : *objects) {
-      server_.AddKind(one.kind, one.kind.scalable);
-      by_path[one.path] = std::move(one.object);
-    }
-    changed |= Apply(path, std::move(by_path), file);
   }
-  return changed;
+  Objects all;
+  for (const auto& [path, file] : files_) {
+    for (const auto& [object, json] : file.objects) all[object] = json;
+  }
+  return Apply(std::move(all));
 }
 
-bool FolderObjects::Apply(const std::string& file, std::map<std::string, std::string> objects,
-                          File& last) {
+absl::StatusOr<FolderObjects::Objects> FolderObjects::ReadObjects(const std::string& text,
+                                                                  const File& last) {
+  if (!last.objects.empty() && absl::StripAsciiWhitespace(text).empty()) {
+    return absl::InvalidArgumentError(
+        "it has become empty; objects are removed by removing the file");
+  }
+  ASSIGN_OR_RETURN(std::vector<ManifestJson> manifests, ReadManifestJson(text));
+  Objects objects;
+  for (ManifestJson& one : manifests) {
+    server_.AddKind(one.kind, one.kind.scalable);
+    objects[one.path] = std::move(one.object);
+  }
+  return objects;
+}
+
+bool FolderObjects::Apply(Objects objects) {
   bool changed = false;
-  for (const auto& [path, object] : last.objects) {
+  for (const auto& [path, object] : objects_) {
     if (objects.contains(path)) continue;
-    spdlog::info("{}: {} is gone", file, path);
+    spdlog::info("{}: {} is gone", folder_, path);
     server_.Delete(path);
     changed = true;
   }
   for (const auto& [path, object] : objects) {
-    const std::string before = last.objects.contains(path) ? last.objects[path] : "";
-    if (object == before) continue;
-    Put(path, object, before);
+    const auto before = objects_.find(path);
+    if (before != objects_.end() && before->second == object) continue;
+    Put(path, object, before == objects_.end() ? "" : before->second);
     changed = true;
   }
-  last.objects = std::move(objects);
+  objects_ = std::move(objects);
   return changed;
 }
 

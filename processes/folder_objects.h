@@ -1,9 +1,11 @@
 // The objects of a folder of YAML and JSON files, kept in a local API server.
 //
 // Thread-safe. One thread looks at the files each second. A file that becomes bad is logged, and
-// its last good objects stay. If a file changes, two things that were written through the API stay:
-// an object's status if the file has none, and the replicas of a ProcessSet unless the file has
-// another count than before.
+// its last good objects stay; so they do if it becomes empty, as a file is while a shell writes it.
+// An object is the same whichever file has it, so that files may be renamed and copied; of several
+// files that have it, the last by name counts. If an object changes, two things that were written
+// through the API stay: its status if the file has none, and the replicas of a ProcessSet unless
+// the file has another count than before.
 #pragma once
 
 #include <functional>
@@ -34,17 +36,19 @@ class FolderObjects {
   void Reload();
 
  private:
+  using Objects = std::map<std::string, std::string>;  // path of the API -> JSON of the file
+
   struct File {
-    std::string text;                            // the content, or why it could not be read
-    std::map<std::string, std::string> objects;  // path of the API -> JSON of the file's object
+    std::string text;  // the content, or why it could not be read
+    Objects objects;   // the last good ones
   };
 
   FolderObjects(std::string folder, kube::LocalApiServer& server, std::function<void()> on_change)
       : folder_(std::move(folder)), server_(server), on_change_(std::move(on_change)) {}
-  // Returns whether anything has changed; adds files that have become bad to `problems`.
+  // Returns whether any object has changed; adds files that have become bad to `problems`.
   bool ReadFiles(std::vector<std::string>& problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool Apply(const std::string& file, std::map<std::string, std::string> objects, File& last)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<Objects> ReadObjects(const std::string& text, const File& last);
+  bool Apply(Objects objects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(const std::string& path, const std::string& object, const std::string& before);
 
   const std::string folder_;
@@ -52,7 +56,8 @@ class FolderObjects {
   const std::function<void()> on_change_;
   absl::Mutex mutex_;
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  std::unique_ptr<FileWatcher> watcher_;  // last: its thread uses the others
+  Objects objects_ ABSL_GUARDED_BY(mutex_);  // of all files, as they were put last
+  std::unique_ptr<FileWatcher> watcher_;     // last: its thread uses the others
 };
 
 }  // namespace flyball::processes

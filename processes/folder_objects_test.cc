@@ -97,6 +97,44 @@ TEST_F(FolderObjectsTest, WhatLeavesTheFolderIsGone) {
   EXPECT_EQ(changes_, 1);
 }
 
+// An object is what it is whichever file has it.
+TEST_F(FolderObjectsTest, FilesMayBeCopiedAndRenamed) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Make();
+  Patch(absl::StrCat(kWorker, "/scale"), R"({"spec":{"replicas":8}})");
+  const std::string scaled = server_.Get(kWorker);
+  const auto path = [this](const char* file) { return absl::StrCat(folder_, "/", file); };
+  std::filesystem::copy_file(path("a.yaml"), path("b.yaml"));
+  objects_->Reload();
+  std::filesystem::remove(path("a.yaml"));
+  objects_->Reload();
+  EXPECT_EQ(server_.Get(kWorker), scaled);
+  std::filesystem::rename(path("b.yaml"), path("c.yaml"));
+  objects_->Reload();
+  EXPECT_EQ(server_.Get(kWorker), scaled);
+  EXPECT_EQ(changes_, 0);
+}
+
+TEST_F(FolderObjectsTest, OfTwoFilesWithAnObjectTheLastByNameCounts) {
+  Write(absl::Substitute(kObjects, "first", 1));
+  Write(absl::Substitute(kObjects, "second", 1), "b.yaml");
+  Make();
+  EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["second"])"));
+  std::filesystem::remove(absl::StrCat(folder_, "/b.yaml"));
+  objects_->Reload();
+  EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["first"])"));
+}
+
+// A shell empties the file that it redirects to before the program has anything to write.
+TEST_F(FolderObjectsTest, AFileThatBecomesEmptyKeepsItsLastGoodObjects) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Make();
+  Write("\n");
+  objects_->Reload();
+  EXPECT_NE(server_.Get(kWeb), "");
+  EXPECT_EQ(changes_, 0);
+}
+
 TEST_F(FolderObjectsTest, AFileThatBecomesBadKeepsItsLastGoodObjects) {
   Write(absl::Substitute(kObjects, "serve", 1));
   Make();

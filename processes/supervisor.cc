@@ -25,10 +25,11 @@ std::string SetsPath() {
   return absl::StrCat("/apis/", scaler::kOwnApiVersion, "/", kProcessSetPlural);
 }
 
-std::string PathOf(const ProcessSetSpec& spec) {
-  return absl::StrCat("/apis/", scaler::kOwnApiVersion, "/namespaces/", spec.ns, "/",
-                      kProcessSetPlural, "/", spec.name);
+std::string PathOf(absl::string_view ns, absl::string_view name) {
+  return absl::StrCat("/apis/", scaler::kOwnApiVersion, "/namespaces/", ns, "/", kProcessSetPlural,
+                      "/", name);
 }
+std::string PathOf(const ProcessSetSpec& spec) { return PathOf(spec.ns, spec.name); }
 
 }  // namespace
 
@@ -87,6 +88,7 @@ void Supervisor::ReadSets() {
     absl::StatusOr<ProcessSetSpec> spec = node.ok() ? ReadProcessSet(*node) : node.status();
     if (!spec.ok()) {
       spdlog::error("a ProcessSet cannot be run: {}", std::string(spec.status().message()));
+      if (node.ok()) KeepRunning(*node);
       continue;
     }
     const auto [at, is_new] =
@@ -100,6 +102,13 @@ void Supervisor::ReadSets() {
     none.replicas = 0;
     set.replicas.Want(none);
   }
+}
+
+void Supervisor::KeepRunning(const scaler::Node& object) {
+  const scaler::Node* metadata = object.Find("metadata");
+  if (metadata == nullptr) return;
+  const auto at = sets_.find(PathOf(metadata->FindText("namespace"), metadata->FindText("name")));
+  if (at != sets_.end()) at->second.wanted = true;
 }
 
 MonotonicTime Supervisor::StepAll() {

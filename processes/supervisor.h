@@ -47,6 +47,9 @@ class Supervisor {
 
   void Run();
   void ReadSets();
+  // The object exists but cannot be read, as after its scale became more than kMaxReplicas: what
+  // runs of it stays as it was asked for last.
+  void KeepRunning(const scaler::Node& object);
   MonotonicTime StepAll();
   // Writes the pods and the status that have changed. Returns whether any has.
   bool Show(Shown& set);

@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "base/read_file.h"
 #include "kube/client/api_client.h"
@@ -61,6 +62,16 @@ class LocalClusterTest : public testing::Test {
     transport_ = cluster_->Connect();
     client_ = std::make_unique<kube::ApiClient>(*transport_, clock_, absl::Seconds(5));
     return cluster_->Start();
+  }
+
+  void Scale(const std::string& name, int32_t count) {
+    auto scale = kube::GetScale(*client_, info_, "shop", name);
+    // The status is written a moment after the pods; a write of the scale needs the newest version.
+    for (auto stored = kube::UpdateScale(*client_, info_, *scale, count); !stored.ok();
+         stored = kube::UpdateScale(*client_, info_, *scale, count)) {
+      ASSERT_TRUE(absl::IsAborted(stored.status())) << stored.status();
+      scale = kube::GetScale(*client_, info_, "shop", name);
+    }
   }
 
   // Waits until `condition` holds for the list of all pods.
@@ -114,18 +125,29 @@ TEST_F(LocalClusterTest, TheScaleIsHowManyProcessesThereAre) {
   EXPECT_EQ(pods[0]["status"]["podIP"], "127.0.0.1");
   EXPECT_EQ(pods[0]["status"]["phase"], "Running");
 
-  auto scale = kube::GetScale(*client_, info_, "shop", "worker");
-  ASSERT_TRUE(scale.ok()) << scale.status();
-  EXPECT_EQ(scale->spec_replicas, 1);
-  // The status is written a moment after the pods; a write of the scale needs the newest version.
-  for (auto stored = kube::UpdateScale(*client_, info_, *scale, 3); !stored.ok();
-       stored = kube::UpdateScale(*client_, info_, *scale, 3)) {
-    ASSERT_TRUE(absl::IsAborted(stored.status())) << stored.status();
-    scale = kube::GetScale(*client_, info_, "shop", "worker");
-  }
+  Scale("worker", 3);
   EXPECT_EQ(AwaitPods(3)[2]["metadata"]["name"], "worker-2");
   cluster_->Stop();
   EXPECT_TRUE(AwaitPods([](const auto& left) { return left.empty(); }).empty());
+}
+
+TEST_F(LocalClusterTest, ACountThatIsTooLargeEndsNothing) {
+  const std::string other = absl::StrReplaceAll(kSet, {{"name: worker", "name: spare"}});
+  Write(absl::StrCat(absl::Substitute(kSet, 2), "---", absl::Substitute(other, 0)));
+  ASSERT_TRUE(Make().ok());
+  const auto uids = [](const std::vector<json>& pods) {
+    std::vector<json> out;
+    for (const json& pod : pods) {
+      if (pod["metadata"]["name"] != "spare-0") out.push_back(pod["metadata"]["uid"]);
+    }
+    return out;
+  };
+  const std::vector<json> before = uids(AwaitPods(2));
+  Scale("worker", kMaxReplicas + 1);
+  Scale("spare", 1);  // once this runs, the other count has been seen
+  EXPECT_EQ(uids(AwaitPods(3)), before);
+  Scale("worker", 1);
+  EXPECT_EQ(uids(AwaitPods(2)), std::vector<json>({before[0]}));
 }
 
 TEST_F(LocalClusterTest, TheStatusAndItsFileSayWhatRuns) {
