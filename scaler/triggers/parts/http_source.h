@@ -5,8 +5,9 @@
 // call; errors never contain them.
 //
 // Source:  KEDA 2.20 HTTP authentication block.
-// Differs: oauth and `custom` values from metadata are refused; proxies are not used; an answer
-//          beyond kMaxAnswerBytes, or a lower limit that is set, is an error.
+// Differs: authModes, method and keyParamName come from metadata alone; oauth and `custom` values
+//          from metadata are refused; proxies are not used; an answer beyond kMaxAnswerBytes, or a
+//          lower limit that is set, is an error.
 #pragma once
 
 #include <memory>
@@ -34,8 +35,8 @@ inline constexpr MetadataKey kHttpKeys[] = {
      "how to authenticate to the server: `apiKey`, `basic`, `bearer`, `custom` or `tls`; several "
      "are separated by commas"},
     {"authMode", KeyKind::kText, "", "older name of `authModes`"},
-    {"bearerToken", KeyKind::kSecret, "",
-     "the token, in mode `bearer`; `token` is the older name of this key"},
+    {"bearerToken", KeyKind::kSecret, "", "the token, in mode `bearer`"},
+    {"token", KeyKind::kSecret, "", "older name of `bearerToken`"},
     {"username", KeyKind::kSecret, "", "in mode `basic`"},
     {"password", KeyKind::kSecret, "", "in mode `basic`"},
     {"apiKey", KeyKind::kSecret, "", "the key, in mode `apiKey`"},

@@ -95,6 +95,20 @@ void Metadata::Refuse() {
       if (key.kind == KeyKind::kRefused && Has(key.name)) Wrong(key.name, key.says);
     }
   }
+  for (const auto& [parameter, secret] : spec_.secrets) RefuseSecret(parameter);
+}
+
+void Metadata::RefuseSecret(const std::string& parameter) {
+  absl::string_view problem = "is no parameter of this type";
+  for (const absl::Span<const MetadataKey> keys : keys_) {
+    for (const MetadataKey& key : keys) {
+      if (key.name != parameter) continue;
+      if (key.kind == KeyKind::kSecret) return;
+      problem = "is read from the metadata alone";
+    }
+  }
+  problems_.push_back(absl::StrCat("triggers[", index_, "].authenticationSecretRefs: \"", parameter,
+                                   "\" ", problem));
 }
 
 std::string Metadata::Text(absl::string_view name, KeyKind kind) {

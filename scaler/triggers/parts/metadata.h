@@ -3,7 +3,8 @@
 //
 // Not thread-safe; it lives while a trigger is made. Source: KEDA 2.20 typed configuration: a blank
 // value counts as absent; numbers are JSON's (no `+5`, `05`, `.5`, and `10.0` is no integer); keys
-// that a type does not have are ignored.
+// that a type does not have are ignored. Differs: Secrets for parameters that a type does not take
+// from Secrets are refused, since a request would go without what they are meant for.
 #pragma once
 
 #include <array>
@@ -73,7 +74,7 @@ class Metadata {
 
   // Notes a problem of one value, or of the trigger itself if `name` is empty.
   void Wrong(absl::string_view name, absl::string_view problem);
-  // Notes the keys of kind kRefused that are present.
+  // Notes the keys of kind kRefused that are present, and Secrets for what is no kSecret.
   void Refuse();
 
   // OK, or kInvalidArgument with all problems: `triggers[1].metadata.threshold: …; …`.
@@ -82,6 +83,7 @@ class Metadata {
  private:
   const std::string* Find(absl::string_view name) const;
   const std::string* FindOrNote(const MetadataKey& key);
+  void RefuseSecret(const std::string& parameter);
   const MetadataKey& KeyOf(absl::string_view name, KeyKind kind);
   template <typename T, typename Parse>
   T Value(absl::string_view name, KeyKind kind, absl::string_view expected, const Parse& parse);

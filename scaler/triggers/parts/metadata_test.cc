@@ -182,6 +182,24 @@ TEST(MetadataTest, WhatIsRefusedSaysWhy) {
   EXPECT_EQ(metadata.status().message(), "triggers[1].metadata.a: ask another");
 }
 
+TEST(MetadataTest, ASecretForWhatIsReadElsewhereIsRefused) {
+  TriggerSpec spec = Spec({});
+  for (const char* parameter : {"a", "b"}) spec.secrets[parameter] = {"s", "k"};
+  const OfKind text(Key(KeyKind::kText)), secret(Key(KeyKind::kSecret));
+  Metadata of_texts(spec, 1, text.keys()), of_secrets(spec, 1, secret.keys());
+  of_texts.Refuse();
+  EXPECT_EQ(of_texts.status().message(),
+            R"(triggers[1].authenticationSecretRefs: "a" is read from the metadata alone; )"
+            R"(triggers[1].authenticationSecretRefs: "b" is read from the metadata alone)");
+  of_secrets.Refuse();
+  EXPECT_TRUE(of_secrets.status().ok()) << of_secrets.status();
+  spec.secrets = {{"unheard of", {"s", "k"}}};
+  Metadata of_nothing(spec, 0, secret.keys());
+  of_nothing.Refuse();
+  EXPECT_EQ(of_nothing.status().message(),
+            R"(triggers[0].authenticationSecretRefs: "unheard of" is no parameter of this type)");
+}
+
 TEST(MetadataTest, AKeyIsReadAsTheTableHasIt) {
   const TriggerSpec spec = Spec({{"a", "1"}});
   const OfKind number(Key(KeyKind::kNumber));

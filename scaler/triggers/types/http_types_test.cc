@@ -336,6 +336,16 @@ TEST_F(HttpTriggerTest, WhatAModeNeedsIsNamed) {
       "key in authenticationSecretRefs");
 }
 
+// In KEDA these may come from a Secret. Here such a request would go without credentials.
+TEST_F(HttpTriggerTest, HowToAuthenticateDoesNotComeFromASecret) {
+  for (const char* parameter : {"authMode", "authModes", "method", "keyParamName", "passwrod"}) {
+    secrets_ = {{"username", "u"}, {"password", "p"}, {parameter, "basic"}};
+    const auto got = Make("metrics-api", MetricsApi());
+    EXPECT_THAT(std::string(got.status().message()),
+                HasSubstr(absl::StrCat("triggers[0].authenticationSecretRefs: \"", parameter)));
+  }
+}
+
 TEST_F(HttpTriggerTest, AMissingSecretIsUnknownAndNamed) {
   secrets_ = {{"token", "absent"}};
   const TriggerReading got = Read("prometheus", Prometheus({{"authModes", "bearer"}}));
