@@ -58,7 +58,7 @@ class ValuesConverter {
  private:
   void Remark(const std::string& field, const Node& value, absl::string_view what) {
     const std::string line = value.line > 0 ? absl::StrCat(":", value.line) : "";
-    remarks_.push_back(absl::StrCat(file_, line, ": ", field, what));
+    remarks_.push_back(OneLine(absl::StrCat(file_, line, ": ", field, what)));
   }
 
   // Removes a value; false if it is not set.
@@ -96,19 +96,18 @@ class ValuesConverter {
     if (user == nullptr) return;
     Node value = *user;
     Remark("runAsUser", value, " is securityContext.runAsUser here");
-    std::erase_if(values.members, [](const Member& member) { return member.key == "runAsUser"; });
-    if (values.Find("securityContext") == nullptr) {
-      Node context;
-      context.kind = Node::Kind::kMap;
-      values.members.push_back({"securityContext", std::move(context)});
+    Node context;
+    context.kind = Node::Kind::kMap;
+    if (const Node* const written = values.Find("securityContext"); written != nullptr) {
+      for (const Member& inner : written->members) {
+        if (inner.key != "runAsUser") context.members.push_back(inner);
+      }
     }
-    for (Member& member : values.members) {
-      if (member.key != "securityContext" || !member.value.is_map()) continue;
-      std::erase_if(member.value.members,
-                    [](const Member& inner) { return inner.key == "runAsUser"; });
-      member.value.members.push_back({"runAsUser", std::move(value)});
-      return;
-    }
+    context.members.push_back({"runAsUser", std::move(value)});
+    std::erase_if(values.members, [](const Member& member) {
+      return member.key == "runAsUser" || member.key == "securityContext";
+    });
+    values.members.push_back({"securityContext", std::move(context)});
   }
 
   // Removes the values that the schema does not know, where it allows only known ones.

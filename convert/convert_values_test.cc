@@ -63,6 +63,20 @@ TEST(ConvertValues, WhatHasNoPlaceAnyMoreIsSaid) {
             "rules:\n  custom: []\nsecurityContext:\n  runAsUser: 1000\n");
 }
 
+TEST(ConvertValues, TheUserIsKeptWhereThereIsNoContextYet) {
+  EXPECT_EQ(Convert("securityContext:\nrunAsUser: 5\n").yaml,
+            "# old.yaml:2: runAsUser is securityContext.runAsUser here\n"
+            "securityContext:\n  runAsUser: 5\n");
+  EXPECT_EQ(Convert("securityContext: {runAsUser: 1, runAsNonRoot: true}\nrunAsUser: 5\n").yaml,
+            "# old.yaml:2: runAsUser is securityContext.runAsUser here\n"
+            "securityContext:\n  runAsNonRoot: true\n  runAsUser: 5\n");
+}
+
+TEST(ConvertValues, AKeyCannotEndItsComment) {
+  EXPECT_EQ(Convert("\"a\\nreplicas: 9\": 1\n").yaml,
+            "# old.yaml:1: a replicas: 9 is left out: the chart has no such value\n{}\n");
+}
+
 TEST(ConvertValues, AChartAroundTheChartIsNamedByItsKey) {
   const std::string text = "prometheus-adapter: {logLevel: 2}\ngrafana: {}\n";
   EXPECT_THAT(Convert(text, {"prometheus-adapter"}).yaml, HasSubstr("\nlogLevel: 2\n"));
