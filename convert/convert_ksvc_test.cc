@@ -89,6 +89,8 @@ TEST(ConvertKnativeServicesTest, WhatMakesNoSenseIsAnErrorWithItsPlace) {
       {Service("", "containers: [{image: a}, {image: b}]"),
        "k.yaml:7: spec.template.spec.containers: exactly one container must take requests"},
       {Service("", "containers: 5"), "k.yaml:7: spec.template.spec.containers: exactly one"},
+      {Service("", "containers: [{image: a, env: {}}]"),
+       "k.yaml:7: spec.template.spec.containers[0].env: expected a list"},
       {Service("serving.knative.dev/progress-deadline: soon", kPods),
        "k.yaml:6: spec.template.metadata.annotations: serving.knative.dev/progress-deadline is"},
       {"apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: a}\nspec: {}\n",

@@ -59,7 +59,10 @@ void SetReadiness(Json& container, int64_t port, const std::string& path, Manife
   }
 }
 
-void SetEnvironment(Json& container, int64_t port) {
+void SetEnvironment(Json& container, int64_t port, const std::string& path, Manifests& out) {
+  if (!MemberOf(container, "env").is_null() && !container["env"].is_array()) {
+    return out.Refuse(absl::StrCat(path, ".env"), "expected a list");
+  }
   for (const Json& variable : ItemsOf(container, "env")) {
     if (TextOf(variable, "name") == "PORT") return;
   }
@@ -81,7 +84,7 @@ KnativePods MakeServing(Json& container, const std::string& path, Manifests& out
   for (const char* const probe : {"livenessProbe", "startupProbe"}) {
     if (MemberOf(container, probe).is_object()) SetProbePort(container[probe], pods.port);
   }
-  SetEnvironment(container, pods.port);
+  SetEnvironment(container, pods.port, path, out);
   return pods;
 }
 
