@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "convert/documents.h"
 #include "kube/objects/yaml_text.h"
@@ -18,7 +19,6 @@ using Json = nlohmann::ordered_json;
 using scaler::Node;
 
 constexpr absl::string_view kHpa = "HorizontalPodAutoscaler";
-constexpr absl::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 // Adds a namespace if there is none: files often leave it out, since the API server takes it from
 // the request. Returns whether it was missing.
@@ -36,12 +36,30 @@ bool AddNamespace(Node& object) {
   return added;
 }
 
+// The name of the ScaledObject that KEDA made the object for; "" if it did not.
+std::string MakerOf(const Node& object) {
+  const Node* const metadata = object.Find("metadata");
+  const Node* const owners = metadata == nullptr ? nullptr : metadata->Find("ownerReferences");
+  if (owners == nullptr) return "";
+  for (const Node& owner : owners->items) {
+    const Node* const controls = owner.Find("controller");
+    if (controls != nullptr && controls->boolean && owner.FindText("kind") == "ScaledObject" &&
+        absl::StartsWith(owner.FindText("apiVersion"), "keda.sh/")) {
+      return std::string(owner.FindText("name"));
+    }
+  }
+  return "";
+}
+
 class Converter {
  public:
   Converter(absl::string_view file, const ConvertOptions& options)
       : file_(file), options_(options) {}
 
   void Add(const Node& document) {
+    if (const std::string maker = MakerOf(document); !maker.empty()) {
+      return LeaveOut(document, maker);
+    }
     Node object = document;
     const bool no_namespace = AddNamespace(object);
     scaler::AdmitOptions admit = scaler::AdmitAll();
@@ -53,8 +71,8 @@ class Converter {
     Json own = Own(*hpa.autoscaler, Json::parse(hpa.canonical_spec_json, nullptr, false));
     Check(object, own);
     if (no_namespace) own["metadata"].erase("namespace");
-    absl::StrAppend(&conversion_.yaml, "---\n# from ", kHpa, " ", hpa.autoscaler->name, " (", file_,
-                    ":", object.line, ")\n");
+    absl::StrAppend(&conversion_.yaml, "---\n# from ", kHpa, " ", hpa.autoscaler->name, " (",
+                    OneLine(file_), ":", object.line, ")\n");
     for (const std::string& remark : Remarks(object, *hpa.autoscaler)) {
       absl::StrAppend(&conversion_.yaml, "# ", remark, "\n");
     }
@@ -64,6 +82,14 @@ class Converter {
   Conversion Take() { return std::move(conversion_); }
 
  private:
+  // KEDA would make it again, and its metrics are KEDA's.
+  void LeaveOut(const Node& object, absl::string_view maker) {
+    absl::StrAppend(&conversion_.yaml, "# not converted: ", kHpa, " ",
+                    OneLine(object.Find("metadata")->FindText("name")), " (", OneLine(file_), ":",
+                    object.line, "): KEDA made it for ScaledObject ", OneLine(maker),
+                    ", which `flyball convert scaledobject` takes.\n");
+  }
+
   void Error(int line, absl::string_view what) { AddError(file_, line, what, conversion_); }
   void FailToDecode(int line, absl::string_view message) {
     AddDecodeError(file_, line, message, conversion_);

@@ -58,6 +58,32 @@ TEST(ConvertHpasTest, TheModeIsPutIntoEach) {
   }
 }
 
+TEST(ConvertHpasTest, ThoseThatKedaMadeAreSkipped) {
+  const auto hpa = [](absl::string_view name, absl::string_view owner) {
+    return absl::StrCat(
+        "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: "
+        "{name: ",
+        name, ", ownerReferences: [", owner,
+        "]}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: "
+        "web}, maxReplicas: 3}\n");
+  };
+  constexpr char kKeda[] =
+      "{apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: web, controller: true}";
+  const Conversion got = ConvertHpas(
+      "x",
+      hpa("keda-hpa-web", kKeda) + hpa("api", "{apiVersion: v1, kind: Queue, name: q, uid: u}"),
+      {});
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_EQ(got.yaml.find("# not converted: HorizontalPodAutoscaler keda-hpa-web (x:2): KEDA made "
+                          "it for ScaledObject web, which `flyball convert scaledobject` takes.\n"),
+            0u)
+      << got.yaml;
+  const auto documents = scaler::ParseDocuments(got.yaml);
+  ASSERT_TRUE(documents.ok());
+  ASSERT_EQ(documents->size(), 1u);
+  EXPECT_EQ((*documents)[0].Find("metadata")->FindText("name"), "api");
+}
+
 TEST(ConvertHpasTest, OtherFilesAreRefused) {
   EXPECT_THAT(ConvertHpas("x", "kind: Service\napiVersion: v1", {}).errors,
               ElementsAre("x: no HorizontalPodAutoscaler in it"));

@@ -42,7 +42,6 @@ const std::set<std::string>& WrittenByKnative() {
       "serving.knative.dev/lastPinned", "serving.knative.dev/no-gc"};
   return *keys;
 }
-constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
 
 scaler::knative::TextMap Texts(const Json& object) {
   scaler::knative::TextMap texts;

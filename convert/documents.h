@@ -11,6 +11,9 @@
 
 namespace flyball::convert {
 
+// The annotation that kubectl writes for itself.
+inline constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-configuration";
+
 // Each document of the file, with a List replaced by its objects. The error is also added to the
 // conversion.
 absl::StatusOr<std::vector<scaler::Node>> ReadObjects(absl::string_view file,
