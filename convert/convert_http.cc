@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "convert/add_on_routes.h"
 #include "convert/documents.h"
+#include "convert/keda_pause.h"
 #include "convert/manifests.h"
 #include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
@@ -56,7 +58,6 @@ class HttpConverter {
 
   void Convert(const ConvertOptions& options) {
     const std::string name = TextOf(MemberOf(object_, "metadata"), "name");
-    if (name.empty()) out_.Refuse("metadata.name", "must not be empty");
     const Json& target = MemberOf(spec_, route_ ? "target" : "scaleTargetRef");
     pods_service_ = TextOf(target, "service");
     const std::string service = absl::StrCat(name, "-front");
@@ -108,10 +109,15 @@ class HttpConverter {
     }
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), name, own);
     const Json& replicas = MemberOf(spec_, "replicas");
-    own["minReplicas"] = Number(replicas, "spec.replicas", "min", 0);
-    own["maxReplicas"] = Number(replicas, "spec.replicas", "max", kMaxReplicas);
-    own["cooldownPeriod"] = Number(spec_, "spec", "scaledownPeriod", kCooldownSeconds);
-    if (Number(spec_, "spec", "initialCooldownPeriod", 0) > 0) {
+    own["minReplicas"] = out_.NumberOr(replicas, "spec.replicas", "min", 0);
+    own["maxReplicas"] = out_.NumberOr(replicas, "spec.replicas", "max", kMaxReplicas);
+    own["cooldownPeriod"] = out_.NumberOr(spec_, "spec", "scaledownPeriod", kCooldownSeconds);
+    out_.MadeFrom("spec.scaleTargetRef", "spec.scaleTargetRef");
+    out_.MadeFrom("spec.minReplicas", "spec.replicas.min");
+    out_.MadeFrom("spec.maxReplicas", "spec.replicas.max");
+    out_.MadeFrom("spec.cooldownPeriod", "spec.scaledownPeriod");
+    AddKedaPause(object_, own, out_);  // the add-on gives its annotations to its ScaledObject
+    if (out_.NumberOr(spec_, "spec", "initialCooldownPeriod", 0) > 0) {
       out_.NotCarriedOver("spec.initialCooldownPeriod", "the cooldown counts from the start");
     }
   }
@@ -122,9 +128,14 @@ class HttpConverter {
     const Json& target = MemberOf(spec, "scaleTargetRef");
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), TextOf(target, "name"), own);
     const std::string at = absl::StrCat("ScaledObject ", name, ": spec");
-    own["minReplicas"] = Number(spec, at, "minReplicaCount", 0);
-    own["maxReplicas"] = Number(spec, at, "maxReplicaCount", kMaxReplicas);
-    own["cooldownPeriod"] = Number(spec, at, "cooldownPeriod", kCooldownSeconds);
+    own["minReplicas"] = out_.NumberOr(spec, at, "minReplicaCount", 0);
+    own["maxReplicas"] = out_.NumberOr(spec, at, "maxReplicaCount", kMaxReplicas);
+    own["cooldownPeriod"] = out_.NumberOr(spec, at, "cooldownPeriod", kCooldownSeconds);
+    out_.MadeFrom("spec.scaleTargetRef", at + ".scaleTargetRef");
+    out_.MadeFrom("spec.minReplicas", at + ".minReplicaCount");
+    out_.MadeFrom("spec.maxReplicas", at + ".maxReplicaCount");
+    out_.MadeFrom("spec.cooldownPeriod", at + ".cooldownPeriod");
+    AddKedaPause(scaled, own, out_);
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
     out_.NameUnknown(spec, at,
@@ -144,12 +155,9 @@ class HttpConverter {
                              {"name", name}};
   }
 
-  int64_t Number(const Json& object, absl::string_view path, const char* name, int64_t otherwise) {
-    const Json& value = MemberOf(object, name);
-    if (value.is_null()) return otherwise;
-    if (value.is_number_integer()) return value.get<int64_t>();
-    out_.Refuse(absl::StrCat(path, ".", name), "expected a whole number");
-    return otherwise;
+  // Errors of a key of the trigger are told of that field.
+  void MadeFrom(const char* key, const std::string& source) {
+    out_.MadeFrom(absl::StrCat("spec.triggers[0].metadata.", key), source);
   }
 
   // ---- Where requests go
@@ -182,6 +190,9 @@ class HttpConverter {
   void AddRoutes(Json& metadata) {
     const AddOnRoutes routes = route_ ? RoutesOfRules(spec_, out_) : RoutesOfObject(spec_, out_);
     if (routes.hosts.empty()) return;
+    MadeFrom("hosts", route_ ? "spec.rules" : "spec.hosts");
+    MadeFrom("pathPrefixes", "spec.pathPrefixes");
+    MadeFrom("headers", route_ ? "spec.rules" : "spec.headers");
     metadata["hosts"] = routes.hosts;
     if (!routes.path_prefixes.empty()) metadata["pathPrefixes"] = routes.path_prefixes;
     if (!routes.headers.empty()) metadata["headers"] = routes.headers;
@@ -200,14 +211,18 @@ class HttpConverter {
                           "an http trigger counts one of both, and concurrency is here");
     }
     if (rate.is_null() || !concurrency.is_null()) {
-      int64_t target = Number(spec_, "spec", "targetPendingRequests", kTarget);
-      target = Number(concurrency, "spec.scalingMetric.concurrency", "targetValue", target);
+      int64_t target = out_.NumberOr(spec_, "spec", "targetPendingRequests", kTarget);
+      target = out_.NumberOr(concurrency, "spec.scalingMetric.concurrency", "targetValue", target);
       metadata["target"] = absl::StrCat(target);
+      MadeFrom("target", concurrency.is_null() ? "spec.targetPendingRequests"
+                                               : "spec.scalingMetric.concurrency.targetValue");
       return;
     }
     metadata["metric"] = "rps";
+    MadeFrom("target", "spec.scalingMetric.requestRate.targetValue");
+    MadeFrom("window", "spec.scalingMetric.requestRate.window");
     metadata["target"] =
-        absl::StrCat(Number(rate, "spec.scalingMetric.requestRate", "targetValue", kTarget));
+        absl::StrCat(out_.NumberOr(rate, "spec.scalingMetric.requestRate", "targetValue", kTarget));
     const std::string window = TextOf(rate, "window");
     metadata["window"] = window.empty() ? "1m" : window;
     const std::string granularity = TextOf(rate, "granularity");
@@ -219,6 +234,8 @@ class HttpConverter {
   void AddTimeouts(Json& metadata) {
     const Json& timeouts = MemberOf(spec_, "timeouts");
     const char* const wait = route_ ? "readiness" : "conditionWait";
+    MadeFrom("activationTimeout", absl::StrCat("spec.timeouts.", wait));
+    MadeFrom("requestTimeout", "spec.timeouts.request");
     if (const std::string text = TextOf(timeouts, wait); !text.empty() && text != "0s") {
       metadata["activationTimeout"] = text;
     }
@@ -247,13 +264,9 @@ class HttpConverter {
                       "host", "hosts", "initialCooldownPeriod", "pathPrefixes", "replicas", "rules",
                       "scaleTargetRef", "scaledownPeriod", "scalingMetric", "staticRoutes",
                       "target", "targetPendingRequests", "timeouts"});
-    const Json& annotations = MemberOf(MemberOf(object_, "metadata"), "annotations");
-    if (!annotations.is_object()) return;
-    for (const auto& [key, value] : annotations.items()) {
-      if (IsOfDomain(key, "keda.sh") && key != kSkip) {
-        out_.NotCarriedOver(absl::StrCat("annotation ", key));
-      }
-    }
+    std::set<std::string> used = {kSkip};
+    if (!route_) used.insert(KedaPauseAnnotations().begin(), KedaPauseAnnotations().end());
+    out_.NameAnnotations(object_, used);
   }
 
  public:

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace flyball::convert {
 namespace {
@@ -71,12 +72,26 @@ TEST(ConvertHttpObjectsTest, AScaledObjectSaysTheBoundsOfARoute) {
 TEST(ConvertHttpObjectsTest, NothingIsLeftOutInSilence) {
   const Conversion got = Convert(
       Object("  strange: 1\n  timeouts: {other: 1s}\n  staticRoutes: [{}]\n  coldStart: {}\n",
-             "http.keda.sh/strange: x"));
+             "http.keda.sh/strange: x, team: a"));
   EXPECT_THAT(got.errors, IsEmpty());
-  for (const char* field : {"spec.strange", "spec.timeouts.other", "spec.staticRoutes",
-                            "spec.coldStart", "annotation http.keda.sh/strange"}) {
+  for (const char* field :
+       {"spec.strange", "spec.timeouts.other", "spec.staticRoutes", "spec.coldStart",
+        "annotation http.keda.sh/strange", "annotation team"}) {
     EXPECT_THAT(got.yaml, HasSubstr(absl::StrCat("# not carried over: ", field)));
   }
+}
+
+// The add-on gives the annotations of an HTTPScaledObject to the ScaledObject that it makes.
+TEST(ConvertHttpObjectsTest, WhatKedaDoesNotScaleIsPaused) {
+  EXPECT_THAT(Convert(Object("", "autoscaling.keda.sh/paused-replicas: '0'")).yaml,
+              HasSubstr("paused: true\n"));
+  const Conversion route =
+      Convert(Route("  rules: [{hosts: [a.b]}]\n") +
+              absl::StrReplaceAll(kScaledObject, {{"{name: s,",
+                                                   "{name: s, annotations: "
+                                                   "{autoscaling.keda.sh/paused: ''},"}}));
+  EXPECT_THAT(route.errors, IsEmpty());
+  EXPECT_THAT(route.yaml, HasSubstr("paused: true\n"));
 }
 
 TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {
@@ -89,9 +104,11 @@ TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {
        "h.yaml:7: spec.rules[1].headers: an Autoscaler has the same headers"},
       {Object("  headers: [{name: x, value: 'a,b'}]\n"),
        "h.yaml:6: spec.headers[0]: must not contain a comma"},
-      {Object("  hosts: ['a b']\n"), "h.yaml:1: spec.triggers[0].metadata.hosts: \"a b\" is no"},
-      {Object("  hosts: ['[::1]:80']\n"),
-       "h.yaml:1: spec.triggers[0].metadata.hosts: \"[::1]\" is no"},
+      {Object("  hosts: ['a b']\n"), "h.yaml:6: spec.hosts: \"a b\" is no"},
+      {Object("  hosts: ['[::1]:80']\n"), "h.yaml:6: spec.hosts: \"[::1]\" is no"},
+      {Object("  replicas: {min: 3, max: 2}\n"),
+       "h.yaml:6: spec.replicas.max: Invalid value: must be greater than or equal to `min`"},
+      {Object("  timeouts:\n    request: soon\n"), "h.yaml:7: spec.timeouts.request: "},
       {Object("  replicas: {min: many}\n"), "h.yaml:6: spec.replicas.min: expected a whole number"},
       {Object("") + "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: "
                     "shop}\nspec: {ports: [{port: 1}]}\n",

@@ -62,7 +62,6 @@ class KnativeConverter {
         out_(file, node, conversion) {}
 
   void Convert(const ConvertOptions& options) {
-    if (name_.empty()) out_.Refuse("metadata.name", "must not be empty");
     const Json& spec = MemberOf(object_, "spec");
     const Json& from = kind_ == "Revision" ? object_ : MemberOf(spec, "template");
     const Json& written = MemberOf(from, "spec");

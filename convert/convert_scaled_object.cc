@@ -1,19 +1,21 @@
 #include "convert/convert_scaled_object.h"
 
-#include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/go/number.h"
 #include "convert/documents.h"
+#include "convert/keda_pause.h"
 #include "convert/manifests.h"
 #include "kube/objects/json_members.h"
+#include "kube/objects/quantity.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"
 #include "scaler/spec/own_spec.h"
@@ -29,7 +31,6 @@ using kube::TextOf;
 using scaler::Node;
 
 constexpr absl::string_view kScaledObject = "ScaledObject";
-constexpr absl::string_view kAnnotations = "autoscaling.keda.sh/";
 // KEDA's defaults.
 constexpr int64_t kMinReplicas = 0, kMaxReplicas = 100, kPollingSeconds = 30;
 // How often the HPA of a ScaledObject is decided.
@@ -42,34 +43,52 @@ std::string KeyOf(const Json& object, const std::string& name) {
   return absl::StrCat(TextOf(MemberOf(object, "metadata"), "namespace"), "/", name);
 }
 
+// Removes members that are null: to the API server they are absent. Items of lists stay.
+void DropNulls(Json& json) {
+  if (json.is_object()) {
+    for (auto it = json.begin(); it != json.end();) {
+      it = it->is_null() ? json.erase(it) : std::next(it);
+    }
+  }
+  if (!json.is_structured()) return;
+  for (Json& each : json) DropNulls(each);
+}
+
+Json ObjectOf(const Node& node) {
+  Json object = scaler::JsonOf<Json>(node);
+  DropNulls(object["spec"]);
+  return object;
+}
+
 class ScaledObjectConverter {
  public:
   ScaledObjectConverter(const Node& node, const Authentications& authentications,
                         Conversion& conversion, absl::string_view file)
-      : object_(scaler::JsonOf<Json>(node)),
-        authentications_(authentications),
-        out_(file, node, conversion) {}
+      : object_(ObjectOf(node)), authentications_(authentications), out_(file, node, conversion) {}
 
   void Convert(const ConvertOptions& options) {
-    const std::string name = TextOf(MemberOf(object_, "metadata"), "name");
+    const Json& metadata = MemberOf(object_, "metadata");
+    const std::string name = TextOf(metadata, "name");
     out_.Remark(
         "Pause or delete the ScaledObject before this one acts: both would write one scale.");
-    out_.AddAutoscaler({{"metadata", MetadataOf(object_, name, {})}, {"spec", Spec()}},
+    // Those that are not carried over are the API server's and KEDA's own.
+    out_.NameUnknown(metadata, "metadata",
+                     {"annotations", "creationTimestamp", "finalizers", "generation", "labels",
+                      "managedFields", "name", "namespace", "resourceVersion", "uid"});
+    out_.NameAnnotations(object_, KedaPauseAnnotations());
+    out_.AddAutoscaler({{"metadata", MetadataOf(object_, name, {"keda.sh"})}, {"spec", Spec()}},
                        options.mode);
     out_.Finish(absl::StrCat(kScaledObject, " ", name));
   }
 
  private:
   int64_t NumberOr(const char* name, int64_t otherwise) {
-    const Json& value = MemberOf(MemberOf(object_, "spec"), name);
-    if (value.is_null()) return otherwise;
-    if (value.is_number_integer()) return value.get<int64_t>();
-    out_.Refuse(absl::StrCat("spec.", name), "expected a whole number");
-    return otherwise;
+    return out_.NumberOr(MemberOf(object_, "spec"), "spec", name, otherwise);
   }
 
   Json Spec() {
     const Json& spec = MemberOf(object_, "spec");
+    NameOthers(spec);
     const Json& target = MemberOf(spec, "scaleTargetRef");
     const auto or_else = [&](const char* field, const char* otherwise) {
       const std::string text = TextOf(target, field);
@@ -81,23 +100,58 @@ class ScaledObjectConverter {
                   {"name", TextOf(target, "name")}}},
                 {"minReplicas", NumberOr("minReplicaCount", kMinReplicas)},
                 {"maxReplicas", NumberOr("maxReplicaCount", kMaxReplicas)}};
-    const int64_t polling = NumberOr("pollingInterval", kPollingSeconds);
-    if (polling > 0 && polling < kSyncSeconds) {
-      out["cadence"] = {{"interval", absl::StrCat(polling, "s")}};
+    for (const auto& [made, source] : std::vector<std::pair<const char*, const char*>>{
+             {"spec.scaleTargetRef", "spec.scaleTargetRef"},
+             {"spec.minReplicas", "spec.minReplicaCount"},
+             {"spec.maxReplicas", "spec.maxReplicaCount"},
+             {"spec.cooldownPeriod", "spec.cooldownPeriod"},
+             {"spec.fallback", "spec.fallback"},
+             {"spec.behavior", "spec.advanced.horizontalPodAutoscalerConfig.behavior"},
+             {"spec.metrics", "spec.triggers"},
+             {"spec.triggers", "spec.triggers"}}) {
+      out_.MadeFrom(made, source);
     }
+    AddPolling(spec, out);
     if (spec.contains("cooldownPeriod")) {
       out["cooldownPeriod"] = NumberOr("cooldownPeriod", 0);
     }
     AddFallback(MemberOf(spec, "fallback"), out);
     AddAdvanced(MemberOf(spec, "advanced"), out);
-    AddPause(out);
+    AddKedaPause(object_, out, out_);
     RefuseIdle(spec);
     for (size_t i = 0; i < ItemsOf(spec, "triggers").size(); ++i) AddTrigger(i, out);
     return out;
   }
 
+  void NameOthers(const Json& spec) {
+    out_.NameUnknown(
+        spec, "spec",
+        {"advanced", "cooldownPeriod", "fallback", "idleReplicaCount", "initialCooldownPeriod",
+         "maxReplicaCount", "minReplicaCount", "pollingInterval", "scaleTargetRef", "triggers"});
+    out_.NameUnknown(MemberOf(spec, "scaleTargetRef"), "spec.scaleTargetRef",
+                     {"apiVersion", "kind", "name"});
+    out_.NameUnknown(MemberOf(spec, "fallback"), "spec.fallback",
+                     {"behavior", "failureThreshold", "replicas"});
+    const Json& advanced = MemberOf(spec, "advanced");
+    out_.NameUnknown(
+        advanced, "spec.advanced",
+        {"horizontalPodAutoscalerConfig", "restoreToOriginalReplicaCount", "scalingModifiers"});
+    out_.NameUnknown(MemberOf(advanced, "horizontalPodAutoscalerConfig"),
+                     "spec.advanced.horizontalPodAutoscalerConfig", {"behavior"});
+  }
+
+  void AddPolling(const Json& spec, Json& out) {
+    const int64_t polling = NumberOr("pollingInterval", kPollingSeconds);
+    if (polling > 0 && polling < kSyncSeconds) {
+      out["cadence"] = {{"interval", absl::StrCat(polling, "s")}};
+    } else if (polling > kSyncSeconds && spec.contains("pollingInterval")) {
+      out_.NotCarriedOver("spec.pollingInterval",
+                          "triggers are read for each decision, as often as the server decides");
+    }
+  }
+
   void RefuseIdle(const Json& spec) {
-    if (!MemberOf(spec, "idleReplicaCount").is_null()) {
+    if (spec.contains("idleReplicaCount")) {
       out_.Refuse(
           "spec.idleReplicaCount",
           "there is no idle count: minReplicas of 0 sleeps, and schedules set other bounds");
@@ -113,34 +167,24 @@ class ScaledObjectConverter {
     if (!behavior.empty() && behavior != "static") {
       return out_.Refuse("spec.fallback.behavior", "only static can be carried over");
     }
-    out["fallback"] = {{"failureThreshold", MemberOf(fallback, "failureThreshold")},
-                       {"replicas", MemberOf(fallback, "replicas")}};
+    for (const char* name : {"failureThreshold", "replicas"}) {
+      if (!fallback.contains(name)) continue;
+      out["fallback"][name] = out_.NumberOr(fallback, "spec.fallback", name, 0);
+    }
   }
 
   void AddAdvanced(const Json& advanced, Json& out) {
     const Json& hpa = MemberOf(advanced, "horizontalPodAutoscalerConfig");
     if (MemberOf(hpa, "behavior").is_object()) out["behavior"] = hpa["behavior"];
-    if (!MemberOf(advanced, "scalingModifiers").is_null()) {
+    // KEDA writes empty ones into each object that has anything else here.
+    const Json& modifiers = MemberOf(advanced, "scalingModifiers");
+    if (absl::c_any_of(modifiers, [](const Json& each) { return each != ""; })) {
       out_.Refuse(
           "spec.advanced.scalingModifiers",
           "there are no formulas: one PromQL query of a prometheus trigger can do the same");
     }
     if (kube::IsTrue(advanced, "restoreToOriginalReplicaCount")) {
       out_.NotCarriedOver("spec.advanced.restoreToOriginalReplicaCount");
-    }
-  }
-
-  void AddPause(Json& out) {
-    const Json& annotations = MemberOf(MemberOf(object_, "metadata"), "annotations");
-    if (!annotations.is_object()) return;
-    for (const auto& [key, value] : annotations.items()) {
-      if (!absl::StartsWith(key, kAnnotations)) continue;
-      const bool paused = key == absl::StrCat(kAnnotations, "paused");
-      if (!paused) {
-        out_.NotCarriedOver(absl::StrCat("annotation ", key));
-      } else if (!value.is_string() || value != "false") {
-        out["paused"] = true;
-      }
     }
   }
 
@@ -151,13 +195,18 @@ class ScaledObjectConverter {
     if (type == "cpu" || type == "memory") return AddResource(trigger, field, out);
     const auto& types = scaler::TriggerTypeNames();
     if (!absl::c_linear_search(types, type)) {
-      return out_.Refuse(absl::StrCat(field, ".type"),
-                         absl::StrCat("there is no ", type, " here; there are ",
-                                      absl::StrJoin(types, ", "), ", cpu and memory"));
+      out_.Refuse(absl::StrCat(field, ".type"),
+                  absl::StrCat("there is no ", type, " here; there are ",
+                               absl::StrJoin(types, ", "), ", cpu and memory"));
     }
+    out_.NameUnknown(trigger, field,
+                     {"authenticationRef", "metadata", "metricType", "name", "type"});
+    const std::string made = absl::StrCat("spec.triggers[", out["triggers"].size(), "]");
+    out_.MadeFrom(made, field);
+    out_.MadeFrom(absl::StrCat(made, ".authenticationSecretRefs"), field + ".authenticationRef");
     Json own = {{"type", type}};
     for (const char* same : {"name", "metricType", "metadata"}) {
-      if (!MemberOf(trigger, same).is_null()) own[same] = trigger[same];
+      if (trigger.contains(same)) own[same] = trigger[same];
     }
     AddSecrets(trigger, field, own);
     out["triggers"].push_back(std::move(own));
@@ -166,28 +215,40 @@ class ScaledObjectConverter {
   // Triggers of these types become metrics, which, as in KEDA, never wake a target.
   void AddResource(const Json& trigger, const std::string& field, Json& out) {
     const Json& metadata = MemberOf(trigger, "metadata");
-    std::string target = TextOf(trigger, "metricType");
-    if (target.empty()) target = TextOf(metadata, "type");
-    Json value = TextOf(metadata, "value");
-    int64_t percent = 0;
-    if (target == "Utilization") {
-      if (!absl::SimpleAtoi(value.get<std::string>(), &percent)) {
-        return out_.Refuse(field + ".metadata.value", "expected whole percents");
-      }
-      value = percent;
-    } else if (target != "AverageValue") {
-      return out_.Refuse(field + ".metricType", "expected Utilization or AverageValue");
-    }
+    out_.NameUnknown(trigger, field, {"metadata", "metricType", "type"});
+    out_.NameUnknown(metadata, field + ".metadata", {"containerName", "type", "value"});
     const std::string container = TextOf(metadata, "containerName");
-    Json source = {
-        {"name", TextOf(trigger, "type")},
-        {"target",
-         {{"type", target},
-          {target == "Utilization" ? "averageUtilization" : "averageValue", std::move(value)}}}};
-    if (!container.empty()) source["container"] = container;
-    out["metrics"].push_back(
-        {{"type", container.empty() ? "Resource" : "ContainerResource"},
-         {container.empty() ? "resource" : "containerResource", std::move(source)}});
+    const std::string source = container.empty() ? "resource" : "containerResource";
+    const std::string made = absl::StrCat("spec.metrics[", out["metrics"].size(), "]");
+    out_.MadeFrom(made, field);
+    for (const char* amount : {"averageUtilization", "averageValue"}) {
+      out_.MadeFrom(absl::StrCat(made, ".", source, ".target.", amount), field + ".metadata.value");
+    }
+    out_.MadeFrom(absl::StrCat(made, ".", source, ".container"), field + ".metadata.containerName");
+    Json metric = {{"name", TextOf(trigger, "type")}, {"target", TargetOf(trigger, field)}};
+    if (!container.empty()) metric["container"] = container;
+    out["metrics"].push_back({{"type", container.empty() ? "Resource" : "ContainerResource"},
+                              {source, std::move(metric)}});
+  }
+
+  Json TargetOf(const Json& trigger, const std::string& field) {
+    const Json& metadata = MemberOf(trigger, "metadata");
+    const std::string value = TextOf(metadata, "value");
+    std::string type = TextOf(trigger, "metricType");
+    if (type.empty()) type = TextOf(metadata, "type");
+    if (type == "Utilization") {
+      const std::optional<int32_t> percent = go::ParseDecimal32(value);
+      if (!percent.has_value()) out_.Refuse(field + ".metadata.value", "expected whole percents");
+      return {{"type", type}, {"averageUtilization", percent.value_or(1)}};
+    }
+    if (type != "AverageValue") {
+      out_.Refuse(field + ".metricType", "expected Utilization or AverageValue");
+    }
+    const bool amount = kube::Quantity::Parse(value).ok();
+    if (!amount) {
+      out_.Refuse(field + ".metadata.value", "expected a quantity like 500m, 2 or 1Gi");
+    }
+    return {{"type", "AverageValue"}, {"averageValue", amount ? value : "1"}};
   }
 
   void AddSecrets(const Json& trigger, const std::string& field, Json& own) {
@@ -203,8 +264,9 @@ class ScaledObjectConverter {
                        " in the same file; those of the cluster can't be carried over"));
     }
     const Json& spec = MemberOf(found->second, "spec");
-    for (const auto& [source, unused] : spec.items()) {
-      if (source == "secretTargetRef") continue;
+    for (const auto& [source, written] : spec.items()) {
+      const bool none = source == "podIdentity" && TextOf(written, "provider") == "none";
+      if (source == "secretTargetRef" || none) continue;
       return out_.Refuse(field + ".authenticationRef",
                          absl::StrCat("TriggerAuthentication ", name, " has ", source,
                                       ", and only secretTargetRef can be carried over"));
@@ -233,7 +295,7 @@ Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
   for (const Node& node : *documents) {
     any |= node.FindText("kind") == kScaledObject;
     if (node.FindText("kind") != "TriggerAuthentication") continue;
-    Json object = scaler::JsonOf<Json>(node);
+    Json object = ObjectOf(node);
     const std::string key = KeyOf(object, TextOf(MemberOf(object, "metadata"), "name"));
     authentications[key] = std::move(object);
   }

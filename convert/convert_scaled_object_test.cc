@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace flyball::convert {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
 
 std::string ScaledObject(absl::string_view spec, absl::string_view annotations = "{}") {
   return absl::StrCat(
@@ -109,7 +113,9 @@ items:
                            "name: prom\n",
                            "key: pw\n",
                            "paused: true\n",
-                           "# not carried over: annotation autoscaling.keda.sh/paused-replicas.\n",
+                           "# It is paused for the annotation autoscaling.keda.sh/paused.\n",
+                           "# It is paused for the annotation autoscaling.keda.sh/paused-replicas, "
+                           "at the replicas that the target has.\n",
                            "# not carried over: spec.initialCooldownPeriod",
                            "# not carried over: spec.advanced.restoreToOriginalReplicaCount.\n"}) {
     EXPECT_THAT(got.yaml, HasSubstr(line));
@@ -129,24 +135,24 @@ TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
       {"  fallback: {failureThreshold: 1, replicas: 1, behavior: currentReplicas}\n",
        "so.yaml:6: spec.fallback.behavior: only static"},
       {"  maxReplicaCount: many\n", "so.yaml:6: spec.maxReplicaCount: expected a whole number"},
-      {"  triggers: [{type: cpu, metadata: {value: '1'}}]\n",
-       "so.yaml:6: spec.triggers[0].metricType: expected"},
+      {"  minReplicaCount: 1\n  triggers: [{type: cpu, metadata: {value: '1'}}]\n",
+       "so.yaml:7: spec.triggers[0].metricType: expected"},
       {"  triggers: [{type: cron, metadata: {}, authenticationRef: {name: login}}]\n",
        "so.yaml:6: spec.triggers[0].authenticationRef: give the TriggerAuthentication login"},
       {absl::StrCat("  triggers: [{type: prometheus, metadata: {serverAddress: http://p, "
                     "threshold: \"1\", query: ",
                     std::string(65'537, 'a'), "}}]\n"),
-       "so.yaml:1: spec.triggers[0].metadata.query: Too long: may not be more than 65536 bytes"},
-      {"  minReplicaCount: 5\n  maxReplicaCount: 2\n  triggers: [{type: cron, metadata: {}}]\n",
-       "so.yaml:1: "},
+       "so.yaml:6: spec.triggers[0].metadata.query: Too long: may not be more than 65536 bytes"},
       {"  triggers: [{type: prometheus, metadata: {serverAddress: 'http://p', query: up, "
        "threshold: many}}]\n",
-       "so.yaml:1: spec.triggers[0].metadata.threshold: "},
+       "so.yaml:6: spec.triggers[0].metadata.threshold: "},
+      {"  triggers: [{type: cron, metadata: {desiredReplicas: 5}}]\n",
+       "so.yaml:6: spec.triggers[0].metadata[desiredReplicas]: expected a string"},
   };
   for (const auto& row : rows) {
-    const Conversion got = Convert(ScaledObject(row.spec));
-    EXPECT_THAT(got.errors, ElementsAre(HasSubstr(row.error))) << row.spec;
-    EXPECT_EQ(got.errors[0].find(row.error), 0u) << got.errors[0];
+    const bool complete = absl::StrContains(row.spec, "triggers:");
+    const Conversion got = Convert(ScaledObject(row.spec + (complete ? "" : kQuery)));
+    EXPECT_THAT(got.errors, ElementsAre(StartsWith(row.error))) << row.spec;
     EXPECT_EQ(got.yaml, "");
   }
 }
@@ -161,9 +167,214 @@ TEST(ConvertScaledObjects, AuthenticationBySomethingElseIsRefused) {
               ElementsAre(HasSubstr("login has podIdentity, and only secretTargetRef")));
 }
 
+TEST(ConvertScaledObjects, ErrorsNameTheFieldsAndLinesOfTheFile) {
+  const Conversion got = Convert(ScaledObject(R"yaml(  minReplicaCount: 6
+  maxReplicaCount: 4
+  fallback: {failureThreshold: x}
+  advanced:
+    horizontalPodAutoscalerConfig:
+      behavior:
+        scaleDown: {stabilizationWindowSeconds: -1}
+  triggers:
+  - type: kafka
+    metadata: {}
+  - type: cpu
+    metricType: Utilization
+    metadata: {value: "0"}
+  - type: memory
+    metricType: AverageValue
+    metadata: {value: "100 Mi"}
+  - type: cron
+    metadata:
+      timezone: Mars/Base
+      start: "0 8 * * *"
+      end: soon
+      desiredReplicas: "3"
+  - type: prometheus
+    metricType: Utilization
+    metadata:
+      serverAddress: http://p
+      query: up
+      threshold: many
+)yaml"));
+  EXPECT_THAT(
+      got.errors,
+      testing::UnorderedElementsAre(
+          StartsWith("so.yaml:7: spec.maxReplicaCount: Invalid value: must be greater than or "
+                     "equal to `minReplicaCount`"),
+          "so.yaml:8: spec.fallback.failureThreshold: expected a whole number",
+          StartsWith("so.yaml:12: spec.advanced.horizontalPodAutoscalerConfig.behavior.scaleDown."
+                     "stabilizationWindowSeconds: Invalid value: must be "),
+          StartsWith("so.yaml:14: spec.triggers[0].type: there is no kafka here"),
+          "so.yaml:18: spec.triggers[1].metadata.value: Invalid value: must be greater than 0",
+          "so.yaml:21: spec.triggers[2].metadata.value: expected a quantity like 500m, 2 or 1Gi",
+          StartsWith("so.yaml:24: spec.triggers[3].metadata.timezone: "),
+          StartsWith("so.yaml:26: spec.triggers[3].metadata.end: "),
+          StartsWith("so.yaml:29: spec.triggers[4].metricType: "),
+          StartsWith("so.yaml:33: spec.triggers[4].metadata.threshold: expected a number")));
+}
+
+TEST(ConvertScaledObjects, OfAnObjectWithoutTriggersAndNameAllIsTold) {
+  EXPECT_THAT(Convert("kind: ScaledObject\nmetadata: {generateName: a}\nspec: {}\n").errors,
+              testing::IsSupersetOf({StartsWith("so.yaml:2: metadata.name: must not be empty"),
+                                     StartsWith("so.yaml:3: spec.triggers: Forbidden: must "),
+                                     StartsWith("so.yaml:3: spec.minReplicaCount: "),
+                                     StartsWith("so.yaml:3: spec.scaleTargetRef.name: ")}));
+}
+
+// KEDA writes an empty scalingModifiers into each object that has anything else in `advanced`.
+TEST(ConvertScaledObjects, EmptyModifiersAreNone) {
+  for (const char* modifiers : {"{}", "", "{formula: '', target: '', metricType: }"}) {
+    const Conversion got = Convert(
+        ScaledObject(absl::StrCat("  advanced:\n    scalingModifiers: ", modifiers, "\n", kQuery)));
+    EXPECT_THAT(got.errors, IsEmpty()) << modifiers;
+    EXPECT_THAT(got.yaml, HasSubstr("threshold: \"5\"\n"));
+  }
+  for (const char* modifiers : {"formula: a", "target: '5'", "metricType: Value"}) {
+    EXPECT_THAT(Convert(ScaledObject(absl::StrCat("  advanced: {scalingModifiers: {", modifiers,
+                                                  "}}\n", kQuery)))
+                    .errors,
+                ElementsAre(StartsWith("so.yaml:6: spec.advanced.scalingModifiers: ")));
+  }
+}
+
+TEST(ConvertScaledObjects, WhatIsPausedStaysPaused) {
+  const struct {
+    const char* annotation;
+    bool paused;
+  } rows[] = {{"paused: 'true'", true},
+              {"paused: 'yes'", true},
+              {"paused: ''", true},
+              {"paused: 'False'", false},
+              {"paused: '0'", false},
+              {"paused-replicas: '0'", true},
+              {"paused-replicas: ''", true},
+              {"paused-scale-in: 'f'", false},
+              {"paused-scale-out: 'f'", false},
+              {"force-activation: 'f'", false}};
+  for (const auto& row : rows) {
+    const Conversion got =
+        Convert(ScaledObject(kQuery, absl::StrCat("{autoscaling.keda.sh/", row.annotation, "}")));
+    EXPECT_THAT(got.errors, IsEmpty());
+    EXPECT_EQ(got.yaml.find("paused: true\n") != std::string::npos, row.paused) << row.annotation;
+    EXPECT_THAT(got.yaml, Not(HasSubstr("selectPolicy"))) << row.annotation;
+    EXPECT_THAT(got.yaml, HasSubstr("minReplicas: 0\n")) << row.annotation;
+  }
+}
+
+TEST(ConvertScaledObjects, ADirectionThatIsPausedStaysPaused) {
+  const auto convert = [](absl::string_view direction, absl::string_view min) {
+    return Convert(ScaledObject(
+        absl::StrCat("  minReplicaCount: ", min,
+                     "\n  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleDown: "
+                     "{stabilizationWindowSeconds: 7, selectPolicy: Max}}}}\n",
+                     kQuery),
+        absl::StrCat("{autoscaling.keda.sh/paused-scale-", direction, ": 'true'}")));
+  };
+  constexpr char kNoDown[] =
+      "scaleDown:\n      stabilizationWindowSeconds: 7\n      selectPolicy: Disabled\n";
+  constexpr char kNoUp[] = "scaleUp:\n      selectPolicy: Disabled\n";
+  const Conversion in = convert("in", "2"), out = convert("out", "2");
+  EXPECT_THAT(in.yaml, HasSubstr(kNoDown));
+  EXPECT_THAT(in.yaml, HasSubstr("minReplicas: 2\n"));
+  EXPECT_THAT(out.yaml, HasSubstr(kNoUp));
+  EXPECT_THAT(in.yaml + out.yaml, Not(HasSubstr("paused: true")));
+  // Leaving and entering zero replicas does not depend on the behavior.
+  const Conversion never_sleeps = convert("in", "0"), never_wakes = convert("out", "0");
+  EXPECT_THAT(never_sleeps.yaml, HasSubstr(kNoDown));
+  EXPECT_THAT(never_sleeps.yaml, HasSubstr("minReplicas: 1\n"));
+  EXPECT_THAT(never_sleeps.yaml, HasSubstr("# minReplicas was 0; it is 1 here for the annotation "
+                                           "autoscaling.keda.sh/paused-scale-in"));
+  EXPECT_THAT(never_wakes.yaml, HasSubstr("paused: true\n"));
+  EXPECT_THAT(
+      never_wakes.yaml,
+      HasSubstr("# It is paused for the annotation autoscaling.keda.sh/paused-scale-out: "));
+}
+
+TEST(ConvertScaledObjects, ForcedActivationIsALeastCount) {
+  EXPECT_THAT(Convert(ScaledObject(kQuery, "{autoscaling.keda.sh/force-activation: 'true'}")).yaml,
+              HasSubstr("minReplicas: 1\n"));
+}
+
+TEST(ConvertScaledObjects, NullIsAbsent) {
+  const Conversion got = Convert(ScaledObject(
+      absl::StrCat("  cooldownPeriod:\n  minReplicaCount:\n  maxReplicaCount:\n"
+                   "  pollingInterval:\n  initialCooldownPeriod:\n  idleReplicaCount:\n"
+                   "  advanced: {horizontalPodAutoscalerConfig: {behavior: {scaleUp: }}}\n"
+                   "  fallback: {failureThreshold: , replicas: 3, behavior: }\n",
+                   kQuery)));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, Not(HasSubstr("cooldownPeriod")));
+  EXPECT_THAT(got.yaml, Not(HasSubstr("~")));
+  EXPECT_THAT(got.yaml, HasSubstr("  fallback:\n    replicas: 3\n"));
+}
+
+TEST(ConvertScaledObjects, NothingIsLeftOutInSilence) {
+  const Conversion got = Convert(R"yaml(apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: web
+  labels: {app: web, scaledobject.keda.sh/name: web}
+  ownerReferences: [{kind: Queue, name: q}]
+  annotations:
+    team: a
+    scaledobject.keda.sh/transfer-hpa-ownership: "true"
+    kubectl.kubernetes.io/last-applied-configuration: "{}"
+spec:
+  scaleTargetRef: {name: web, envSourceContainerName: app}
+  minReplicas: 3
+  pollingInterval: 60
+  advanced: {horizontalPodAutoscalerConfig: {name: x}, other: 1}
+  fallback: {failureThreshold: 1, replicas: 1, strange: 1}
+  triggers:
+  - {type: cpu, name: c, metricType: AverageValue, metadata: {value: "1", odd: "x"}}
+  - type: cron
+    useCachedMetrics: true
+    metadata: {timezone: UTC, start: "0 8 * * *", end: "0 18 * * *", desiredReplicas: "3"}
+)yaml");
+  EXPECT_THAT(got.errors, IsEmpty());
+  for (const char* field :
+       {"metadata.ownerReferences", "annotation team",
+        "annotation scaledobject.keda.sh/transfer-hpa-ownership", "spec.minReplicas",
+        "spec.pollingInterval", "spec.scaleTargetRef.envSourceContainerName",
+        "spec.advanced.horizontalPodAutoscalerConfig.name", "spec.advanced.other",
+        "spec.fallback.strange", "spec.triggers[0].name", "spec.triggers[0].metadata.odd",
+        "spec.triggers[1].useCachedMetrics"}) {
+    EXPECT_THAT(got.yaml, HasSubstr(absl::StrCat("# not carried over: ", field)));
+  }
+  EXPECT_THAT(got.yaml, Not(HasSubstr("last-applied")));
+  EXPECT_THAT(got.yaml, HasSubstr("  labels:\n    app: web\nspec:\n"));
+}
+
+constexpr char kLogin[] =
+    "kind: TriggerAuthentication\nmetadata: {name: login, namespace: shop}\n"
+    "spec: {podIdentity: {provider: none}, env: , secretTargetRef: [";
+
+// KEDA reads how to authenticate from Secrets too; an Autoscaler would ask without credentials.
+TEST(ConvertScaledObjects, AParameterThatIsNoSecretIsRefused) {
+  const auto convert = [](absl::string_view parameters) {
+    std::string refs;
+    for (const absl::string_view parameter : absl::StrSplit(parameters, ',')) {
+      absl::StrAppend(&refs, "{parameter: ", parameter, ", name: s, key: k},");
+    }
+    return Convert(absl::StrCat(
+        kLogin, refs, "]}\n---\n",
+        ScaledObject("  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: "
+                     "'5'}}\n  - type: metrics-api\n    metadata: {url: 'http://x', "
+                     "valueLocation: a, targetValue: '1'}\n    authenticationRef: {name: "
+                     "login}\n")));
+  };
+  EXPECT_THAT(convert("username,password").errors, IsEmpty());
+  EXPECT_THAT(convert("username,authMode,passwrod").errors,
+              ElementsAre("so.yaml:14: spec.triggers[1].authenticationRef: \"authMode\" is read "
+                          "from the metadata alone",
+                          "so.yaml:14: spec.triggers[1].authenticationRef: \"passwrod\" is no "
+                          "parameter of this type"));
+}
+
 TEST(ConvertScaledObjects, AFileWithoutOneIsAnError) {
   EXPECT_THAT(Convert("kind: Pod\n").errors, ElementsAre("so.yaml: no ScaledObject in it"));
-  EXPECT_THAT(Convert("a: [").errors, ElementsAre(testing::StartsWith("so.yaml:")));
+  EXPECT_THAT(Convert("a: [").errors, ElementsAre(StartsWith("so.yaml:")));
 }
 
 }  // namespace

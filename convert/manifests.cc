@@ -3,8 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "convert/documents.h"
 #include "kube/objects/json_members.h"
@@ -19,8 +22,8 @@ using Json = nlohmann::ordered_json;
 using kube::MemberOf;
 using kube::TextOf;
 
-// The errors of the triggers' own checks; "" if there are none.
-std::string TriggerProblems(const scaler::OwnParseResult& parsed) {
+// What is wrong with the triggers, by their own checks: `FIELD: why`.
+void AddTriggerErrors(const scaler::OwnParseResult& parsed, std::vector<std::string>& errors) {
   for (size_t i = 0; i < parsed.own.triggers.size(); ++i) {
     scaler::TriggerContext context;
     context.ns = parsed.autoscaler->ns;
@@ -30,9 +33,41 @@ std::string TriggerProblems(const scaler::OwnParseResult& parsed) {
     context.max_replicas = parsed.autoscaler->max_replicas;
     context.read_secret = [](auto&&...) { return absl::UnavailableError("nothing is asked here"); };
     const auto trigger = scaler::MakeTrigger(parsed.own.triggers[i], context);
-    if (!trigger.ok()) return absl::StrCat("spec.", trigger.status().message());
+    if (trigger.ok()) continue;
+    const std::string field = absl::StrCat("triggers[", i, "]");
+    for (const absl::string_view error : absl::StrSplit(
+             absl::StripPrefix(trigger.status().message(), field), absl::StrCat("; ", field))) {
+      errors.push_back(absl::StrCat("spec.", field, error));
+    }
   }
-  return "";
+}
+
+// Everything that is wrong with an Autoscaler (CRD): `FIELD: why`.
+std::vector<std::string> ErrorsOf(const Json& own) {
+  const scaler::OwnParseResult parsed =
+      scaler::ParseOwnAutoscaler(own.dump(), scaler::TriggerTypeNames());
+  if (!parsed.decode_error.empty()) {
+    // `line 1: FIELD: why`, where the line is that of the text made here.
+    const absl::string_view error = parsed.decode_error;
+    return {
+        std::string(absl::StartsWith(error, "line ") ? error.substr(error.find(": ") + 2) : error)};
+  }
+  std::vector<std::string> errors;
+  for (const scaler::FieldError& error : parsed.errors) errors.push_back(error.ToString());
+  AddTriggerErrors(parsed, errors);
+  return errors;
+}
+
+// The part of an object in which one mistake can be the cause of another: an item of a list, or a
+// field with what is in it.
+absl::string_view PartOf(absl::string_view field) {
+  const size_t end = field.find(']');
+  return end == field.npos ? field : field.substr(0, end + 1);
+}
+
+// The last name of a path; "" if it ends with an item.
+absl::string_view NameOf(absl::string_view field) {
+  return absl::EndsWith(field, "]") ? "" : field.substr(field.rfind('.') + 1);
 }
 
 }  // namespace
@@ -44,7 +79,7 @@ void Manifests::NotCarriedOver(absl::string_view field, absl::string_view why) {
 }
 
 void Manifests::Refuse(absl::string_view field, absl::string_view why) {
-  refused_ = true;
+  refused_.emplace_back(field);
   AddError(file_, scaler::LineOf(source_, field), absl::StrCat(field, ": ", why), conversion_);
 }
 
@@ -57,6 +92,24 @@ void Manifests::NameUnknown(const Json& object, absl::string_view path,
   }
 }
 
+void Manifests::NameAnnotations(const Json& object, const std::set<std::string>& known) {
+  const Json& annotations = MemberOf(MemberOf(object, "metadata"), "annotations");
+  if (!annotations.is_object()) return;
+  for (const auto& [key, value] : annotations.items()) {
+    if (known.contains(key) || key == kLastApplied) continue;
+    NotCarriedOver(absl::StrCat("annotation ", key));
+  }
+}
+
+int64_t Manifests::NumberOr(const Json& object, absl::string_view path, const char* name,
+                            int64_t otherwise) {
+  const Json& value = MemberOf(object, name);
+  if (value.is_null()) return otherwise;
+  if (value.is_number_integer()) return value.get<int64_t>();
+  Refuse(absl::StrCat(path, ".", name), "expected a whole number");
+  return otherwise;
+}
+
 void Manifests::Add(const Json& object) { absl::StrAppend(&yaml_, "---\n", kube::YamlOf(object)); }
 
 void Manifests::AddAutoscaler(Json object, const std::string& mode) {
@@ -65,18 +118,45 @@ void Manifests::AddAutoscaler(Json object, const std::string& mode) {
   own.update(object);
   if (!mode.empty()) own["spec"]["mode"] = mode;
   Add(own);
-  if (refused_) return;  // the object may be incomplete, and its errors would mislead
+  if (TextOf(own["metadata"], "name").empty()) Refuse("metadata.name", "must not be empty");
   if (!own["metadata"].contains("namespace")) own["metadata"]["namespace"] = "default";
-  const scaler::OwnParseResult parsed =
-      scaler::ParseOwnAutoscaler(own.dump(), scaler::TriggerTypeNames());
-  const std::string problems = parsed.ok() ? TriggerProblems(parsed) : parsed.ErrorText();
-  if (problems.empty()) return;
-  refused_ = true;
-  AddError(file_, source_.line, problems, conversion_);
+  const std::vector<std::string> before = refused_;
+  for (const std::string& error : ErrorsOf(own)) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(error, absl::MaxSplits(": ", 1));
+    const std::optional<std::string> source = SourceOf(parts.first);
+    const bool caused = absl::c_any_of(before, [&](const std::string& field) {
+      return !source.has_value() || absl::StartsWith(*source, PartOf(field));
+    });
+    if (!caused) Refuse(source.value_or(parts.first), InWordsOfSource(parts.second));
+  }
+}
+
+std::optional<std::string> Manifests::SourceOf(absl::string_view field) const {
+  for (absl::string_view at = field;;) {
+    if (const auto found = sources_.find(std::string(at)); found != sources_.end()) {
+      // The items of a list that was made from something else have no places of their own in it.
+      const absl::string_view rest = field.substr(at.size());
+      return absl::StrCat(found->second, absl::StartsWith(rest, "[") ? "" : rest);
+    }
+    const size_t end = at.find_last_of(".[");
+    if (end == at.npos) return std::nullopt;
+    at = at.substr(0, end);
+  }
+}
+
+std::string Manifests::InWordsOfSource(absl::string_view why) const {
+  std::string words(why);
+  for (const auto& [made, source] : sources_) {
+    if (NameOf(made).empty() || NameOf(source).empty()) continue;
+    absl::StrReplaceAll(
+        {{absl::StrCat("`", NameOf(made), "`"), absl::StrCat("`", NameOf(source), "`")}}, &words);
+  }
+  return words;
 }
 
 void Manifests::Finish(absl::string_view from) {
-  if (refused_) return;
+  if (!refused_.empty()) return;
   // The comments come after the first `---`, so that they belong to the first document.
   std::string head =
       absl::StrCat("---\n# from ", OneLine(from), " (", OneLine(file_), ":", source_.line, ")\n");

@@ -5,7 +5,10 @@
 // object was refused.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,19 +33,34 @@ class Manifests {
   // Remarks for each member of `object` that is not in `known` that it is not carried over.
   void NameUnknown(const nlohmann::ordered_json& object, absl::string_view path,
                    const std::set<std::string>& known);
+  // The same for annotations of the object, but for those that kubectl writes for itself.
+  void NameAnnotations(const nlohmann::ordered_json& object, const std::set<std::string>& known);
+
+  // A member that is a whole number; `otherwise` if it is absent or, with an error, none.
+  int64_t NumberOr(const nlohmann::ordered_json& object, absl::string_view path, const char* name,
+                   int64_t otherwise);
+
+  // `made`, a field of the Autoscaler (CRD), was made from `source`, a field of the object, with
+  // what is in it. What is wrong with it is told of the source.
+  void MadeFrom(const std::string& made, const std::string& source) { sources_[made] = source; }
 
   void Add(const nlohmann::ordered_json& object);
-  // Adds an Autoscaler (CRD) or, as errors, everything that is wrong with it.
+  // Adds an Autoscaler (CRD) or, as errors, everything that is wrong with it. If something was
+  // refused before, only fields with a source are checked: others may be missing for that reason.
   void AddAutoscaler(nlohmann::ordered_json object, const std::string& mode);
 
   // Writes everything. `from` says what was converted, such as `HTTPScaledObject web`.
   void Finish(absl::string_view from);
 
  private:
+  std::optional<std::string> SourceOf(absl::string_view field) const;
+  std::string InWordsOfSource(absl::string_view why) const;
+
   const absl::string_view file_;
   const scaler::Node& source_;
   Conversion& conversion_;
-  bool refused_ = false;
+  std::vector<std::string> refused_;            // fields of the object
+  std::map<std::string, std::string> sources_;  // by field of the Autoscaler (CRD)
   std::vector<std::string> remarks_;
   std::string yaml_;
 };
