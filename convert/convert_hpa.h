@@ -1,8 +1,8 @@
 // Converts HorizontalPodAutoscalers, as a person or kubectl wrote them, to Autoscalers (CRD).
 //
 // Pure. Takes autoscaling/v2 and v1 in JSON or YAML: one object, several documents, or a List;
-// objects of other kinds are skipped. The resulting spec has every default that the API server
-// would fill in.
+// objects of other kinds are skipped, and with a comment those that KEDA made. The resulting spec
+// has every default that the API server would fill in.
 #pragma once
 
 #include <optional>

@@ -116,7 +116,8 @@ class HttpConverter {
     out_.MadeFrom("spec.minReplicas", "spec.replicas.min");
     out_.MadeFrom("spec.maxReplicas", "spec.replicas.max");
     out_.MadeFrom("spec.cooldownPeriod", "spec.scaledownPeriod");
-    AddKedaPause(object_, own, out_);  // the add-on gives its annotations to its ScaledObject
+    // The add-on gives the object's annotations to the ScaledObject that it makes.
+    AddKedaPause(scaled != nullptr ? *scaled : object_, own, out_);
     if (out_.NumberOr(spec_, "spec", "initialCooldownPeriod", 0) > 0) {
       out_.NotCarriedOver("spec.initialCooldownPeriod", "the cooldown counts from the start");
     }
@@ -243,7 +244,8 @@ class HttpConverter {
       metadata["requestTimeout"] = text;
       out_.Remark("spec.timeouts.request counted the wait for a pod; requestTimeout does not.");
     }
-    if (!MemberOf(timeouts, "responseHeader").is_null()) {
+    if (const std::string text = TextOf(timeouts, "responseHeader");
+        !text.empty() && text != "0s") {
       out_.NotCarriedOver("spec.timeouts.responseHeader",
                           "requestTimeout is to a response's end, which would cut long ones");
     }

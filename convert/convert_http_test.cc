@@ -85,13 +85,22 @@ TEST(ConvertHttpObjectsTest, NothingIsLeftOutInSilence) {
 TEST(ConvertHttpObjectsTest, WhatKedaDoesNotScaleIsPaused) {
   EXPECT_THAT(Convert(Object("", "autoscaling.keda.sh/paused-replicas: '0'")).yaml,
               HasSubstr("paused: true\n"));
-  const Conversion route =
-      Convert(Route("  rules: [{hosts: [a.b]}]\n") +
-              absl::StrReplaceAll(kScaledObject, {{"{name: s,",
-                                                   "{name: s, annotations: "
-                                                   "{autoscaling.keda.sh/paused: ''},"}}));
-  EXPECT_THAT(route.errors, IsEmpty());
-  EXPECT_THAT(route.yaml, HasSubstr("paused: true\n"));
+  const std::string paused = absl::StrReplaceAll(
+      kScaledObject, {{"{name: s,", "{name: s, annotations: {autoscaling.keda.sh/paused: ''},"}});
+  const std::string of_object =
+      absl::StrReplaceAll(paused, {{"interceptorRoute", "httpScaledObject"}});
+  for (const std::string& text :
+       {Object("") + of_object, Route("  rules: [{hosts: [a.b]}]\n") + paused}) {
+    const Conversion got = Convert(text);
+    EXPECT_THAT(got.errors, IsEmpty());
+    EXPECT_THAT(got.yaml, HasSubstr("paused: true\n"));
+  }
+}
+
+TEST(ConvertHttpObjectsTest, TimeoutsThatLiveObjectsHaveUnasked) {
+  const Conversion got = Convert(Object("  timeouts: {conditionWait: 0s, responseHeader: 0s}\n"));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, testing::Not(HasSubstr("imeout")));
 }
 
 TEST(ConvertHttpObjectsTest, WhatWouldRouteOtherwiseIsAnError) {

@@ -11,8 +11,9 @@
 
 namespace flyball::convert {
 
-// If an Autoscaler can't replace an object, that is an error that names the field: formulas, an
-// idle count, types of triggers that do not exist here, credentials that are not in a Secret.
+// Comments name each field that can't be carried over. If an Autoscaler can't replace an object,
+// that is an error that names the field: formulas, an idle count, types of triggers that do not
+// exist here, credentials that are not in a Secret, parameters that are not read from one.
 Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
                                 const ConvertOptions& options);
 
