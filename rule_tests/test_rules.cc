@@ -154,18 +154,25 @@ class FileRun {
 
 int TestRules(const TestOptions& options, std::ostream& out, std::ostream& err) {
   std::vector<FileResult> results;
-  bool read = true, good = true;
+  bool read = true, good = true, usable = true;
+  size_t tests = 0;
   for (const std::string& file : options.files) {
     const FileResult& result = results.emplace_back(FileRun(file, options.run, err).Run());
     read &= result.read;
+    usable &= result.usable;
+    tests += result.tests.size();
     good &= result.usable &&
             absl::c_all_of(result.tests, [](const auto& test) { return test.differences.empty(); });
-    if (options.format == TestFormat::kText && result.usable) out << TextReport(result);
+    if (options.format == TestFormat::kText && !result.tests.empty()) out << TextReport(result);
   }
   if (options.format == TestFormat::kJunit) out << JunitReport(results);
   if (options.format == TestFormat::kJson) out << JsonReport(results);
   if (options.format == TestFormat::kText && results.size() > 1) out << TotalLine(results);
   out.flush();
+  if (usable && tests == 0) {
+    err << "flyball test rules: --run: no test matches " << options.run << "\n";
+    return 2;
+  }
   if (!read) return 2;
   return good && out.good() ? 0 : 1;
 }

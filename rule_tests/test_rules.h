@@ -17,7 +17,8 @@ struct TestOptions {
 
 // As text a line for each test, a block for each failure and a total to `out`; else a report.
 // Findings about the files, one a line as `file:line:column: field: message`, to `err`. Returns the
-// exit status: 0, 1 if a test fails or a file is wrong, 2 if a test file cannot be read.
+// exit status: 0, 1 if a test fails or a file is wrong, 2 if a test file cannot be read or no test
+// matches `run`.
 int TestRules(const TestOptions& options, std::ostream& out, std::ostream& err);
 
 }  // namespace flyball::rule_tests

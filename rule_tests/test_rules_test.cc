@@ -264,10 +264,21 @@ TEST_F(TestRulesTest, ReportsForOtherPrograms) {
 }
 
 TEST_F(TestRulesTest, OnlyTestsThatAreAskedForRun) {
-  run_ = "^nothing$";
-  EXPECT_EQ(Run(absl::StrCat(kFile, kRequest)), 0) << out_;
-  EXPECT_THAT(out_, HasSubstr("ok: 0 passed"));
+  const std::string file =
+      absl::StrCat(kFile, kRequest, "  name: one\n", kRequest, "  name: two\n  code: 404\n");
+  run_ = "^one$";
+  EXPECT_EQ(Run(file), 0) << out_;
+  EXPECT_THAT(out_, HasSubstr("ok: 1 passed"));
   EXPECT_EQ(err_, "") << "what was left out is not complained of";
+  run_ = "^nothing$";
+  EXPECT_EQ(Run(file), 2) << "the word is wrong";
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(err_, "flyball test rules: --run: no test matches ^nothing$\n");
+}
+
+TEST_F(TestRulesTest, AnAnswerThatIsNoJsonIsShown) {
+  EXPECT_EQ(Run(absl::StrCat(kFile, "- {request: /healthz, answer: {a: 1}}\n")), 1);
+  EXPECT_THAT(out_, HasSubstr("answer: expected JSON, got \"ok\"\n"));
 }
 
 TEST_F(TestRulesTest, SeveralFilesHaveATotal) {
