@@ -9,6 +9,7 @@
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "promql/parser.h"
+#include "rules/lint.h"
 
 namespace flyball::rule_tools {
 namespace {
@@ -159,10 +160,16 @@ class Judge {
   }
 
   static void SetQuery(const absl::StatusOr<std::string>& query, OfferedMetric& metric) {
-    if (query.ok()) {
-      metric.promql = *query;
-    } else {
+    if (!query.ok()) {
       metric.trouble = std::string(query.status().message());
+      return;
+    }
+    metric.promql = *query;
+    rules::Findings findings("");
+    rules::LintFilledQuery(*query, {}, "", rules::Warner(findings, "", {}));
+    for (const rules::Finding& finding : std::move(findings).Take()) {
+      if (finding.severity == rules::Finding::Severity::kWarning) continue;
+      metric.trouble = absl::StrCat("Prometheus refuses that: ", finding.message);
     }
   }
 

@@ -91,6 +91,22 @@ TEST(SeriesFate, ASeriesWithoutItsNamespaceIsNeverFound) {
   EXPECT_THAT(text, HasSubstr("It is no metric.\n"));
 }
 
+TEST(SeriesFate, AQueryThatPrometheusRefusesGivesNoMetric) {
+  const std::string text =
+      Fate(Rules("- seriesQuery: a\n  resources: {template: <<.Resource>>}\n"
+                 "  metricsQuery: sum(rate(<<.Series>>{<<.LabelMatchers>>})) by (<<.GroupBy>>)\n"),
+           R"(a{namespace="shop"})");
+  EXPECT_THAT(text,
+              HasSubstr("    asks: sum(rate(a{namespace=\"shop\"})) by (namespace)\n"
+                        "    but: Prometheus refuses that: parse error at 1:10: expected "
+                        "type range vector in call to function \"rate\", got instant vector"));
+  EXPECT_THAT(text, HasSubstr("It is no metric.\n"));
+  EXPECT_THAT(Fate("externalRules:\n- seriesQuery: a\n  resources: {namespaced: false}\n"
+                   "  metricsQuery: <<.Series>>{<<.LabelMatchers>>}[5m]\n",
+                   "a"),
+              HasSubstr("but: Prometheus refuses that: gives a range vector"));
+}
+
 TEST(SeriesFate, OfEqualNamesTheLaterRuleCounts) {
   const std::string text =
       Fate(Rules(absl::StrCat(kPerSecond, kPerSecond)), R"(http_requests_total{namespace="shop"})");
