@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -20,18 +19,10 @@ namespace {
 constexpr int kAtOnce = 4;
 constexpr absl::Duration kTimeout = absl::Seconds(30);
 
-// The sum of an answer's samples; nullopt if it has none.
-std::optional<double> TotalOf(const adapter::QueryResult& result) {
-  if (result.samples.empty()) return std::nullopt;
-  double total = 0;
-  for (const adapter::Sample& sample : result.samples) total += sample.value;
-  return std::isfinite(total) ? std::optional(total) : std::nullopt;
-}
-
 class Reader {
  public:
-  Reader(adapter::MetricSource& source, const Period& period)
-      : source_(source), period_(period), pool_(kAtOnce) {}
+  Reader(adapter::MetricSource& source, adapter::ValueGuard& values, const Period& period)
+      : source_(source), values_(values), period_(period), pool_(kAtOnce) {}
 
   // The totals at all moments. The error is that of a query at the period's end, which shows first
   // whether the source takes the query and answers at all.
@@ -77,7 +68,18 @@ class Reader {
   size_t failed() const { return failed_; }
 
  private:
+  // The sum of what the server would answer with for an answer's samples; nullopt: with nothing.
+  std::optional<double> TotalOf(const adapter::QueryResult& result) {
+    std::optional<double> total;
+    for (const adapter::Sample& sample : result.samples) {
+      const std::optional<int64_t> milli = values_.ToMilli(sample.value, "backtest", "");
+      if (milli.has_value()) total = total.value_or(0) + static_cast<double>(*milli) / 1000;
+    }
+    return total;
+  }
+
   adapter::MetricSource& source_;
+  adapter::ValueGuard& values_;
   const Period& period_;
   WorkerPool pool_;
   size_t failed_ = 0;
@@ -102,7 +104,8 @@ absl::Status CheckPeriod(const Period& period) {
 
 absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,
                                           const std::vector<absl::StatusOr<std::string>>& queries,
-                                          const Period& period, adapter::MetricSource& source) {
+                                          const Period& period, adapter::MetricSource& source,
+                                          adapter::ValueGuard& values) {
   const scaler::Autoscaler& autoscaler = input.autoscaler;
   BacktestReport report;
   report.title = absl::StrCat(autoscaler.ns, "/", autoscaler.name);
@@ -111,7 +114,7 @@ absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,
   report.step = period.step;
   History history = {.begin = period.begin, .step = period.step, .moments = 0, .totals = {}};
   history.moments = static_cast<size_t>((period.end - period.begin) / period.step);
-  Reader reader(source, period);
+  Reader reader(source, values, period);
   std::vector<std::string> gaps;
   for (size_t i = 0; i < queries.size(); ++i) {
     if (!queries[i].ok()) {
@@ -128,7 +131,9 @@ absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,
     report.notes.push_back(absl::StrCat("unknown for the whole time: ", gap));
   }
   SimulationInput begun = input;
-  begun.first = std::max(autoscaler.status.current_replicas, autoscaler.min_or_default());
+  begun.first =
+      std::max(autoscaler.status.current_replicas,
+               scaler::SpecAt(input.schedules, autoscaler, period.begin).min_replicas.value_or(1));
   reader.AskForReplicas(autoscaler, report, begun.first);
   report.simulated = Simulate(begun, history);
   if (reader.failed() > 0) {

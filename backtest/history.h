@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "adapter/queries/metric_source.h"
+#include "adapter/value_guard.h"
 #include "backtest/report.h"
 #include "backtest/simulation.h"
 
@@ -28,13 +29,15 @@ inline constexpr int64_t kMaxMoments = 200'000;
 // many moments.
 absl::Status CheckPeriod(const Period& period);
 
-// `queries` ask for the totals (queries.h); a metric without a query is unknown at every moment.
+// `queries` ask for what the totals are made of (queries.h), and `values` says what a sample counts
+// as; a metric without a query is unknown at every moment.
 // The simulation begins with the replicas that there really were, if the source knows them.
 //   kNotFound          no metric has a query; the message has the reason for each one
 //   kInvalidArgument   the source refuses a query
 //   kUnavailable       the source does not answer
 absl::StatusOr<BacktestReport> BacktestOf(const SimulationInput& input,
                                           const std::vector<absl::StatusOr<std::string>>& queries,
-                                          const Period& period, adapter::MetricSource& source);
+                                          const Period& period, adapter::MetricSource& source,
+                                          adapter::ValueGuard& values);
 
 }  // namespace flyball::backtest

@@ -38,8 +38,7 @@ class QueryMaker {
     if (const auto given = sources_.given.find(name); given != sources_.given.end()) {
       return given->second;
     }
-    ASSIGN_OR_RETURN(const std::string query, OfRules(metric));
-    return absl::StrCat("sum(", query, ")");
+    return OfRules(metric);
   }
 
  private:

@@ -1,4 +1,5 @@
-// The PromQL for the total of each metric of an autoscaler, by the rules that serve the metric.
+// The PromQL for each metric of an autoscaler, by the rules that serve the metric. The total is the
+// sum of what it gives.
 //
 // Pure. It is not known which pods there were, so that the target's pods are found by a pattern for
 // the names that their controller gives them.

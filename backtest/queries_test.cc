@@ -83,10 +83,9 @@ class TotalQueriesTest : public testing::Test {
 };
 
 TEST_F(TotalQueriesTest, PodsAreThoseThatTheTargetNames) {
-  EXPECT_EQ(
-      Query(Metric(MetricType::kPods, "http_requests_per_second")),
-      "sum(sum(rate(http_requests_total{namespace=\"shop\",pod=~\"web-[a-z0-9]+-[a-z0-9]{5}\"}"
-      "[1m])) by (pod))");
+  EXPECT_EQ(Query(Metric(MetricType::kPods, "http_requests_per_second")),
+            "sum(rate(http_requests_total{namespace=\"shop\",pod=~\"web-[a-z0-9]+-[a-z0-9]{5}\"}"
+            "[1m])) by (pod)");
   autoscaler_.scale_target = {"apps/v1", "StatefulSet", "db.1"};
   EXPECT_THAT(Query(Metric(MetricType::kPods, "http_requests_per_second")),
               HasSubstr(R"(pod=~"db\\.1-[0-9]+")"));
@@ -95,14 +94,14 @@ TEST_F(TotalQueriesTest, PodsAreThoseThatTheTargetNames) {
 TEST_F(TotalQueriesTest, OtherObjectsAndSeriesAsAnHpaAsksForThem) {
   MetricSpec object = Metric(MetricType::kObject, "http_requests_per_second");
   object.described_object = {"v1", "Service", "front"};
-  EXPECT_EQ(Query(object),
-            "sum(sum(rate(http_requests_total{namespace=\"shop\",service=\"front\"}[1m])) by "
-            "(service))");
+  EXPECT_EQ(
+      Query(object),
+      "sum(rate(http_requests_total{namespace=\"shop\",service=\"front\"}[1m])) by (service)");
   MetricSpec external = Metric(MetricType::kExternal, "queue_len");
   scaler::LabelSelector mail;
   mail.match_labels = {{"queue", "mail"}};
   external.metric = scaler::MakeMetricIdentifier("queue_len", mail);
-  EXPECT_EQ(Query(external), "sum(max(queue_len{queue=\"mail\",namespace=\"shop\"}) by (queue))");
+  EXPECT_EQ(Query(external), "max(queue_len{queue=\"mail\",namespace=\"shop\"}) by (queue)");
 }
 
 TEST_F(TotalQueriesTest, ResourcesByResourceRules) {

@@ -9,6 +9,7 @@
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/input.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/spec/scheduled_targets.h"
 #include "scaler/steps/guard.h"
 #include "scaler/views/limiting_reason.h"
 
@@ -27,7 +28,10 @@ constexpr absl::Duration kAgeOfPods = absl::Hours(24 * 365);
 class Simulation {
  public:
   Simulation(const SimulationInput& input, const History& history)
-      : input_(input), history_(history), current_(std::max(input.first, 1)) {
+      : input_(input),
+        history_(history),
+        autoscaler_(input.autoscaler),
+        current_(std::max(input.first, 1)) {
     result_.lowest = result_.highest = current_;
     status_.current_replicas = status_.desired_replicas = current_;
   }
@@ -40,6 +44,7 @@ class Simulation {
  private:
   void Step(size_t moment) {
     const absl::Time now = history_.At(moment);
+    FollowSchedules(now);
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = current_;
     scale.selector = "flyball=backtest";
@@ -47,7 +52,7 @@ class Simulation {
     const scaler::PodsAnswer pods{
         .selector_error = "", .list_error = "", .table = &table_, .rivals = {}, .version = 0};
     Read(moment, now);
-    const scaler::DecisionInput input{.autoscaler = &input_.autoscaler,
+    const scaler::DecisionInput input{.autoscaler = &autoscaler_,
                                       .status = &status_,
                                       .scale = &scale,
                                       .pods = &pods,
@@ -56,16 +61,29 @@ class Simulation {
                                       .state = &decision_.state,
                                       .now = now};
     scaler::HpaDecider().Decide(input, {}, workspace_, decision_);
-    if (decision_.rescale) scaler::RecordScaleWrite(input, "", decision_);
+    writes_ = decision_.rescale && !paused_;
+    if (writes_) scaler::RecordScaleWrite(input, "", decision_);
     scaler::GuardStatus(status_, decision_);
     scaler::RecordStatusWrite(input, "", decision_);
     status_ = decision_.status;
     Note(now);
   }
 
+  void FollowSchedules(absl::Time now) {
+    const scaler::ScheduledSpec spec = scaler::SpecAt(input_.schedules, input_.autoscaler, now);
+    if (spec.why == why_) return;
+    why_ = spec.why;
+    paused_ = spec.paused;
+    autoscaler_ = input_.autoscaler;
+    autoscaler_.min_replicas = spec.min_replicas;
+    autoscaler_.max_replicas = spec.max_replicas;
+    std::vector<scaler::TriggerSpec> no_triggers;
+    scaler::SetTargets(spec.targets, autoscaler_.metrics, no_triggers);
+  }
+
   void Note(absl::Time now) {
     if (decision_.outcome == scaler::Outcome::kMetricsFailed) result_.not_followed += history_.step;
-    const int32_t next = decision_.rescale ? decision_.desired : current_;
+    const int32_t next = writes_ ? decision_.desired : current_;
     if (next != current_) {
       const auto& combined = decision_.combination;
       const bool named = combined.has_value() && combined->winner.has_value();
@@ -77,7 +95,7 @@ class Simulation {
     result_.lowest = std::min(result_.lowest, current_);
     result_.highest = std::max(result_.highest, current_);
     result_.replica_hours += current_ * absl::ToDoubleHours(history_.step);
-    if (current_ >= input_.autoscaler.max_replicas) result_.at_max += history_.step;
+    if (current_ >= autoscaler_.max_replicas) result_.at_max += history_.step;
   }
 
   // Makes a table with the current number of pods, which are all equal.
@@ -93,11 +111,11 @@ class Simulation {
     while (names_.size() < count) names_.push_back(absl::StrCat("pod-", names_.size()));
     std::vector<PodTable::Source> sources;
     for (size_t i = 0; i < count; ++i) sources.push_back({names_[i], row, &input_.pod});
-    table_ = PodTable(sources, input_.autoscaler.metrics, input_.config.requests);
+    table_ = PodTable(sources, autoscaler_.metrics, input_.config.requests);
   }
 
   void Read(size_t moment, absl::Time now) {
-    const auto& metrics = input_.autoscaler.metrics;
+    const auto& metrics = autoscaler_.metrics;
     readings_.assign(metrics.size(), {});
     for (size_t i = 0; i < metrics.size(); ++i) {
       const std::optional<double> total = history_.totals[i][moment];
@@ -134,6 +152,10 @@ class Simulation {
 
   const SimulationInput& input_;
   const History& history_;
+  scaler::Autoscaler autoscaler_;  // as its schedules make it
+  std::string why_;                // which of them are open
+  bool paused_ = false;
+  bool writes_ = false;  // the last decision is carried out
   int32_t current_;
   bool made_ = false;
   std::vector<std::string> names_;

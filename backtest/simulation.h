@@ -1,10 +1,11 @@
 // Simulates what an autoscaler would have done with past load.
 //
 // Pure. The decider of the running scaler decides at each moment, beginning with the count and the
-// state of the simulated moment before, so that windows and policies work as in a cluster. The
-// total of each metric is what it really was, and the simulated pods share it equally. Pods are
-// ready at once. A total that depends on the number of pods, as the length of a queue does, comes
-// from the real number and not from the simulated one.
+// state of the simulated moment before, so that windows and policies work as in a cluster. Its
+// schedules set bounds, targets and pauses as of that moment. The total of each metric is what it
+// really was, and the simulated pods share it equally. Pods are ready at once. A total that depends
+// on the number of pods, as the length of a queue does, comes from the real number and not from the
+// simulated one.
 //
 // Units: totals are in units of the metric.
 #pragma once
@@ -19,6 +20,7 @@
 #include "scaler/math/math_config.h"
 #include "scaler/math/pods.h"
 #include "scaler/spec/autoscaler.h"
+#include "scaler/spec/schedules.h"
 
 namespace flyball::backtest {
 
@@ -48,10 +50,11 @@ struct Simulated {
 };
 
 struct SimulationInput {
-  const scaler::Autoscaler& autoscaler;
+  const scaler::Autoscaler& autoscaler;  // as it is written
   const scaler::MathConfig& config;
   const scaler::Pod& pod;  // all pods have its requests
-  int32_t first = 1;       // replicas at the beginning
+  scaler::Schedules schedules = {};
+  int32_t first = 1;  // replicas at the beginning
 };
 
 Simulated Simulate(const SimulationInput& input, const History& history);

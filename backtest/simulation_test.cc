@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backtest/report.h"
+#include "scaler/spec/schedules_read.h"
 
 namespace flyball::backtest {
 namespace {
@@ -43,8 +44,21 @@ class SimulationTest : public testing::Test {
     for (const auto& [load, moments] : loads) totals.insert(totals.end(), moments, load);
     history_.moments = totals.size();
     history_.totals.assign(autoscaler_.metrics.size(), totals);
-    return Simulate({.autoscaler = autoscaler_, .config = config_, .pod = pod_, .first = first},
+    return Simulate({.autoscaler = autoscaler_,
+                     .config = config_,
+                     .pod = pod_,
+                     .schedules = schedules_,
+                     .first = first},
                     history_);
+  }
+
+  // As the annotation of an HPA has them.
+  void Schedule(const std::string& schedules) {
+    autoscaler_.annotations[std::string(scaler::kSchedulesAnnotation)] = schedules;
+    scaler::FieldErrors errors;
+    schedules_ = scaler::ReadScheduleAnnotations(autoscaler_, errors);
+    const std::vector<scaler::FieldError> found = std::move(errors).Sorted();
+    EXPECT_TRUE(found.empty()) << found[0].ToString();
   }
 
   // Each change as "+15s 1>4".
@@ -60,6 +74,7 @@ class SimulationTest : public testing::Test {
   scaler::Autoscaler autoscaler_;
   scaler::MathConfig config_;
   scaler::Pod pod_;
+  scaler::Schedules schedules_;
   History history_;
 };
 
@@ -94,6 +109,25 @@ TEST_F(SimulationTest, TheBoundIsReachedAndTold) {
   EXPECT_EQ(got.changes[0].reason, "max_replicas");
   EXPECT_THAT(got.changes[0].metric, HasSubstr("load"));
   EXPECT_EQ(got.at_max, absl::Minutes(1));
+}
+
+TEST_F(SimulationTest, SchedulesSetBoundsAndTargetsAtTheirTime) {
+  autoscaler_.metrics = {Metric(MetricType::kExternal, 10)};
+  // The history begins at midnight.
+  Schedule("[{name: a, start: '1 0 * * *', end: '2 0 * * *', minReplicas: 6}]");
+  EXPECT_THAT(Short(Run({{10, 40}})), ElementsAre("+1m 1>6", "+2m 6>1"));
+  Schedule("[{name: a, start: '1 0 * * *', end: '2 0 * * *', targets: {load: '5'}}]");
+  EXPECT_THAT(Short(Run({{10, 40}})), ElementsAre("+1m 1>2", "+7m 2>1"));
+  Schedule("[{name: a, start: '1 0 * * *', end: '2 0 * * *', maxReplicas: 2}]");
+  const Simulated low = Run({{90, 12}}, 9);
+  EXPECT_THAT(Short(low), ElementsAre("+1m 9>2", "+2m 2>4", "+2m15s 4>8", "+2m30s 8>9"));
+  EXPECT_EQ(low.at_max, absl::Minutes(1)) << "of the schedule";
+}
+
+TEST_F(SimulationTest, NothingChangesWhileAScheduleHasItPaused) {
+  autoscaler_.metrics = {Metric(MetricType::kExternal, 10)};
+  Schedule("[{name: a, start: '0 0 * * *', end: '2 0 * * *', paused: true}]");
+  EXPECT_THAT(Short(Run({{30, 12}})), ElementsAre("+2m 1>3"));
 }
 
 TEST_F(SimulationTest, UtilizationIsOfWhatThePodsRequest) {

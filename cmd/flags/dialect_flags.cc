@@ -33,4 +33,10 @@ std::optional<int> ReadDialectFlags(const char* command, DialectFlags& flags) {
   return std::nullopt;
 }
 
+scaler::DialectChoice OrElse(scaler::DialectChoice choice, const scaler::DialectChoice& server) {
+  if (!choice.minor.has_value()) choice.minor = server.minor;
+  if (choice.gates.empty()) choice.gates = server.gates;
+  return choice;
+}
+
 }  // namespace flyball::cmd

@@ -25,4 +25,7 @@ void AddDialectFlags(CLI::App& app, const std::string& what_for, DialectFlags& f
 // the exit status.
 std::optional<int> ReadDialectFlags(const char* command, DialectFlags& flags);
 
+// The choice, with what it leaves open as in `server`: what a server was started with.
+scaler::DialectChoice OrElse(scaler::DialectChoice choice, const scaler::DialectChoice& server);
+
 }  // namespace flyball::cmd

@@ -1,5 +1,5 @@
 // flyball backtest: what an autoscaler would have done with the load that Prometheus has recorded.
-// The code that simulates it is in backtest/.
+// backtest_subject.h says which autoscaler; the code that simulates it is in backtest/.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -17,20 +17,16 @@
 #include "backtest/report.h"
 #include "backtest/simulation.h"
 #include "base/clock.h"
-#include "base/read_file.h"
 #include "base/status_macros.h"
 #include "cmd/flags/cluster_flags.h"
 #include "cmd/flags/dialect_flags.h"
 #include "cmd/flags/words.h"
-#include "cmd/flyball/decide_cluster.h"
+#include "cmd/flyball/backtest_subject.h"
+#include "cmd/flyball/decide_flags.h"
 #include "cmd/flyball/rule_commands.h"
-#include "cmd/flyball/rules_at_hand.h"
 #include "doctor/rule_series.h"
-#include "http/client/transport.h"
 #include "rules/config.h"
-#include "scaler/explain/snapshot.h"
 #include "serve/connections.h"
-#include "serve/debug_pages.h"
 #include "serve/go_flags.h"
 #include "spdlog/spdlog.h"
 
@@ -47,15 +43,9 @@ struct BacktestFlags {
   std::string output = "text";
   ClusterFlags cluster;
   serve::ServeFlags prometheus;  // only its flags about Prometheus are used
+  std::string nan_value;         // "": as the server has it
+  scaler::ControllerFlags controller;
   DialectFlags dialect;
-};
-
-// The autoscaler that is simulated, and its rules.
-struct Subject {
-  scaler::Autoscaler autoscaler;
-  scaler::Pod pod;
-  RulesAtHand rules;
-  bool in_cluster = false;  // this runs in a pod, which can reach the server's Prometheus
 };
 
 // The moment that a flag says: "7d" or "-7d" before now, or a time.
@@ -83,64 +73,12 @@ absl::StatusOr<std::map<std::string, std::string>> GivenQueries(const BacktestFl
   return out;
 }
 
-// Takes the one HPA or Autoscaler of a snapshot.
-absl::Status TakeSubject(const scaler::ClusterSnapshot& snapshot, Subject& out) {
-  if (snapshot.autoscalers.size() + snapshot.own_autoscalers.size() != 1) {
-    return absl::InvalidArgumentError("expected one HorizontalPodAutoscaler or one Autoscaler");
-  }
-  if (!snapshot.own_autoscalers.empty() && !snapshot.own_autoscalers[0].own.triggers.empty()) {
-    return absl::InvalidArgumentError(
-        "an Autoscaler with triggers cannot be decided again: what they read is not in Prometheus");
-  }
-  out.autoscaler = snapshot.autoscalers.empty() ? snapshot.own_autoscalers[0].autoscaler
-                                                : snapshot.autoscalers[0];
-  if (!snapshot.pods.empty()) out.pod = snapshot.pods[0];
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Subject> SubjectOfFiles(const BacktestFlags& flags) {
-  scaler::ClusterSnapshot snapshot;
-  for (const std::string& path : flags.files) {
-    const absl::StatusOr<std::string> text = ReadFileOrStdin(path);
-    if (!text.ok()) return absl::InvalidArgumentError(text.status().message());
-    RETURN_IF_ERROR(scaler::AddFile(path == "-" ? "stdin" : path, *text, snapshot));
-  }
-  Subject out;
-  RETURN_IF_ERROR(TakeSubject(snapshot, out));
-  if (flags.config.empty()) return absl::InvalidArgumentError("--filename needs --config");
-  ASSIGN_OR_RETURN(out.rules, RulesOfFile(flags.config, ""));
-  return out;
-}
-
-absl::StatusOr<Subject> SubjectOfCluster(const BacktestFlags& flags) {
-  Clock& clock = Clock::System();
-  ASSIGN_OR_RETURN(const serve::NamedAutoscaler named, serve::ParseNamedAutoscaler(flags.object));
-  if (named.kind == scaler::AutoscalerKind::kOwn || named.name.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected hpa/NAME, got ", flags.object,
-                     "; an Autoscaler can be given as a file, with --filename"));
-  }
-  ASSIGN_OR_RETURN(Cluster cluster, ConnectTo(flags.cluster, clock));
-  Subject out;
-  out.in_cluster = cluster.inside;
-  const std::string url = cluster.transport.url, ns = cluster.ns;
-  ASSIGN_OR_RETURN(const auto server, http::MakeHttpTransport(std::move(cluster.transport), clock));
-  ASSIGN_OR_RETURN(const ReadSnapshot read, ReadHpa(*server, clock, ns, named.name));
-  RETURN_IF_ERROR(TakeSubject(read.snapshot, out));
-  if (flags.config.empty()) {
-    ASSIGN_OR_RETURN(out.rules, RulesOfCluster(*server, url, clock));
-  } else {
-    ASSIGN_OR_RETURN(out.rules, RulesOfFile(flags.config, ""));
-  }
-  return out;
-}
-
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> PrometheusFor(
-    const BacktestFlags& flags, const Subject& subject) {
+    const BacktestFlags& flags, const BacktestSubject& subject) {
   if (!flags.prometheus.prometheus_urls.empty()) {
     return serve::MakePrometheusSource(flags.prometheus, Clock::System(), nullptr);
   }
-  if (subject.in_cluster) {
+  if (subject.near_server) {
     return serve::MakePrometheusSource(subject.rules.server, Clock::System(), nullptr);
   }
   return absl::InvalidArgumentError(
@@ -159,8 +97,9 @@ absl::StatusOr<backtest::BacktestReport> Backtest(const BacktestFlags& flags) {
   period.step = *step;
   RETURN_IF_ERROR(backtest::CheckPeriod(period));
   ASSIGN_OR_RETURN(const auto given, GivenQueries(flags));
-  ASSIGN_OR_RETURN(const Subject subject,
-                   flags.files.empty() ? SubjectOfCluster(flags) : SubjectOfFiles(flags));
+  ASSIGN_OR_RETURN(const BacktestSubject subject,
+                   flags.files.empty() ? SubjectOfCluster(flags.object, flags.config, flags.cluster)
+                                       : SubjectOfFiles(flags.files, flags.config));
   ASSIGN_OR_RETURN(const auto source, PrometheusFor(flags, subject));
   const rules::CompiledRules& rules = *subject.rules.found.compiled.rules;
   const doctor::Discovered discovered =
@@ -171,11 +110,16 @@ absl::StatusOr<backtest::BacktestReport> Backtest(const BacktestFlags& flags) {
                                                                    .registry = *discovered.registry,
                                                                    .mapper = *subject.rules.mapper,
                                                                    .given = given});
-  const scaler::MathConfig config =
-      scaler::MathConfigOf({}, scaler::DialectOf(flags.dialect.choice, {}));
-  return backtest::BacktestOf(
-      {.autoscaler = subject.autoscaler, .config = config, .pod = subject.pod}, queries, period,
-      *source);
+  const scaler::MathConfig config = MathFor(subject, flags.controller, flags.dialect.choice);
+  adapter::ValueGuard values(NanFor(subject, flags.nan_value), Clock::System(), nullptr);
+  ASSIGN_OR_RETURN(backtest::BacktestReport report,
+                   backtest::BacktestOf({.autoscaler = subject.autoscaler,
+                                         .config = config,
+                                         .pod = subject.pod,
+                                         .schedules = subject.schedules},
+                                        queries, period, *source, values));
+  report.notes.insert(report.notes.begin(), subject.notes.begin(), subject.notes.end());
+  return report;
 }
 
 void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
@@ -207,7 +151,14 @@ void AddBacktestFlags(CLI::App& app, BacktestFlags& flags) {
   app.add_flag("--all", flags.all, "Print every change");
   AddOutput(app, flags.output, {"text", "json", "yaml"});
   AddClusterFlags(app, flags.cluster, "Address of the API server");
-  AddDialectFlags(app, "Version of the controller that decides; auto is the newest", flags.dialect);
+  AddWord(app, "--nan-value", flags.nan_value, {"zero", "drop"},
+          "What NaN becomes; by default as for the server, or zero");
+  AddDialectFlags(app,
+                  "Version of the controller that decides; auto is as for the server: the "
+                  "cluster's; with -f the newest",
+                  flags.dialect);
+  AddControllerFlags(app, "As given to the controller; by default as for the server, or ", "",
+                     flags.controller);
   serve::AddPrometheusFlags(serve::GoFlags(app, "Prometheus"), flags.prometheus);
   app.footer(ExitStatuses("there is nothing to ask, or it does not answer"));
 }

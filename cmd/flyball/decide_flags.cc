@@ -23,6 +23,17 @@ void AddDuration(CLI::App& app, const std::string& flag, absl::Duration& value,
 
 }  // namespace
 
+void AddControllerFlags(CLI::App& app, const std::string& before, const std::string& after,
+                        scaler::ControllerFlags& flags) {
+  app.add_option("--horizontal-pod-autoscaler-tolerance", flags.tolerance, before + "0.1" + after);
+  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
+              flags.downscale_stabilization, before + "5m" + after);
+  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
+              flags.cpu_initialization_period, before + "5m" + after);
+  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
+              flags.initial_readiness_delay, before + "30s" + after);
+}
+
 void AddDecideFlags(CLI::App& app, DecideFlags& options) {
   app.add_option("-f,--filename", options.files,
                  "An autoscaler, pods, a Deployment or scale, and lists of the metrics APIs, as "
@@ -48,17 +59,7 @@ void AddDecideFlags(CLI::App& app, DecideFlags& options) {
                   "Version of the controller that decides; auto is the cluster's, with -f the "
                   "newest, and with --vectors 1.34 if the scenario names none",
                   options.dialect);
-  app.add_option("--horizontal-pod-autoscaler-tolerance", options.flags.tolerance,
-                 "With -f: as given to the controller; 0.1 by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-downscale-stabilization",
-              options.flags.downscale_stabilization,
-              "With -f: as given to the controller; 5m by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-cpu-initialization-period",
-              options.flags.cpu_initialization_period,
-              "With -f: as given to the controller; 5m by default");
-  AddDuration(app, "--horizontal-pod-autoscaler-initial-readiness-delay",
-              options.flags.initial_readiness_delay,
-              "With -f: as given to the controller; 30s by default");
+  AddControllerFlags(app, "With -f: as given to the controller; ", " by default", options.flags);
 }
 
 scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,

@@ -24,7 +24,11 @@ struct DecideFlags {
   DialectFlags dialect;
 };
 
-// Adds the flags. The last ones are the controller's own, with its defaults.
+// The controller's own flags, with its defaults; in their help these stand between the two texts.
+void AddControllerFlags(CLI::App& app, const std::string& before, const std::string& after,
+                        scaler::ControllerFlags& flags);
+
+// Adds the flags. The last ones are the controller's.
 void AddDecideFlags(CLI::App& app, DecideFlags& options);
 
 // `server` is the version that `auto` means. Files do not say which version they came from, so that
