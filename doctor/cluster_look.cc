@@ -145,7 +145,8 @@ std::vector<RightAnswer> AskRights(kube::ApiClient& api, const std::vector<Right
     RightAnswer answer;
     answer.right = right;
     answer.allowed = Ask(api, right);
-    if (answer.allowed.ok() && !*answer.allowed && right.ns.empty() && right.verb == "list") {
+    if (answer.allowed.ok() && !*answer.allowed && right.ns.empty() && right.verb == "list" &&
+        !right.everywhere) {
       for (const std::string& ns : namespaces) {
         if (answer.asked_in.size() == kMaxNamespaces) break;
         Right narrow = right;

@@ -30,12 +30,11 @@ class RightList {
     }
   }
 
-  // `without`: what does not work if they can't be listed; "": nothing works.
-  void AddObjects(const kube::GroupResource& resource, const char* grant, const char* without) {
-    Right right = {.group = resource.group, .resource = resource.resource, .grant = grant};
-    right.without = without;
+  // `right.without`: what does not work if they can't be listed; "": nothing works.
+  void AddObjects(Right right) {
     Add({"list"}, right);
-    right.without = "changes are seen later, and requests list them";
+    right.without = right.everywhere ? "changes are seen later"
+                                     : "changes are seen later, and requests list them";
     Add({"watch"}, right);
   }
 
@@ -63,15 +62,31 @@ void AddServing(const Duties& duties, RightList& list) {
   }
 }
 
-void AddObjects(const Duties& duties, RightList& list) {
-  if (duties.custom || duties.resource) {
-    list.AddObjects({.group = "", .resource = "pods"}, kRoles, "");
+// What the live source scrapes.
+void AddScraping(const Duties& duties, RightList& list) {
+  if (duties.annotated_pods) {
+    list.AddObjects({.resource = "pods",
+                     .grant = "the chart's rbac.create=true with live.scrapeAnnotatedPods and "
+                              "without rbac.namespaces",
+                     .everywhere = true});
   }
-  if (duties.resource) list.AddObjects({.group = "", .resource = "nodes"}, kRoles, "");
+  if (duties.kubelets) {
+    list.Add({"get"}, {.resource = "nodes/metrics",
+                       .grant = "the chart's rbac.create=true with live.kubelets.scrapeInterval"});
+  }
+}
+
+void AddObjects(const Duties& duties, RightList& list) {
+  const bool resource = duties.resource || duties.kubelets;
+  if (duties.custom || resource) list.AddObjects({.resource = "pods", .grant = kRoles});
+  if (resource) list.AddObjects({.resource = "nodes", .grant = kRoles});
   if (duties.custom) {
     // Autoscalers ask for all pods of a selector, but for each other object by its name.
     for (const kube::GroupResource& object : duties.objects) {
-      list.AddObjects(object, "the chart's rbac.objects", "questions for all (*) of them fail");
+      list.AddObjects({.group = object.group,
+                       .resource = object.resource,
+                       .grant = "the chart's rbac.objects",
+                       .without = "questions for all (*) of them fail"});
     }
   }
   for (const auto& [group, resource] :
@@ -162,11 +177,18 @@ std::vector<std::string> Named(const std::vector<const RightAnswer*>& answers) {
 std::vector<Right> WantedRights(const Duties& duties) {
   RightList list;
   AddServing(duties, list);
+  AddScraping(duties, list);
   AddObjects(duties, list);
   if (duties.asks_for_replicas) AddAskers(list);
   if (!duties.scaler) return std::move(list).Take();
   if (duties.scaler_namespaces.empty()) AddScaling(duties, "", list);
   for (const std::string& ns : duties.scaler_namespaces) AddScaling(duties, ns, list);
+  for (const std::string& ns : duties.secrets_in) {
+    list.Add({"get"}, {.resource = "secrets",
+                       .ns = ns,
+                       .grant = "the chart's rbac.create=true with scaler.triggerSecrets",
+                       .without = "triggers that name a Secret are unknown"});
+  }
   if (duties.leader_elect) {
     list.Add({"get", "create", "update"}, {.group = "coordination.k8s.io",
                                            .resource = "leases",

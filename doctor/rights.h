@@ -23,23 +23,27 @@ struct Right {
   std::string name = {};      // "": any name
   std::string grant = {};     // what grants it: a chart value or a role
   std::string without = {};   // what does not work without it; "": nothing works
+  bool everywhere = false;    // granted by namespace it does not help
 
   friend bool operator==(const Right&, const Right&) = default;
 };
 
 // What the server has to do, by its flags and rules.
 struct Duties {
-  std::string ns = {};  // the server's own namespace
+  std::string ns = {};  // of the leases: the server's own, or the one it is told
   bool custom = false, external = false, resource = false;
   bool asks_for_replicas = false;                 // in an external rule's onFailure
   std::vector<kube::GroupResource> objects = {};  // resources that have metrics by rules
   bool reads_authentication = true;               // no --authentication-skip-lookup
+  bool annotated_pods = false;                    // pods are scraped that ask for it
+  bool kubelets = false;                          // these are scraped, for metrics.k8s.io
   bool scaler = false;
   std::string scaler_mode = "shadow";
   bool scaler_hpa = false;
   std::vector<std::string> scaler_namespaces = {};  // empty: all
   bool leader_elect = true;
-  bool front = false;  // requests of Services are led to Envoys
+  bool front = false;                        // requests of Services are led to Envoys
+  std::vector<std::string> secrets_in = {};  // namespaces whose triggers name Secrets
 };
 
 std::vector<Right> WantedRights(const Duties& duties);

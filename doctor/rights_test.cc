@@ -74,6 +74,22 @@ TEST(WantedRights, OfTheScalerByItsMode) {
                                    Not(Contains("update deployments/scale.apps"))));
 }
 
+TEST(WantedRights, OfTriggersTheSecretsThatTheyName) {
+  Duties duties = {.ns = "monitoring", .scaler = true, .secrets_in = {"shop"}};
+  EXPECT_THAT(Names(duties), Contains("get secrets in shop"));
+  duties.scaler = false;
+  EXPECT_THAT(Names(duties), Not(Contains("get secrets in shop")));
+}
+
+TEST(WantedRights, OfAnnotatedPodsInAllNamespaces) {
+  const std::vector<Right> rights = WantedRights({.custom = true, .annotated_pods = true});
+  const auto is_pods = [](const Right& right) {
+    return right.verb == "list" && right.resource == "pods";
+  };
+  ASSERT_EQ(std::count_if(rights.begin(), rights.end(), is_pods), 1);
+  EXPECT_TRUE(std::find_if(rights.begin(), rights.end(), is_pods)->everywhere);
+}
+
 // The chart's tests compare its roles with the same file.
 TEST(WantedRights, AreThoseThatTheChartGrants) {
   std::ifstream file(FLYBALL_SOURCE_DIR "/test/data/rights.json");
@@ -86,6 +102,8 @@ TEST(WantedRights, AreThoseThatTheChartGrants) {
                      .external = told.value("external", false),
                      .resource = told.value("resource", false),
                      .asks_for_replicas = told.value("replicas", false),
+                     .annotated_pods = told.value("annotatedPods", false),
+                     .kubelets = told.value("kubelets", false),
                      .scaler = told.contains("scaler"),
                      .scaler_mode = told.value("scaler", ""),
                      .scaler_hpa = told.value("hpa", false),

@@ -27,6 +27,7 @@
 #include "cmd/flags/doctor_flags.h"
 #include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
+#include "cmd/flyball/doctor_duties.h"
 #include "doctor/autoscaler.h"
 #include "doctor/cluster.h"
 #include "doctor/finding.h"
@@ -146,6 +147,10 @@ class Doctor {
   void ExaminePrometheus(Findings& findings) {
     const bool given = !flags_.prometheus.prometheus_urls.empty();
     const serve::ServeFlags& asked = given ? flags_.prometheus : settings_;
+    if (!given && !settings_.live.prometheus()) {
+      findings.push_back(doctor::Good("prometheus", "the server asks none: --metric-source=live"));
+      return;
+    }
     if (asked.prometheus_urls.empty()) {
       findings.push_back(Doubt("prometheus", "which Prometheus the server asks is not known",
                                "name it by --prometheus-url"));
@@ -234,21 +239,15 @@ class Doctor {
       }
       if (rules_->resource.has_value()) add(doctor::kResourceGroup, "resourceRules");
     }
+    if (!One() && DutiesOfServer().kubelets) {
+      add(doctor::kResourceGroup, "--live-scrape-kubelets");
+    }
     return wanted;
   }
 
   doctor::Duties DutiesOfServer() const {
-    doctor::Duties duties;
-    if (pod_ != nullptr) duties.ns = pod_->ns;
-    if (rules_ != nullptr) {
-      duties.custom = !rules_->custom.empty();
-      duties.external = !rules_->external.empty();
-      for (const auto& rule : rules_->external) {
-        duties.asks_for_replicas |=
-            rule->on_failure.has_value() && rule->on_failure->replicas.has_value();
-      }
-      duties.resource = rules_->resource.has_value();
-    }
+    doctor::Duties duties =
+        DutiesOf(settings_, pod_ == nullptr ? "" : pod_->ns, rules_.get(), chosen_);
     if (discovered_.has_value() && discovered_->registry != nullptr) {
       std::set<kube::GroupResource> objects;
       for (const adapter::CustomMetricInfo& info : *discovered_->registry->custom_list()) {
@@ -257,13 +256,6 @@ class Doctor {
       }
       duties.objects.assign(objects.begin(), objects.end());
     }
-    duties.reads_authentication = !settings_.authentication_skip_lookup;
-    duties.scaler = settings_.scaler.enabled;
-    duties.scaler_mode = settings_.scaler.mode;
-    duties.scaler_hpa = settings_.scaler.options.act_on_hpas;
-    duties.scaler_namespaces = settings_.scaler.options.namespaces;
-    duties.leader_elect = settings_.scaler.leader_elect;
-    duties.front = !settings_.scaler.front_pod_selector.empty();
     return duties;
   }
 
@@ -311,10 +303,8 @@ class Doctor {
 
   // Options that the command line does not set are taken from the server.
   scaler::Dialect ClusterDialect() const {
-    scaler::DialectChoice choice = flags_.dialect.choice;
-    const scaler::DialectChoice told = serve::ScalerOptionsFrom(settings_.scaler).dialect;
-    if (!choice.minor.has_value()) choice.minor = told.minor;
-    if (choice.gates.empty()) choice.gates = told.gates;
+    const scaler::DialectChoice choice =
+        OrElse(flags_.dialect.choice, serve::ScalerOptionsFrom(settings_.scaler).dialect);
     const scaler::ServerVersion seen = facts_.server_version.value_or(scaler::kNewestServer);
     return scaler::DialectOf(doctor::WithShownGates(choice, seen, all_), seen);
   }

@@ -71,7 +71,6 @@ class Doctor(Case):
     @classmethod
     def make_server(cls):
         """What a release would have: the pod with its arguments, its rules, its account and that account's rights."""
-        labels = {"app": SERVICE}
         kube.apply(cls.admin, kube.make("ConfigMap", "rules", SYSTEM, data={"config.yaml": yaml.safe_dump(CONFIG, width=10000)}))
         kube.apply(cls.admin, kube.make("ServiceAccount", SERVICE, SYSTEM))
         me = [kube.account(SYSTEM, SERVICE)]
@@ -79,11 +78,14 @@ class Doctor(Case):
         kube.bind(cls.admin, SERVICE + "-delegator", "system:auth-delegator", me)
         kube.apply(cls.admin, kube.make("RoleBinding", SERVICE + "-auth-reader", "kube-system", subjects=me, roleRef={
             "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "extension-apiserver-authentication-reader"}))
-        kube.apply(cls.admin, kube.make("Pod", "flyball-0", SYSTEM, labels=labels, spec={
+        cls.make_pod("flyball-0", f"--prometheus-url={cls.prometheus.url}", "--metrics-relist-interval=1s", "--metrics-max-age=60s")
+
+    @classmethod
+    def make_pod(cls, name: str, *args: str):
+        kube.apply(cls.admin, kube.make("Pod", name, SYSTEM, labels={"app": SERVICE}, spec={
             "serviceAccountName": SERVICE, "volumes": [{"name": "config", "configMap": {"name": "rules"}}],
             "containers": [{"name": "flyball", "image": "none.invalid/none", "volumeMounts": [{"name": "config", "mountPath": "/etc/adapter"}],
-                            "args": ["serve", "--config=/etc/adapter/config.yaml", f"--prometheus-url={cls.prometheus.url}",
-                                     "--metrics-relist-interval=1s", "--metrics-max-age=60s"]}]}))
+                            "args": ["serve", "--config=/etc/adapter/config.yaml", *args]}]}))
 
     @classmethod
     def make_reader(cls):
@@ -222,6 +224,13 @@ class Doctor(Case):
         kube.grant(self.admin, SERVICE, [kube.account(SYSTEM, SERVICE)], [{**RIGHTS[0], "resources": ["nodes", "namespaces"]}, *RIGHTS[1:]])
         self.addCleanup(kube.grant, self.admin, SERVICE, [kube.account(SYSTEM, SERVICE)], RIGHTS)
         self.finds(f"system:serviceaccount:{SYSTEM}:{SERVICE} may not list pods", "rbac.create=true")
+
+    def test_rights_of_the_live_source(self):
+        """Of a newer pod, which counts: it scrapes kubelets, and asks no Prometheus."""
+        self.make_pod("flyball-1", "--metric-source=live", "--live-scrape-kubelets=15s")
+        self.addCleanup(kube.delete, self.admin, "Pod", SYSTEM, "flyball-1")
+        self.finds("may not get nodes/metrics", "live.kubelets.scrapeInterval")
+        self.assertIn("  ✓ the server asks none: --metric-source=live", self.doctor("hpa/web", "-n", NS)[1])
 
     def test_a_rule_without_series(self):
         file = processes.fresh_folder("rules") / "config.yaml"
