@@ -11,7 +11,8 @@ namespace {
 // A group that nobody asked for this long is forgotten.
 constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 
-// How long each caller asks alone after a merged query was refused.
+// How long each caller asks alone after a merged query was refused, and what an object is asked
+// with nothing else after a query for it failed.
 constexpr absl::Duration kApart = absl::Minutes(1);
 
 // The key itself, and the selector that it was made of, whose parts each have a string of their
@@ -85,12 +86,19 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
       fresh = FromFresh(names, now, max_age);
       if (fresh && IsGoodEnough(*fresh, names, now)) return *std::move(fresh);
       if (now < failure_until_) return last_failure_;
-      if (now >= apart_until_) {
+      if (MayShare(names, now)) {
         flight = UnderWay(names);
         if (flight == nullptr) flight = Gather(names, max_age, lead);
       }
     }
-    if (flight == nullptr) return AskApart(names, deadline, max_age);
+    const auto still_fresh = [&] {
+      return fresh && fresh->freshness.HoldsAt(batcher_.clock_.MonotonicNow());
+    };
+    if (flight == nullptr) {
+      absl::StatusOr<ObjectAnswer> apart = AskApart(names, deadline, max_age);
+      if (!apart.ok() && still_fresh()) return *std::move(fresh);
+      return apart;
+    }
     if (lead) Fly(flight, deadline);
 
     {
@@ -101,15 +109,14 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
     }
     // Nobody writes it any more.
     if (!flight->status.ok()) {
-      if (fresh && fresh->freshness.HoldsAt(batcher_.clock_.MonotonicNow())) {
-        return *std::move(fresh);
-      }
+      if (still_fresh()) return *std::move(fresh);
       // The deadline was that of the caller which asked; ours has not passed yet.
       if (!lead && absl::IsDeadlineExceeded(flight->status) &&
           batcher_.clock_.MonotonicNow() < deadline) {
         continue;
       }
-      if (absl::IsInvalidArgument(flight->status) && flight->names.size() > names.size()) {
+      const bool for_others_too = flight->names.size() > names.size();
+      if (for_others_too && flight->ask_apart && !batcher_.SeemsDown()) {
         return AskApart(names, deadline, max_age);
       }
       return flight->status;
@@ -130,7 +137,46 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::AskApart(
     const std::vector<std::string>& names, MonotonicTime deadline, absl::Duration max_age) {
   ObjectQuestion question = WithNames(template_, names);
   question.max_age = max_age;
-  return batcher_.QueryAlone(question, deadline);
+  absl::StatusOr<ObjectAnswer> answer = batcher_.QueryAlone(question, deadline);
+  absl::MutexLock lock(&mutex_);
+  NoteOutcome(names, answer.status());
+  return answer;
+}
+
+bool QueryBatcher::ObjectGroup::MayShare(const std::vector<std::string>& names,
+                                         MonotonicTime now) const {
+  return now >= apart_until_ && std::none_of(names.begin(), names.end(), [&](const auto& name) {
+           const auto known = objects_.find(name);
+           return known != objects_.end() && now < known->second.apart_until;
+         });
+}
+
+template <typename Names>
+void QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Status& outcome) {
+  const MonotonicTime now = batcher_.clock_.MonotonicNow();
+  const bool down = IsOfTheServer(outcome) && batcher_.SeemsDown();
+  if (down && absl::IsUnavailable(outcome)) {
+    last_failure_ = outcome;
+    failure_until_ =
+        now + std::min(batcher_.options_.flights.error_reuse, batcher_.options_.flights.freshness);
+  }
+  // What is refused for several objects may be for their number.
+  const bool refused = absl::IsInvalidArgument(outcome) && names.size() == 1;
+  const bool apart = refused || (IsOfTheServer(outcome) && !down);
+  for (const std::string& name : names) {
+    if (apart) {
+      Known(name).apart_until = now + kApart;
+    } else if (const auto known = objects_.find(name); outcome.ok() && known != objects_.end()) {
+      known->second.apart_until = absl::ZeroDuration();
+    }
+  }
+  CountBytes();
+}
+
+QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::string& name) {
+  const auto [known, fresh] = objects_.try_emplace(name);
+  if (fresh) name_bytes_ += name.size();
+  return known->second;
 }
 
 std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
@@ -141,9 +187,7 @@ std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
   answer.values.reserve(names.size());
   bool all_fresh = true;
   for (const std::string& name : names) {
-    const auto [known, fresh] = objects_.try_emplace(name);
-    if (fresh) name_bytes_ += name.size();
-    Object& object = known->second;
+    Object& object = Known(name);
     object.asked = now;
     all_fresh = all_fresh && object.freshness.HoldsAt(now) && now - object.sent <= max_age;
     answer.freshness.Add(object.freshness);
@@ -206,7 +250,14 @@ std::shared_ptr<QueryBatcher::ObjectGroup::Flight> QueryBatcher::ObjectGroup::Ga
 
 void QueryBatcher::ObjectGroup::AddRecentlyAsked(Flight& flight, MonotonicTime now) {
   for (const auto& [name, object] : objects_) {
-    if (now - object.asked > recent_ || flight.names.contains(name)) continue;
+    if (now - object.asked > recent_ || now < object.apart_until || flight.names.contains(name)) {
+      continue;
+    }
+    // What is being asked for may be what takes long.
+    if (std::any_of(under_way_.begin(), under_way_.end(),
+                    [&](const auto& other) { return other->names.contains(name); })) {
+      continue;
+    }
     if (!AddNames(absl::MakeConstSpan(&name, 1), /*anyway=*/false, flight)) return;
   }
 }
@@ -234,9 +285,7 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
   if (!promql.ok()) {
     Land(flight, promql.status());
   } else {
-    const auto fresh = batcher_.flights_.Query(*promql, deadline, max_age, question.rule->source);
-    if (fresh.ok()) NoteAnswer(*question.rule, *promql, *fresh);
-    Land(flight, fresh);
+    Land(flight, batcher_.AskSource(*question.rule, *promql, deadline, max_age));
   }
 }
 
@@ -251,19 +300,15 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   flight->status = values.status();
   std::erase(under_way_, flight);
   absl::erase_if(objects_, [&](const auto& entry) {
-    const bool forgotten = now - entry.second.asked > recent_;
+    const bool forgotten = now - entry.second.asked > recent_ && now >= entry.second.apart_until;
     if (forgotten) name_bytes_ -= entry.first.size();
     return forgotten;
   });
-  CountBytes();
+  NoteOutcome(flight->names, values.status());
   if (!values.ok()) {
-    if (absl::IsInvalidArgument(values.status()) && flight->names.size() > 1) {
-      apart_until_ = now + kApart;
-    } else if (!absl::IsDeadlineExceeded(values.status())) {
-      last_failure_ = values.status();
-      failure_until_ = now + std::min(batcher_.options_.flights.error_reuse,
-                                      batcher_.options_.flights.freshness);
-    }
+    const bool refused = absl::IsInvalidArgument(values.status());
+    flight->ask_apart = refused || IsOfTheServer(values.status());
+    if (refused && flight->names.size() > 1) apart_until_ = now + kApart;
     return;
   }
   flight->values = *std::move(values);

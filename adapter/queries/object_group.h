@@ -40,6 +40,7 @@ class QueryBatcher::ObjectGroup {
     size_t room = 0;  // that they take
     bool done = false;
     absl::Status status;
+    bool ask_apart = false;  // it failed, perhaps for some of its objects alone
     absl::flat_hash_map<std::string, double> values;
     absl::Duration max_age = absl::InfiniteDuration();  // the smallest that is wished for
     MonotonicTime sent;
@@ -50,6 +51,7 @@ class QueryBatcher::ObjectGroup {
     MonotonicTime sent;   // when the query that gave the value was sent
     Freshness freshness;
     std::optional<double> value;
+    MonotonicTime apart_until;  // a query for it failed: others are not to wait or fail with it
   };
 
   // All values from what is fresh; nullopt if any is missing.
@@ -59,6 +61,15 @@ class QueryBatcher::ObjectGroup {
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Whether these objects may be asked for together with others.
+  bool MayShare(const std::vector<std::string>& names, MonotonicTime now) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // After a query for these objects: whether each is asked for with no others from now on, and
+  // whether the source seems down.
+  template <typename Names>
+  void NoteOutcome(const Names& names, const absl::Status& outcome)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A query of its own for this caller.
   absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
                                         MonotonicTime deadline, absl::Duration max_age)
@@ -75,6 +86,7 @@ class QueryBatcher::ObjectGroup {
   bool AddNames(absl::Span<const std::string> names, bool anyway, Flight& flight) const;
   // Tells the batcher what the group takes now.
   void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Neither those that another flight asks for nor those that are asked for apart.
   void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits for the gathering to end, then asks the source.
   void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)

@@ -17,6 +17,10 @@ namespace {
 // More than any name in a cluster has.
 constexpr size_t kLongestMerged = 253;
 
+// So many queries without an answer between them are no longer the fault of some objects: asking
+// for each object apart would only be many more queries to a server that answers none.
+constexpr size_t kSeemsDown = 8;
+
 // Whether one query may ask for this object together with others. A name that no object has, which
 // Prometheus may refuse to read or take long for, is asked for alone: its failure is not theirs.
 bool MayBeMerged(absl::string_view name) {
@@ -74,6 +78,22 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryObjects(const ObjectQuestion& qu
   return QueryAlone(question, deadline);
 }
 
+absl::StatusOr<FreshResult> QueryBatcher::AskSource(const rules::CompiledRule& rule,
+                                                    absl::string_view promql,
+                                                    MonotonicTime deadline,
+                                                    absl::Duration max_age) {
+  absl::StatusOr<FreshResult> fresh = flights_.Query(promql, deadline, max_age, rule.source);
+  if (fresh.ok()) NoteAnswer(rule, promql, *fresh);
+  if (IsOfTheServer(fresh.status())) {
+    ++unanswered_;
+  } else if (unanswered_ != 0) {
+    unanswered_ = 0;
+  }
+  return fresh;
+}
+
+bool QueryBatcher::SeemsDown() const { return unanswered_ >= kSeemsDown; }
+
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& question,
                                                       MonotonicTime deadline) {
   ASSIGN_OR_RETURN(const std::string promql,
@@ -81,8 +101,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
   ASSIGN_OR_RETURN(const std::string label, question.rule->mapping.LabelOfResource(
                                                 question.args.resource, *question.mapper));
   ASSIGN_OR_RETURN(const FreshResult fresh,
-                   flights_.Query(promql, deadline, question.max_age, question.rule->source));
-  NoteAnswer(*question.rule, promql, fresh);
+                   AskSource(*question.rule, promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
   answer.freshness = FreshnessOf(fresh);

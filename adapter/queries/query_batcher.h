@@ -13,11 +13,15 @@
 // groups are found in a striped map.
 //
 // Values are kept for each object: of several samples with an object's label value, the last one.
-// A failure reaches all callers that wait for the query, and is returned again for
-// FlightOptions::error_reuse. Each caller waits until its own deadline.
+// Each caller waits until its own deadline.
 //
-// A merged query that is refused, perhaps because a proxy finds it too long, is asked for each
-// caller alone, and for a minute after it nothing is merged in its group.
+// One object's failure is not that of others. If a merged query fails or takes too long, each
+// caller that has time left asks alone, and for a minute each of its objects is asked for without
+// others, unless it is answered before that. A merged query that is refused, perhaps because a
+// proxy finds it too long, is asked for each caller alone as well, and for a minute nothing is
+// merged in its group. Only where the source seems to be down, since no query was answered for a
+// while, a failure reaches all callers that wait for the query, and is returned to all of the group
+// for FlightOptions::error_reuse.
 //
 // Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
 // max_groups, and about max_group_bytes of them, beyond which questions are not merged; objects not
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/queries/query_flights.h"
 #include "base/freshness.h"
@@ -69,6 +74,11 @@ inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql
                        const FreshResult& fresh) {
   rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,
                         fresh.sent);
+}
+
+// Whether it is the server's failure rather than a refusal of the query.
+inline bool IsOfTheServer(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
 struct ObjectAnswer {
@@ -111,6 +121,10 @@ class QueryBatcher {
   class ObjectGroup;
   using Groups = absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>>;
 
+  // Sends the query, notes what came, and counts failures.
+  absl::StatusOr<FreshResult> AskSource(const rules::CompiledRule& rule, absl::string_view promql,
+                                        MonotonicTime deadline, absl::Duration max_age);
+  bool SeemsDown() const;
   absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
   // nullptr: there are too many.
   std::shared_ptr<ObjectGroup> GroupOf(const ObjectQuestion& question);
@@ -120,6 +134,7 @@ class QueryBatcher {
   QueryObserver* const observer_;
   QueryFlights flights_;
   std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
+  std::atomic<size_t> unanswered_ = 0;   // queries for objects since the last one that was answered
   Striped<Groups> groups_;               // last, since groups use the members above
 };
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/synchronization/notification.h"
 #include "adapter/testing/fakes.h"
 #include "adapter/testing/floor.h"
@@ -53,6 +54,9 @@ class QueryBatcherTest : public testing::Test {
     return std::make_unique<QueryBatcher>(source_, clock_, options, nullptr);
   }
   static std::string Pod(int number) { return absl::StrCat("p", number, "-"); }
+  static bool Names(const std::string& promql, int pod) {
+    return absl::StrContains(promql, Pod(pod));
+  }
   static std::string Query(const std::string& pods) {
     return absl::StrCat("sum by (po) (m{ns=\"web\",po", pods, "})");
   }
@@ -221,18 +225,18 @@ TEST_F(QueryBatcherTest, WhatComesWhileAQueryIsUnderWayGoesOutTogether) {
 TEST_F(QueryBatcherTest, GatheringEndsAfterItsWindow) {
   auto batcher = Make({.gather = absl::ZeroDuration()});
   absl::Notification asked, release;
-  std::atomic<int> calls{0};
   source_.OnQuery([&](const std::string& promql) {
-    if (calls++ == 0) {
-      asked.Notify();
-      release.WaitForNotification();
+    if (Names(promql, 0)) {
+      if (!asked.HasBeenNotified()) asked.Notify();
+      release.WaitForNotificationWithTimeout(absl::Seconds(10));
     }
     return VectorOf(PodsIn(promql));
   });
   std::thread first([&] { EXPECT_TRUE(batcher->QueryObjects(Question({Pod(0)}), kLater).ok()); });
   asked.WaitForNotification();
-  // Answered although the first query hangs.
+  // Answered although the first object's query hangs: that object is not asked for once more.
   EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
+  EXPECT_EQ(source_.queries().back(), Query("=\"p1-\""));
   release.Notify();
   first.join();
 }
@@ -345,17 +349,101 @@ TEST_P(QueryBatcherAloneTest, EachQuestionIsItsOwnQuery) {
 INSTANTIATE_TEST_SUITE_P(Reasons, QueryBatcherAloneTest, testing::Bool(),
                          [](const auto& info) { return info.param ? "Rule" : "MergeOff"; });
 
-TEST_F(QueryBatcherTest, AFailureReachesAllAndIsForgottenSoon) {
+class QueryBatcherFailureTest : public QueryBatcherTest,
+                                public testing::WithParamInterface<absl::StatusCode> {
+ protected:
+  // The source answers no query that asks for pod 1.
+  void FailForOne() {
+    source_.OnQuery([](const std::string& promql) -> FakeSource::Result {
+      if (Names(promql, 1)) return absl::Status(GetParam(), "not for pod 1");
+      return VectorOf(PodsIn(promql));
+    });
+  }
+};
+
+TEST_P(QueryBatcherFailureTest, OfOneObjectIsNotThatOfOthers) {
+  auto batcher = Make();
+  FailForOne();
+  EXPECT_EQ(batcher->QueryObjects(Question({Pod(1)}), kLater).status().code(), GetParam());
+  for (int pod = 2; pod <= 3; ++pod) {
+    const auto got = batcher->QueryObjects(Question({Pod(pod)}), kLater);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_THAT(got->values, ElementsAre(1.0 * pod));
+  }
+  // The others are still merged, and it is asked for alone.
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(Query("=\"p1-\""), Query("=\"p2-\""), Query("=~\"p2-|p3-\"")));
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_FALSE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  EXPECT_EQ(source_.queries().back(), Query("=\"p1-\""));
+}
+
+TEST_P(QueryBatcherFailureTest, OfAMergedQueryIsAskedForEachCallerAlone) {
+  auto batcher = Make();
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2), Pod(3)}), kLater).ok());
+  clock_.Advance(absl::Seconds(1));
+  FailForOne();
+  const auto got = batcher->QueryObjects(Question({Pod(2)}), kLater);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(got->values, ElementsAre(2.0));
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(3)}), kLater)->values, ElementsAre(3.0));
+  EXPECT_FALSE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  EXPECT_THAT(source_.queries(),
+              ElementsAre(Query("=~\"p1-|p2-|p3-\""), Query("=~\"p1-|p2-|p3-\""), Query("=\"p2-\""),
+                          Query("=\"p3-\""), Query("=\"p1-\"")));
+}
+
+// What was answered is merged again; after a minute all is.
+TEST_P(QueryBatcherFailureTest, IsForgottenAfterAMinute) {
+  auto batcher = Make();
+  FailForOne();
+  EXPECT_FALSE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
+  clock_.Advance(absl::Minutes(1));
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(2)}), kLater)->values, ElementsAre(2.0));
+  EXPECT_EQ(source_.queries().back(), Query("=~\"p1-|p2-\""));
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, QueryBatcherFailureTest,
+                         testing::Values(absl::StatusCode::kInvalidArgument,
+                                         absl::StatusCode::kUnavailable,
+                                         absl::StatusCode::kDeadlineExceeded),
+                         [](const auto& info) { return absl::StatusCodeToString(info.param); });
+
+TEST_F(QueryBatcherTest, AnObjectThatIsAnsweredIsMergedAgain) {
+  auto batcher = Make();
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("restarting"); });
+  EXPECT_FALSE(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).ok());
+  source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
+  for (int pod = 1; pod <= 2; ++pod) {
+    EXPECT_THAT(batcher->QueryObjects(Question({Pod(pod)}), kLater)->values, ElementsAre(pod));
+  }
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(3)}), kLater)->values, ElementsAre(3.0));
+  EXPECT_EQ(source_.queries().back(), Query("=~\"p1-|p2-|p3-\""));
+}
+
+// A source that answers nothing at all is not asked for each object.
+TEST_F(QueryBatcherTest, WhileTheSourceSeemsDownAFailureReachesAllAndIsForgottenSoon) {
   auto batcher = Make();
   source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
-  EXPECT_EQ(Bare(batcher->QueryObjects(Question({Pod(1)}), kLater).status()),
-            absl::UnavailableError("down"));
-  EXPECT_EQ(Bare(batcher->QueryObjects(Question({Pod(2)}), kLater).status()),
-            absl::UnavailableError("down"));
-  EXPECT_THAT(source_.queries(), SizeIs(1));
+  const auto ask_all = [&] {
+    for (int pod = 0; pod < 100; ++pod) {
+      EXPECT_EQ(Bare(batcher->QueryObjects(Question({Pod(pod)}), kLater).status()),
+                absl::UnavailableError("down"));
+    }
+  };
+  ask_all();
+  const size_t first = source_.queries().size();
+  EXPECT_LE(first, 10u);
+  for (int second = 0; second < 10; ++second) {
+    clock_.Advance(absl::Seconds(1));
+    ask_all();
+  }
+  EXPECT_LE(source_.queries().size() - first, 20u);
   clock_.Advance(absl::Milliseconds(100));
   source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
-  EXPECT_THAT(batcher->QueryObjects(Question({Pod(2)}), kLater)->values, ElementsAre(2.0));
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(50)}), kLater)->values, ElementsAre(50.0));
 }
 
 TEST_F(QueryBatcherTest, OnlyVectorsHaveObjects) {
