@@ -2,10 +2,10 @@
 #include <map>
 #include <variant>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
 #include "rules/lint.h"
+#include "rules/resource_mapping.h"
 
 namespace flyball::rules {
 namespace {
@@ -29,9 +29,7 @@ void LintLabelTemplate(const TextField& field, const std::string& path, const Wa
 }  // namespace
 
 std::string GuessResource(const OverrideConfig& item) {
-  std::string name = absl::AsciiStrToLower(item.resource.text);
-  if (name.size() > 1 && name.back() == 's') name.pop_back();
-  return absl::StrCat(name, ".", item.group.text);
+  return absl::StrCat(GuessSingular(item.resource.text), ".", item.group.text);
 }
 
 bool HasLabelFor(const MappingConfig& mapping, absl::string_view singular) {

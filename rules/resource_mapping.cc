@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -24,7 +25,34 @@ absl::StatusOr<go::Regexp> PatternOf(const QueryTemplate& label_template) {
   return pattern;
 }
 
+bool IsNamespace(absl::string_view group, absl::string_view resource) {
+  return group.empty() && GuessSingular(resource) == "namespace";
+}
+
 }  // namespace
+
+std::string GuessSingular(absl::string_view resource) {
+  std::string name = absl::AsciiStrToLower(resource);
+  if (name.size() > 1 && name.back() == 's') name.pop_back();
+  return name;
+}
+
+bool IsKnownInNamespaces(absl::string_view group, absl::string_view resource) {
+  constexpr absl::string_view kCore[] = {"configmap",
+                                         "endpoint",
+                                         "event",
+                                         "limitrange",
+                                         "persistentvolumeclaim",
+                                         "pod",
+                                         "podtemplate",
+                                         "secret",
+                                         "replicationcontroller",
+                                         "resourcequota",
+                                         "service",
+                                         "serviceaccount"};
+  if (!group.empty()) return group == "apps" || group == "batch";
+  return absl::c_linear_search(kCore, GuessSingular(resource));
+}
 
 std::optional<ResourceMapping> ResourceMapping::Compile(const MappingConfig& config,
                                                         const std::string& path,
@@ -104,11 +132,16 @@ absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const kube::GroupRe
 
 std::string ResourceMapping::NamespaceLabel() const {
   for (auto it = overrides_.rbegin(); it != overrides_.rend(); ++it) {
-    const std::string name = absl::AsciiStrToLower(it->resource);
-    if (it->group.empty() && (name == "namespace" || name == "namespaces")) return it->label;
+    if (IsNamespace(it->group, it->resource)) return it->label;
   }
   if (!template_) return "";
   return template_->Execute(kube::GroupResource{"", "namespace"}).value_or("");
+}
+
+bool ResourceMapping::RequestsNameNamespaces() const {
+  return !template_ && std::all_of(overrides_.begin(), overrides_.end(), [](const Override& item) {
+    return IsNamespace(item.group, item.resource) || IsKnownInNamespaces(item.group, item.resource);
+  });
 }
 
 }  // namespace flyball::rules

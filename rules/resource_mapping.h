@@ -19,6 +19,12 @@
 
 namespace flyball::rules {
 
+// A resource's name as far as it shows without a cluster: "pod" of pods, Pod and pod.
+std::string GuessSingular(absl::string_view resource);
+// Whether objects of that kind are in namespaces. Without a cluster this shows only of Kubernetes'
+// own kinds; false of all others.
+bool IsKnownInNamespaces(absl::string_view group, absl::string_view resource);
+
 class ResourceMapping {
  public:
   // `path` is of the mapping: "rules[0].resources". nullopt after an error.
@@ -36,6 +42,8 @@ class ResourceMapping {
 
   // The label of namespaces as far as it shows without a cluster; "": none.
   std::string NamespaceLabel() const;
+  // Whether each request for an object names a namespace, as far as it shows without a cluster.
+  bool RequestsNameNamespaces() const;
 
  private:
   struct Override {

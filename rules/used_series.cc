@@ -36,15 +36,15 @@ Selector NamesOf(const Selector& matchers) {
 // What the queries of a rule can read of the series that its series query finds. The API lists a
 // metric by these, but the query that answers asks for all series of that name, so that the other
 // conditions of the series query must hide no values. The one that a series has a namespace may
-// stay: each request names one.
+// stay where each request names one.
 struct OfSeries {
   Selector requested;  // with the matchers of a request
   Selector named;      // without them
 };
 
-OfSeries ReadOf(const Selector& series_query, const CompiledRule& rule) {
+OfSeries ReadOf(const Selector& series_query, const CompiledRule& rule, bool external) {
   OfSeries read = {.requested = NamesOf(series_query), .named = NamesOf(series_query)};
-  if (!rule.namespaced) return read;
+  if (!(external ? rule.namespaced : rule.mapping.RequestsNameNamespaces())) return read;
   const std::string ns = rule.mapping.NamespaceLabel();
   for (const Matcher& matcher : series_query) {
     const bool is_there = matcher.op() == Matcher::Op::kNotEqual && matcher.value().empty();
@@ -115,11 +115,12 @@ bool AddQuery(const QueryTemplate& query, const OfSeries& series, Used& used) {
   return shown;
 }
 
-bool AddRules(const std::vector<std::shared_ptr<const CompiledRule>>& rules, Used& used) {
+bool AddRules(const std::vector<std::shared_ptr<const CompiledRule>>& rules, bool external,
+              Used& used) {
   for (const auto& rule : rules) {
     const auto series = promql::ParseSeriesSelector(rule->series_query);
     if (!series.ok()) return false;
-    const OfSeries read = ReadOf(series->matchers, *rule);
+    const OfSeries read = ReadOf(series->matchers, *rule, external);
     // For the list of metrics, even if the query reads others.
     if (!Add(read.requested, used) || !AddQuery(rule->query, read, used)) return false;
   }
@@ -134,7 +135,10 @@ bool AddResource(const CompiledResourceRule& rule, Used& used) {
 
 std::optional<std::vector<Selector>> UsedSeries(const CompiledRules& rules) {
   Used used;
-  if (!AddRules(rules.custom, used) || !AddRules(rules.external, used)) return std::nullopt;
+  if (!AddRules(rules.custom, /*external=*/false, used) ||
+      !AddRules(rules.external, /*external=*/true, used)) {
+    return std::nullopt;
+  }
   if (rules.resource &&
       !(AddResource(*rules.resource->cpu, used) && AddResource(*rules.resource->memory, used))) {
     return std::nullopt;

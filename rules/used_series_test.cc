@@ -11,14 +11,16 @@
 namespace flyball::rules {
 namespace {
 
+constexpr char kPods[] = "overrides: {namespace: {resource: namespace}, pod: {resource: Pods}}";
+
 // The rules of a file with one rule of that series query and metrics query.
 std::shared_ptr<const CompiledRules> RuleOf(const std::string& series, const std::string& query,
-                                            const std::string& list = "rules") {
-  const CompileResult result = CompileRules(list + ":\n- seriesQuery: '" + series +
-                                                "'\n  resources: {template: <<.Resource>>}\n"
-                                                "  metricsQuery: '" +
-                                                query + "'\n",
-                                            "config.yaml");
+                                            const std::string& list = "rules",
+                                            const std::string& resources = kPods) {
+  const CompileResult result =
+      CompileRules(list + ":\n- seriesQuery: '" + series + "'\n  resources: {" + resources +
+                       "}\n  metricsQuery: '" + query + "'\n",
+                   "config.yaml");
   EXPECT_NE(result.rules, nullptr) << result.findings.at(0).ToString();
   return result.rules;
 }
@@ -85,6 +87,28 @@ TEST(UsedSeries, OutsideOfNamespacesAreThoseThatAQueryCanRead) {
   EXPECT_FALSE(
       Uses(*RuleOf("{namespace!=\"\",__name__!~\"b_.*\"}", "sum(<<.Series>>{<<.LabelMatchers>>})"),
            of_nobody));
+}
+
+// A request for a node names no namespace, so that series without one are in its answer.
+TEST(UsedSeries, OutsideOfNamespacesAreThoseOfObjectsThatAreInNone) {
+  const auto reads_of_nobody = [](const std::string& resources, const std::string& list) {
+    return Uses(*RuleOf("a_total{namespace!=\"\"}",
+                        "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)", list, resources),
+                {{"__name__", "a_total"}, {"node", "n1"}});
+  };
+  const std::string ns = "overrides: {namespace: {resource: namespace}";
+  for (const std::string& resources :
+       {ns + ", node: {resource: node}}", ns + ", pv: {resource: persistentvolume}}",
+        ns + ", farm: {group: cheese.example, resource: farm}}",
+        std::string("template: <<.Resource>>")}) {
+    EXPECT_TRUE(reads_of_nobody(resources, "rules")) << resources;
+    EXPECT_FALSE(reads_of_nobody(resources, "externalRules")) << resources;
+  }
+  for (const std::string& resources :
+       {ns + "}", ns + ", po: {resource: Pod}, svc: {resource: services}}",
+        ns + ", deploy: {group: apps, resource: deployment}}"}) {
+    EXPECT_FALSE(reads_of_nobody(resources, "rules")) << resources;
+  }
 }
 
 TEST(UsedSeries, AnotherEndingOfTheSeriesNameIsAnyNameWithThatEnding) {
