@@ -108,8 +108,8 @@ void LintRules(const std::vector<RuleConfig>& rules, absl::string_view list, boo
 }
 
 void LintResourceRule(const ResourceRuleConfig& rule, const Warner& warn) {
-  LintQuery(rule.container_query, ".containerQuery", QueryUse::kResource, warn);
-  LintQuery(rule.node_query, ".nodeQuery", QueryUse::kResource, warn);
+  LintQuery(rule.container_query, ".containerQuery", QueryUse::kContainer, warn);
+  LintQuery(rule.node_query, ".nodeQuery", QueryUse::kNode, warn);
   LintMapping(rule.resources, ".resources", warn);
   for (const absl::string_view resource : {"namespace", "pod", "node"}) {
     if (HasLabelFor(rule.resources, resource)) continue;

@@ -48,7 +48,7 @@ void LintMapping(const MappingConfig& mapping, absl::string_view field, const Wa
 
 // lint_query.cc
 
-enum class QueryUse { kCustom, kExternal, kResource };
+enum class QueryUse { kCustom, kExternal, kContainer, kNode };
 void LintQuery(const TextField& query, absl::string_view field, QueryUse use, const Warner& warn);
 
 // lint_promql.cc

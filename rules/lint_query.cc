@@ -13,13 +13,28 @@ namespace {
 constexpr absl::string_view kQueryFields[] = {"Series", "LabelMatchers", "LabelValuesByName",
                                               "GroupBy", "GroupBySlice"};
 
+// What .GroupBySlice of a query holds.
+std::vector<std::string> GroupsOf(QueryUse use) {
+  switch (use) {
+    case QueryUse::kExternal:
+      return {};
+    case QueryUse::kContainer:
+      return {"pod", "container"};
+    case QueryUse::kNode:
+      return {"node"};
+    case QueryUse::kCustom:
+      break;
+  }
+  return {"pod"};
+}
+
 // The template's text on made-up data; nullopt: it has none, which was warned of.
-std::optional<std::string> DryRun(const QueryTemplate& query, const TextField& field,
+std::optional<std::string> DryRun(const QueryTemplate& query, QueryUse use, const TextField& field,
                                   absl::string_view path, const Warner& warn) {
   auto text = query.Execute({.series = "series",
                              .label_matchers = "namespace=\"n\",pod=\"p\"",
                              .label_values_by_name = {{"namespace", "n"}, {"pod", "p"}},
-                             .group_by_slice = {"pod"}});
+                             .group_by_slice = GroupsOf(use)});
   if (text.ok() && !text->empty()) return *std::move(text);
   warn(field.place, path,
        text.ok() ? "gives an empty query: every request fails"
@@ -63,7 +78,7 @@ void LintFields(const FieldUse& fields, const TextField& field, absl::string_vie
 void LintQuery(const TextField& field, absl::string_view path, QueryUse use, const Warner& warn) {
   if (absl::StripAsciiWhitespace(field.text).empty()) {
     return warn(field.place, path,
-                use == QueryUse::kResource
+                use == QueryUse::kContainer || use == QueryUse::kNode
                     ? "is empty: there are no metrics of these objects"
                     : "is empty: every request fails, expected a query such as "
                       "sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)");
@@ -72,7 +87,7 @@ void LintQuery(const TextField& field, absl::string_view path, QueryUse use, con
   if (!query.ok()) return;
   const FieldUse fields = FieldsOf(*query, kQueryFields);
   LintFields(fields, field, path, warn);
-  const auto text = fields.unknown.empty() ? DryRun(*query, field, path, warn) : std::nullopt;
+  const auto text = fields.unknown.empty() ? DryRun(*query, use, field, path, warn) : std::nullopt;
   if (text) LintFilledQuery(*text, field.place, path, warn);
   const bool groups = fields.known.contains("GroupBy") || fields.known.contains("GroupBySlice");
   if (use == QueryUse::kExternal && groups) {

@@ -15,6 +15,7 @@ namespace flyball::rules {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string Listed(const std::vector<Finding>& findings) {
   return absl::StrJoin(findings, "\n", [](std::string* out, const Finding& finding) {
@@ -138,6 +139,9 @@ INSTANTIATE_TEST_SUITE_P(
                               "resources: {overrides: {ns: {resource: namespaces}}}",
                         "", "externalRules"},
                     Row{"GroupByIsEmpty", kRule, "uses .GroupBy, which is empty", "externalRules"},
+                    Row{"GroupOfGroupByIsNone",
+                        Query("sum(up{<<.LabelMatchers>>}) by (<<range .GroupBySlice>>x<<end>>)"),
+                        "uses .GroupBy, which is empty", "externalRules"},
                     Row{"MayAggregate", Query("sum(up{<<.LabelMatchers>>})"), "", "externalRules"}),
     Name);
 
@@ -162,6 +166,21 @@ TEST(LintConfigTest, ResourceRules) {
         "resourceRules.cpu.containerLabel: warning: is missing"}) {
     EXPECT_THAT(Listed(findings), HasSubstr(part));
   }
+}
+
+// A container's query groups by the labels of pod and container, a node's by one label.
+TEST(LintConfigTest, QueriesOfResourceRulesHaveTheirGroups) {
+  const auto warning = [](const std::string& query) {
+    const auto findings = CompileRules(absl::StrCat("resourceRules:\n  cpu:\n    ", query,
+                                                    ": 'sum(a{<<.LabelMatchers>>}) by (<<index "
+                                                    ".GroupBySlice 0>>, <<index .GroupBySlice "
+                                                    "1>>)'\n"),
+                                       "f")
+                              .findings;
+    return Listed(findings);
+  };
+  EXPECT_THAT(warning("containerQuery"), Not(HasSubstr("fails on a request")));
+  EXPECT_THAT(warning("nodeQuery"), HasSubstr("nodeQuery: warning: fails on a request"));
 }
 
 TEST(LintConfigTest, LaterDocumentsAreNamed) {
