@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/go/text.h"
 #include "promql/lexer.h"
+#include "rules/resource_mapping.h"
 
 namespace flyball::rules {
 
@@ -61,6 +62,16 @@ void LintResources(const MappingConfig& mapping, bool external, const Warner& wa
       warn(mapping.place, ".resources",
            "has neither template nor overrides: no series of the rule is ever registered, expected "
            "for example overrides: {namespace: {resource: namespace}, pod: {resource: pod}}");
+    }
+    const auto in_namespaces = [](const OverrideConfig& item) {
+      return IsKnownInNamespaces(item.group.text, item.resource.text);
+    };
+    const auto first =
+        std::find_if(mapping.overrides.begin(), mapping.overrides.end(), in_namespaces);
+    if (first != mapping.overrides.end() && !HasLabelFor(mapping, "namespace")) {
+      warn(mapping.place, ".resources",
+           absl::StrCat("has no label for namespaces: every request for a ", first->resource.text,
+                        " fails, expected an override such as namespace: {resource: namespace}"));
     }
     if (mapping.namespaced.has_value()) {
       warn(mapping.place, ".resources.namespaced", "has no effect here, only in externalRules");

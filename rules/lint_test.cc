@@ -50,6 +50,7 @@ const std::string kQuery =
     "metricsQuery: 'sum(<<.Series>>{<<.LabelMatchers>>}) by (<<.GroupBy>>)', ";
 const std::string kResources = "resources: {template: <<.Resource>>}, ";
 const std::string kUp = "seriesQuery: up, ";
+const std::string kNamespace = "ns: {resource: namespace}}}";
 const std::string kRule = kUp + kQuery + kResources;
 
 std::string Query(const std::string& query) {
@@ -74,11 +75,24 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"SpecialCharacters", kUp + kQuery + "resources: {template: 'kube.<<.Resource>>'}",
             "special in a regular expression"},
         Row{"TwoOverridesOfOneResource",
-            kUp + kQuery + "resources: {overrides: {a: {resource: pod}, b: {resource: Pods}}}",
+            kUp + kQuery + "resources: {overrides: {a: {resource: pod}, b: {resource: Pods}, " +
+                kNamespace,
             "overrides.b: warning: names the same resource as \"a\""},
         Row{"SameNameInOtherGroup",
             kUp + kQuery +
-                "resources: {overrides: {a: {resource: pod}, b: {resource: pod, group: x}}}",
+                "resources: {overrides: {a: {resource: pod}, b: {resource: pod, group: x}, " +
+                kNamespace,
+            ""},
+        Row{"PodsWithoutNamespaceLabel",
+            kUp + kQuery + "resources: {overrides: {po: {resource: Pod}, no: {resource: node}}}",
+            "resources: warning: has no label for namespaces: every request for a Pod fails"},
+        Row{"DeploymentsWithoutNamespaceLabel",
+            kUp + kQuery + "resources: {overrides: {d: {group: apps, resource: deployments}}}",
+            "has no label for namespaces"},
+        Row{"NodesNeedNoNamespaceLabel",
+            kUp + kQuery +
+                "resources: {overrides: {no: {resource: node}, pv: {resource: "
+                "persistentvolumes}, f: {group: cheese.example, resource: farm}}}",
             ""},
         Row{"EmptyQuery", kUp + kResources, "metricsQuery: warning: is empty"},
         Row{"UnknownField", Query("<<.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
@@ -146,7 +160,8 @@ INSTANTIATE_TEST_SUITE_P(
     Name);
 
 TEST(LintConfigTest, TwoRulesMakeOneMetric) {
-  const std::string a = "- {" + kUp + kQuery + "resources: {overrides: {po: {resource: pod}}}}\n";
+  const std::string a =
+      "- {" + kUp + kQuery + "resources: {overrides: {po: {resource: pod}, " + kNamespace + "}\n";
   const std::string b = "- {" + kUp + kQuery + "resources: {overrides: {no: {resource: node}}}}\n";
   EXPECT_EQ(Listed(CompileRules("rules:\n" + a + b, "f").findings), "");
   EXPECT_THAT(Listed(CompileRules("rules:\n" + a + b + a, "f").findings),
