@@ -40,6 +40,12 @@ bool IsRefused(const http::HttpAnswer& answer) {
          (answer.status == 400 && !absl::StartsWith(answer.body, "{"));
 }
 
+// What an error answer is whose type is none of Prometheus's.
+absl::Status ByCode(const absl::Status& error, int code) {
+  return code == 400 || code == 422 ? absl::InvalidArgumentError(error.message())
+                                    : absl::UnavailableError(error.message());
+}
+
 bool HasAnswer(int code) { return code / 100 == 2 || code == 400 || code == 422 || code == 503; }
 
 // Whether the host's name shows that it is this machine. Names are not resolved for this.
@@ -222,8 +228,8 @@ absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::H
   return answer;
 }
 
-absl::StatusOr<std::string> Client::AskServer(const Server& server, Request request,
-                                              absl::Duration timeout) {
+absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request request,
+                                                   absl::Duration timeout) {
   const std::string shown = spdlog::should_log(spdlog::level::trace) ? ShownForm(request.form) : "";
   http::HttpCall call;
   call.headers = options_.headers;
@@ -264,7 +270,7 @@ absl::StatusOr<std::string> Client::AskServer(const Server& server, Request requ
   if (!HasAnswer(answer->status)) {
     return absl::UnavailableError(absl::StrCat("unknown response code ", answer->status));
   }
-  return std::move(answer->body);
+  return answer;
 }
 
 template <typename T>
@@ -286,10 +292,13 @@ absl::StatusOr<T> Client::AskAny(Request request,
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
-    absl::StatusOr<std::string> body =
+    absl::StatusOr<http::HttpAnswer> answer =
         AskServer(server, last ? std::move(request) : request, timeout);
-    const bool body_came = body.ok();
-    absl::StatusOr<T> result = body_came ? parse(*std::move(body)) : body.status();
+    const bool body_came = answer.ok();
+    absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
+    if (body_came && absl::IsUnknown(result.status())) {
+      result = ByCode(result.status(), answer->status);
+    }
     // What did not come from the server's API, as a proxy's refusal, another server may answer.
     const bool answered = result.ok() || (body_came && absl::IsInvalidArgument(result.status()));
     if (observer_ != nullptr) {

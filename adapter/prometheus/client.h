@@ -102,9 +102,9 @@ class Client : public MetricSource, public PastSamples {
 
   // `escaped`: the query in form encoding.
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
-  // Sends one request to one server: the body of an answer that should be parsed.
-  absl::StatusOr<std::string> AskServer(const Server& server, Request request,
-                                        absl::Duration timeout);
+  // Sends one request to one server: an answer whose body should be parsed.
+  absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
+                                             absl::Duration timeout);
   // Makes the call, first with room for a usual answer; if that is not enough, again with room for
   // the largest one, one such call at a time.
   absl::StatusOr<http::HttpAnswer> DoBounded(const Server& server, http::HttpCall call,

@@ -218,6 +218,8 @@ TEST_P(ClientAnswerTest, Row) {
 }
 
 constexpr char kBadData[] = R"({"status":"error","errorType":"bad_data","error":"parse error"})";
+constexpr char kVictoriaMetrics[] =
+    R"({"status":"error","errorType":"422","error":"too long query"})";
 constexpr char kTimeout[] = R"({"status":"error","errorType":"timeout","error":"too slow"})";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -227,6 +229,15 @@ INSTANTIATE_TEST_SUITE_P(
         CodeRow{"BadRequestIsRead", 400, kBadData, absl::StatusCode::kInvalidArgument,
                 "prometheus http://prom: bad_data: parse error"},
         CodeRow{"UnprocessableIsRead", 422, kBadData, absl::StatusCode::kInvalidArgument, "parse"},
+        CodeRow{"VictoriaMetrics", 422, kVictoriaMetrics, absl::StatusCode::kInvalidArgument,
+                "too long query"},
+        CodeRow{"NoType", 400, R"({"status":"error","error":"unknown function"})",
+                absl::StatusCode::kInvalidArgument, "unknown function"},
+        CodeRow{"OtherTypeOfAServerThatFails", 503,
+                R"({"status":"error","errorType":"503","error":"no storage nodes"})",
+                absl::StatusCode::kUnavailable, "no storage nodes"},
+        CodeRow{"TimeoutWhateverTheCode", 422, kTimeout, absl::StatusCode::kUnavailable,
+                "too slow"},
         CodeRow{"UnavailableIsRead", 503, kTimeout, absl::StatusCode::kUnavailable, "too slow"},
         CodeRow{"OthersAreNot", 500, kBadData, absl::StatusCode::kUnavailable,
                 "unknown response code 500"},

@@ -68,7 +68,10 @@ absl::Status ErrorAnswer(sj::object& root) {
   RETURN_IF_ERROR(OptionalText(root, "error", text));
   const std::string message = absl::StrCat(View(type), ": ", View(text.substr(0, kMaxErrorText)));
   if (type == "bad_data" || type == "execution") return absl::InvalidArgumentError(message);
-  return absl::UnavailableError(message);
+  for (const std::string_view of_server : {"timeout", "canceled", "internal", "unavailable"}) {
+    if (type == of_server) return absl::UnavailableError(message);
+  }
+  return absl::UnknownError(message);
 }
 
 // Opens the envelope and hands `data`, which may be null, to `on_data`.

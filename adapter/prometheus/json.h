@@ -9,9 +9,11 @@
 //
 // Errors:
 //   kInvalidArgument  `status: "error"` of type bad_data or execution: the query is refused
-//   kUnavailable      `status: "error"` of another type (timeout, canceled, internal), or bytes
-//                     that are not such an answer: HTML, cut off, other JSON. The text says what
-//                     came.
+//   kUnavailable      `status: "error"` of type timeout, canceled, internal or unavailable, or
+//                     bytes that are not such an answer: HTML, cut off, other JSON. The text says
+//                     what came.
+//   kUnknown          `status: "error"` of another type, such as VictoriaMetrics' "422": the
+//                     response code says what it is
 //
 // Memory: about the body's size again while parsing, whatever the number of series.
 #pragma once
