@@ -19,6 +19,18 @@ constexpr absl::Duration kComplainEvery = absl::Seconds(10);
 // At once. More would not be faster: a Prometheus of two cores was slower with 16 than with 2.
 constexpr int kSeriesQueries = 4;
 
+// For the rules that only the live source answers, where Prometheus answers others; else nullptr.
+std::unique_ptr<WorkerPool> LivePool(MetricSource& source) {
+  using rules::SourceChoice;
+  if (&source.Of(SourceChoice::kLive) == &source.Of(SourceChoice::kPrometheus)) return nullptr;
+  return std::make_unique<WorkerPool>(1);
+}
+
+std::function<void(std::function<void()>)> SubmitTo(WorkerPool* pool) {
+  if (pool == nullptr) return nullptr;
+  return [pool](std::function<void()> task) { pool->Submit(std::move(task)); };
+}
+
 }  // namespace
 
 Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
@@ -30,16 +42,17 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
       clock_(deps.clock),
       request_pool_(ResourceProvider::kMaxParallel),
       series_pool_(kSeriesQueries),
+      live_pool_(LivePool(deps.source)),
       next_sweep_(clock_.MonotonicNow() + kSweepEvery),
       thread_(clock_, [this] { return Step(); }),
-      relister_(
-          {.source = deps.source,
-           .directory = deps.directory,
-           .clock = deps.clock,
-           .metrics = deps.metrics,
-           .run = [this](std::function<void()> task) { series_pool_.Submit(std::move(task)); },
-           .wake = [this] { thread_.Wake(); }},
-          options.relist),
+      relister_({.source = deps.source,
+                 .directory = deps.directory,
+                 .clock = deps.clock,
+                 .metrics = deps.metrics,
+                 .run = SubmitTo(&series_pool_),
+                 .run_live = SubmitTo(live_pool_.get()),
+                 .wake = [this] { thread_.Wake(); }},
+                options.relist),
       batcher_(deps.source, deps.clock, options.queries, deps.metrics),
       values_(options.nan_value, deps.clock, deps.metrics),
       complaints_(deps.clock, kComplainEvery),
@@ -50,7 +63,9 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
 
 void Adapter::Stop() {
   thread_.Stop();
-  series_pool_.Stop();  // after the thread, which hands out its tasks
+  // After the thread, which hands out their tasks.
+  series_pool_.Stop();
+  if (live_pool_ != nullptr) live_pool_->Stop();
 }
 
 void Adapter::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {

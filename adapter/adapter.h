@@ -2,10 +2,10 @@
 // metric source and an object directory.
 //
 // Thread-safe. Threads: one that relists and cleans up, from Start to Stop; up to 4 that ask for
-// series; up to 8 that help with resource and external metrics.
-// Requests run on the caller's threads. The source, the directory, the clock and the metrics
-// outlive the adapter; providers that were handed out may be used until the adapter is destroyed,
-// also after Stop.
+// series, and beside Prometheus one that asks the live source alone; up to 8 that help with
+// resource and external metrics. Requests run on the caller's threads. The source, the directory,
+// the clock and the metrics outlive the adapter; providers that were handed out may be used until
+// the adapter is destroyed, also after Stop.
 //
 // Reload: SetRules swaps in new rules, and providers() changes with them; requests under way use
 // the old ones to their end. An API whose part of the rules is empty has no provider.
@@ -90,6 +90,7 @@ class Adapter {
   Clock& clock_;
   WorkerPool request_pool_;
   WorkerPool series_pool_;
+  const std::unique_ptr<WorkerPool> live_pool_;
   MonotonicTime next_sweep_;  // the thread's own
   RepeatingThread thread_;
 

@@ -2,7 +2,9 @@
 
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "adapter/queries/choosing_source.h"
 #include "adapter/testing/fakes.h"
 #include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
@@ -114,6 +116,34 @@ TEST_F(AdapterTest, StopWaitsForASeriesQueryUnderWay) {
   // Requests are still answered.
   EXPECT_EQ(adapter->providers().custom->Get(OnePod()).status().code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST_F(AdapterTest, APrometheusThatHangsDelaysNoRuleOfTheLiveSource) {
+  std::string rules = "rules:";
+  for (const std::string name : {"a", "b", "c", "d", "live"}) {
+    absl::StrAppend(&rules, "\n- {seriesQuery: ", name,
+                    ", source: ", name == "live" ? "live" : "prometheus",
+                    ", resources: {overrides: {ns: {resource: namespace}, po: {resource: pod}}}, "
+                    "metricsQuery: 'sum by (<<.GroupBy>>) (<<.Series>>{<<.LabelMatchers>>})'}");
+  }
+  FakeSource live;
+  live.OnSeries([](const std::string& selector) {
+    return std::vector<SeriesName>{{selector, {"ns", "po"}}};
+  });
+  absl::Notification release;
+  source_.OnSeries([&](const std::string&) {
+    release.WaitForNotification();
+    return std::vector<SeriesName>();
+  });
+  ChoosingSource both(live, source_, Clock::System(), absl::Minutes(10));
+  Adapter adapter({.source = both, .directory = directory_, .clock = Clock::System()},
+                  AdapterOptions{}, CompileOrDie(rules));
+  adapter.Start();
+  const auto listed = [&] { return !adapter.providers().custom->ListAll()->empty(); };
+  const MonotonicTime end = Clock::System().MonotonicNow() + absl::Seconds(10);
+  while (!listed() && Clock::System().MonotonicNow() < end) std::this_thread::yield();
+  EXPECT_TRUE(listed());
+  release.Notify();
 }
 
 TEST_F(AdapterTest, TellsAboutItselfInMetrics) {

@@ -113,7 +113,8 @@ absl::Duration Relister::Step() {
     }
   }
   for (const auto& query : due) {
-    deps_.run([this, query] { Run(query); });
+    const bool live = query->choice == rules::SourceChoice::kLive && deps_.run_live != nullptr;
+    (live ? deps_.run_live : deps_.run)([this, query] { Run(query); });
   }
 
   const std::shared_ptr<const kube::RestMapper> mapper = deps_.directory.mapper();

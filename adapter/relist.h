@@ -12,7 +12,8 @@
 //   - New rules keep what equal series queries had found. A new REST mapping is applied to the
 //     known series without a query.
 //
-// Limits: as many queries at once as `run` has threads; one under way for each series query.
+// Limits: as many queries at once as `run` has threads, and `run_live`; one under
+// way for each series query.
 #pragma once
 
 #include <atomic>
@@ -55,6 +56,9 @@ class Relister {
     AdapterMetrics* metrics = nullptr;  // may be nullptr
     // Runs a task, now or later, on this thread or another.
     std::function<void(std::function<void()>)> run;
+    // The same for queries that the live source alone answers, so that they do not wait for those
+    // to Prometheus; null: `run`.
+    std::function<void(std::function<void()>)> run_live = nullptr;
     // Called when Step has something to do before its time; must not call back.
     std::function<void()> wake;
   };
