@@ -217,15 +217,19 @@ TEST_F(StrangersTest, ATokenLongerThanAnyIsNoGoodOne) {
 }
 
 TEST_F(StrangersTest, AnswersAreCountedBeforeTheyAreMade) {
+  constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
   options_.limits.max_answer_bytes = 100'000;
   custom_->pods_count = 200;
   StartServer();
   const std::string target = C2 N "/pods/*/m";
   EXPECT_EQ(Get(target)->status, 200);
+  // Of protobuf there may be as much as of JSON.
+  EXPECT_EQ(Get(target, {{"Accept", kProtobuf}})->status, 200);
   std::string keys = "k";
   for (int i = 0; i < 20; ++i) absl::StrAppend(&keys, ",k", i);
   const auto refused = Get(target + "?metricLabelSelector=" + keys);
   EXPECT_EQ(refused->status, 413);
+  EXPECT_EQ(Get(target + "?metricLabelSelector=" + keys, {{"Accept", kProtobuf}})->status, 413);
   const json status = json::parse(refused->body, nullptr, false);
   EXPECT_EQ(status["reason"], "RequestEntityTooLarge");
   EXPECT_TRUE(absl::StrContains(status["message"].get<std::string>(), "--max-answer-bytes"));

@@ -68,16 +68,18 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style) 
 }
 
 // How many bytes of memory making an answer takes for each byte of compact JSON: an indented answer
-// exists twice, once longer; in protobuf each message is a copy; YAML is made from a tree.
+// exists twice, once longer; in protobuf it exists twice, and grows; YAML is made from a tree.
 size_t MemoryForEachByte(const Style& style) {
   if (style.media.encoding == Encoding::kYaml) return 12;
   if (style.media.encoding == Encoding::kProtobuf) return 3;
   return style.pretty ? 3 : 1;
 }
 
-// The refusal of an answer that would take too much, counted before it is made.
+// The refusal of an answer that would take too much, counted before it is made. In protobuf, as
+// kubectl asks for lists, an answer is no longer than as JSON and may have as much.
 std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, const Style& style) {
-  const size_t factor = MemoryForEachByte(style);
+  const bool proto = style.media.encoding == Encoding::kProtobuf;
+  const size_t factor = proto ? 1 : MemoryForEachByte(style);
   if (json_bytes <= max_bytes / factor) return std::nullopt;
   std::string text =
       absl::StrCat("the answer would have about ", json_bytes, " bytes, more than the ",

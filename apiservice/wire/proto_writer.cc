@@ -62,12 +62,16 @@ std::string ProtoEnvelope(absl::string_view api_version, absl::string_view kind,
   ProtoWriter type_meta;
   type_meta.String(1, api_version);
   type_meta.String(2, kind);
-  ProtoWriter unknown;
+  // The object may be long: no more than one copy of it is made.
+  constexpr size_t kAround = 64;
+  std::string magic("k8s\0", 4);
+  magic.reserve(object.bytes().size() + type_meta.bytes().size() + kAround);
+  ProtoWriter unknown(std::move(magic));
   unknown.Message(1, type_meta);
   unknown.Message(2, object);
   unknown.String(3, "");  // contentEncoding
   unknown.String(4, "");  // contentType
-  return std::string("k8s\0", 4) + unknown.bytes();
+  return std::move(unknown).Take();
 }
 
 }  // namespace flyball::apiservice::wire

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -16,6 +17,9 @@ namespace flyball::apiservice::wire {
 
 class ProtoWriter {
  public:
+  ProtoWriter() = default;
+  explicit ProtoWriter(std::string before) : bytes_(std::move(before)) {}
+
   void String(int field, absl::string_view value);  // written even when empty, as Go's does
   void Int(int field, int64_t value);
   void Bool(int field, bool value) { Int(field, value ? 1 : 0); }
@@ -27,6 +31,7 @@ class ProtoWriter {
   void MapEntry(int field, absl::string_view key, absl::string_view value);
 
   const std::string& bytes() const { return bytes_; }
+  std::string Take() && { return std::move(bytes_); }
 
  private:
   void Varint(uint64_t value);
