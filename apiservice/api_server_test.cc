@@ -312,7 +312,19 @@ TEST_F(ApiServerFixture, AuditIdIsEchoed) {
 TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
   resource_->degraded = "query of \"cpu\" failed";
   StartServer();
-  EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), "299 - \"query of  cpu  failed\"");
+  constexpr char kWarning[] = "299 - \"query of  cpu  failed\"";
+  EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), kWarning);
+  // A pod that the source failed to tell of is 404, as of the original.
+  const auto left_out = Get(M1 "/namespaces/other/pods/web-1");
+  EXPECT_EQ(left_out->status, 404);
+  EXPECT_EQ(left_out->get_header_value("Warning"), kWarning);
+}
+
+TEST_F(ApiServerFixture, APodWithoutMetricsIsNotFoundWithoutAWarning) {
+  StartServer();
+  const auto missing = Get(M1 "/namespaces/other/pods/web-1");
+  EXPECT_EQ(missing->status, 404);
+  EXPECT_FALSE(missing->has_header("Warning"));
 }
 
 TEST_F(ApiServerFixture, ExternalMetricsThatAreNotOfNowCarryAWarning) {

@@ -167,10 +167,16 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
     return StatusResponse(wire::ObjectNotFound("", kinds.object, routed.name), style);
   }
   if (!list.ok()) return ProviderError(list.status(), style);
+  const auto warned = [&list](http::HttpResponse response) {
+    if (!list->degraded.empty()) {
+      response.headers.emplace_back("Warning", WarningValue(list->degraded));
+    }
+    return response;
+  };
   if (!routed.name.empty() && list->items.empty()) {
     const std::string name =
         routed.ns.empty() ? routed.name : absl::StrCat(routed.ns, "/", routed.name);
-    return StatusResponse(wire::ObjectNotFound(kResourceGroup, kinds.metrics, name), style);
+    return warned(StatusResponse(wire::ObjectNotFound(kResourceGroup, kinds.metrics, name), style));
   }
   const bool table = IsTable(style.media.conversion);
   const std::string asked = table ? routed.query.Value("includeObject") : "";
@@ -197,11 +203,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
     return proto ? wire::ObjectProtobuf(item, routed.version, now)
                  : wire::ObjectJson(item, routed.version, now);
   };
-  http::HttpResponse response = Made(wire::JsonBytes(list->items), limits, style, make);
-  if (response.status == 200 && !list->degraded.empty()) {
-    response.headers.emplace_back("Warning", WarningValue(list->degraded));
-  }
-  return response;
+  return warned(Made(wire::JsonBytes(list->items), limits, style, make));
 }
 
 }  // namespace
