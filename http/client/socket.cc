@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
+#include "http/socket_reads.h"
 
 namespace flyball::http {
 namespace {
@@ -60,8 +61,7 @@ class Socket::Tls {
  public:
   Tls(SSL* ssl, int fd) : ssl_(ssl), fd_(fd) {
     SSL_set_fd(ssl, fd);
-    // A peer that sends only TLS records without data must not hold the thread beyond its deadline.
-    SSL_clear_mode(ssl, SSL_MODE_AUTO_RETRY);
+    reads_.Limit(ssl);
   }
   ~Tls() {
     if (usable_) SSL_shutdown(ssl_.get());
@@ -121,6 +121,7 @@ class Socket::Tls {
   absl::Status Repeat(Step step, const Until& until, int& done) {
     while (true) {
       ERR_clear_error();
+      reads_.Begin();
       done = step();
       usable_ = done > 0;
       if (usable_) return absl::OkStatus();
@@ -143,6 +144,7 @@ class Socket::Tls {
     return reason == nullptr ? "connection closed" : reason;
   }
 
+  SocketReads reads_;
   const SslPtr ssl_;
   const int fd_;
   bool usable_ = false;  // no step has failed, and none is under way

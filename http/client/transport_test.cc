@@ -707,6 +707,14 @@ class TlsTest : public testing::Test {
     server->Post("/echo", Echo);
     return server;
   }
+
+  // For a server that does each step itself.
+  static SslCtxPtr MakeServerContext(const Pair& pair) {
+    SslCtxPtr context(SSL_CTX_new(TLS_server_method()));
+    EXPECT_EQ(SSL_CTX_use_certificate(context.get(), CertificateOf(pair).get()), 1);
+    EXPECT_EQ(SSL_CTX_use_PrivateKey(context.get(), KeyOf(pair).get()), 1);
+    return context;
+  }
 };
 
 TEST_F(TlsTest, ALongBodyArrivesWhole) {
@@ -925,14 +933,7 @@ TEST_F(TlsTest, ConnectionIsReusedAfterAnAnswer) {
 // What TLS sends at the end goes out before the descriptor is closed, whose number may be another
 // connection's from then on.
 TEST_F(TlsTest, TheEndIsSaidOnTheConnectionItself) {
-  const SslCtxPtr context(SSL_CTX_new(TLS_server_method()));
-  ASSERT_EQ(
-      SSL_CTX_use_certificate_file(
-          context.get(), TempFile("end.crt", server_pair_.certificate).c_str(), SSL_FILETYPE_PEM),
-      1);
-  ASSERT_EQ(SSL_CTX_use_PrivateKey_file(
-                context.get(), TempFile("end.key", server_pair_.key).c_str(), SSL_FILETYPE_PEM),
-            1);
+  const SslCtxPtr context = MakeServerContext(server_pair_);
   std::atomic<int> end = -1;
   {
     RawServer server([&](int socket, int) {
@@ -961,6 +962,61 @@ TEST_F(TlsTest, HandshakeThatHangsMeetsTheDeadline) {
   HttpCall call = Get("/");
   call.timeout = absl::Milliseconds(50);
   EXPECT_EQ(Make(options)->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+// OpenSSL passes over requests for another handshake by itself, as long as they come.
+TEST_F(TlsTest, HandshakeOfRequestsForAnotherEndsInTime) {
+  constexpr absl::string_view kRecord("\x16\x03\x03\0\4\0\0\0\0", 9);
+  std::string piece;
+  while (piece.size() < 32'000) absl::StrAppend(&piece, kRecord);
+  absl::Notification flooding;
+  RawServer server([&](int socket, int nth) {
+    const MonotonicTime end = Clock::System().MonotonicNow() + absl::Seconds(10);
+    while (Clock::System().MonotonicNow() < end && Send(socket, piece)) {
+      if (nth == 1 && !flooding.HasBeenNotified()) flooding.Notify();
+    }
+  });
+  TransportOptions options;
+  options.url = absl::StrCat("https", server.url().substr(4));
+  options.connect_timeout = absl::Seconds(30);
+  const auto transport = Make(options);
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(300);
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+  std::thread stopper([&] {
+    flooding.WaitForNotification();
+    transport->Shutdown();
+  });
+  call.timeout = absl::Seconds(30);
+  EXPECT_EQ(transport->Do(call).status().code(), absl::StatusCode::kCancelled);
+  stopper.join();
+}
+
+TEST_F(TlsTest, AnswerOfChangedKeysEndsInTime) {
+  const SslCtxPtr context = MakeServerContext(server_pair_);
+  RawServer server([&](int socket, int) {
+    const MonotonicTime end = Clock::System().MonotonicNow() + absl::Seconds(10);
+    const SslPtr ssl(SSL_new(context.get()));
+    SSL_set_fd(ssl.get(), socket);
+    if (SSL_accept(ssl.get()) != 1) return;
+    while (Clock::System().MonotonicNow() < end &&
+           SSL_key_update(ssl.get(), SSL_KEY_UPDATE_NOT_REQUESTED) == 1 &&
+           SSL_do_handshake(ssl.get()) == 1) {
+    }
+  });
+  TransportOptions options;
+  options.url = absl::StrCat("https", server.url().substr(4));
+  options.insecure_skip_verify = true;
+  HttpCall call = Get("/");
+  call.timeout = absl::Milliseconds(300);
+  EXPECT_EQ(Make(options)->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(TlsTest, NoHandshakeIsMadeAnew) {
+  const auto client = TlsClient::Load({});
+  ASSERT_TRUE(client.ok()) << client.status();
+  const SslPtr connection((*client)->NewConnection("db.example"));
+  EXPECT_NE(SSL_get_options(connection.get()) & SSL_OP_NO_RENEGOTIATION, 0u);
 }
 
 // ---- streams ----

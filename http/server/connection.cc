@@ -17,11 +17,6 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
-// How often the socket is read for one Read or Handshake; a record takes two reads. By itself
-// OpenSSL would go on over records without data for as long as the peer sends them; with this limit
-// such a peer has to wait for its turn, and its deadline holds.
-constexpr int kSocketReads = 64;
-
 // What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
 // and in addition while a record is being read or written.
 constexpr size_t kHandshakeBytes = 48 * 1024;
@@ -42,22 +37,6 @@ ServerConnection::~ServerConnection() {
   close(fd_);
 }
 
-long ServerConnection::OnSocket(BIO* bio, int operation, const char* /*data*/, size_t /*size*/,
-                                int /*number*/, long /*argument*/, int result, size_t* processed) {
-  auto& self = *reinterpret_cast<ServerConnection*>(BIO_get_callback_arg(bio));
-  if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
-    if (result > 0 && !self.handshake_done_) self.handshake_bytes_ += *processed;
-    return result;
-  }
-  if (operation != BIO_CB_READ) return result;
-  if (self.socket_reads_left_ > 0) {
-    --self.socket_reads_left_;
-    return result;
-  }
-  BIO_set_retry_read(bio);
-  return -1;
-}
-
 ServerConnection::Io ServerConnection::Result(int returned) {
   switch (SSL_get_error(ssl_, returned)) {
     case SSL_ERROR_WANT_READ:
@@ -76,15 +55,13 @@ ServerConnection::Io ServerConnection::Result(int returned) {
 bool ServerConnection::StartTls() {
   ssl_ = NewServerSsl(*bundle_);
   if (ssl_ == nullptr || SSL_set_fd(ssl_, fd_) != 1) return false;
-  BIO* const socket = SSL_get_rbio(ssl_);
-  BIO_set_callback_ex(socket, OnSocket);
-  BIO_set_callback_arg(socket, reinterpret_cast<char*>(this));
+  reads_.Limit(ssl_);
   return true;
 }
 
 ServerConnection::Io ServerConnection::Handshake() {
   ERR_clear_error();
-  socket_reads_left_ = kSocketReads;
+  reads_.Begin();
   const int result = SSL_do_handshake(ssl_);
   if (result != 1) return Result(result);
   handshake_done_ = true;
@@ -95,7 +72,7 @@ ServerConnection::Io ServerConnection::Handshake() {
 ServerConnection::Io ServerConnection::Read() {
   std::array<char, kReadBytes> buffer;
   ERR_clear_error();
-  socket_reads_left_ = kSocketReads;
+  reads_.Begin();
   const int got = SSL_read(ssl_, buffer.data(), static_cast<int>(buffer.size()));
   if (got <= 0) return Result(got);
   reader.Feed(absl::string_view(buffer.data(), static_cast<size_t>(got)));
@@ -168,7 +145,8 @@ size_t ServerConnection::Footprint() const {
     bytes += kTlsBytes;
   } else {
     // Messages are kept until they are whole, certificates longer.
-    const size_t beyond = handshake_bytes_ - std::min(handshake_bytes_, kHelloBytes);
+    const size_t got = BIO_number_read(SSL_get_rbio(ssl_));
+    const size_t beyond = got - std::min(got, kHelloBytes);
     bytes += kHandshakeBytes + PeerChain::kMemoryForEachByte * beyond;
   }
   if (HasBuffered()) bytes += kRecordBytes;

@@ -16,8 +16,7 @@
 #include "base/clock.h"
 #include "http/server/request_reader.h"
 #include "http/server/tls.h"
-
-struct bio_st;
+#include "http/socket_reads.h"
 
 namespace flyball::http {
 
@@ -90,10 +89,6 @@ class ServerConnection {
     size_t body_at = 0;
   };
 
-  // Hears of each read of the socket, as OpenSSL wants it: what it returns stands for the read.
-  static long OnSocket(bio_st* bio, int operation, const char* data, size_t size, int number,
-                       long argument, int result, size_t* processed);
-
   // Writes until all was taken, and removes from `bytes` what was.
   Io Write(absl::string_view* bytes);
   Io WriteBody(const std::string& body, size_t* at);
@@ -102,8 +97,7 @@ class ServerConnection {
   const int fd_;
   const std::shared_ptr<const TlsBundle> bundle_;
   ssl_st* ssl_ = nullptr;
-  int socket_reads_left_ = 0;   // of the present step
-  size_t handshake_bytes_ = 0;  // that the peer has sent for it
+  SocketReads reads_;
   bool handshake_done_ = false;
   bool broken_ = false;  // after a fatal error nothing more may be sent
   Unsent unsent_;

@@ -1,0 +1,36 @@
+// How often OpenSSL reads a socket within one step: a handshake, a read or a write.
+//
+// By itself it goes on over records and messages without data (changed keys, tickets, requests for
+// another handshake) for as long as the peer sends them. With this limit the step ends as if
+// nothing more had come, and its caller can look at the time, or serve others.
+#pragma once
+
+#include <cstddef>
+
+struct bio_st;
+struct ssl_st;
+
+namespace flyball::http {
+
+class SocketReads {
+ public:
+  SocketReads() = default;
+  SocketReads(const SocketReads&) = delete;
+  SocketReads& operator=(const SocketReads&) = delete;
+
+  // Once `ssl` has its socket; this outlives it.
+  void Limit(ssl_st* ssl);
+  // A step begins.
+  void Begin() { left_ = kInOneStep; }
+
+ private:
+  static constexpr int kInOneStep = 64;  // a record takes two
+
+  // Hears of each read of the socket, as OpenSSL wants it: what it returns stands for the read.
+  static long OnSocket(bio_st* bio, int operation, const char* data, size_t size, int number,
+                       long argument, int result, size_t* processed);
+
+  int left_ = 0;
+};
+
+}  // namespace flyball::http
