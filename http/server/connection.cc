@@ -125,6 +125,7 @@ void ServerConnection::Finish() {
   ERR_clear_error();
   SSL_free(ssl_);
   ssl_ = nullptr;
+  reader.request().peer.reset();
   shutdown(fd_, SHUT_WR);
 }
 

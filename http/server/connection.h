@@ -51,7 +51,7 @@ class ServerConnection {
   Io SendRest();
   bool sending() const { return !unsent_.front.empty() || unsent_.body != nullptr; }
 
-  // Says that no more will be sent, and gives the state of TLS back.
+  // Says that no more will be sent, and gives back the state of TLS and the peer's certificates.
   void Finish();
   // Throws away what the peer still sends; true once it has ended.
   bool DiscardInput();

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/openssl_ptr.h"
+#include "http/server/peer_chain.h"
 #include "http/server/tls.h"
 #include "http/testing/test_pki.h"
 
@@ -107,12 +108,17 @@ TEST_F(ServerConnectionTest, HandshakesThatAreLongWeighWhatTheyTake) {
   EXPECT_GT(connection_->Footprint(), at_first + 6 * kRecord);
 }
 
+SslCtxPtr ClientContext(const TestPair& pair) {
+  SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  SSL_CTX_use_certificate(context.get(), pair.certificate.get());
+  SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
+  return context;
+}
+
 // A certificate costs OpenSSL far more than its bytes, the smaller the more.
 TEST_F(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
   const TestPair pair = MakeTestPair({.common_name = "a"});
-  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
-  SSL_CTX_use_certificate(context.get(), pair.certificate.get());
-  SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
+  const SslCtxPtr context = ClientContext(pair);
   constexpr size_t kCertificates = 40;
   for (size_t i = 1; i < kCertificates; ++i) {
     ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), pair.certificate.get()), 1);
@@ -123,6 +129,18 @@ TEST_F(ServerConnectionTest, SmallCertificatesWeighWhatTheyTake) {
   ASSERT_TRUE(connection_->handshake_done());
   ASSERT_NE(connection_->reader.request().peer, nullptr);
   EXPECT_GT(connection_->Footprint(), kCertificates * 4'000);  // measured of OpenSSL 3.0
+}
+
+// While it waits for its peer's end.
+TEST_F(ServerConnectionTest, AfterTheLastAnswerCertificatesAreGone) {
+  const SslCtxPtr context = ClientContext(MakeTestPair({.common_name = "a"}));
+  ASSERT_NO_FATAL_FAILURE(Connect());
+  const SslPtr client(SSL_new(context.get()));
+  ShakeHands(client.get());
+  const std::weak_ptr<PeerChain> peer = connection_->reader.request().peer;
+  ASSERT_FALSE(peer.expired());
+  connection_->Finish();
+  EXPECT_TRUE(peer.expired());
 }
 
 }  // namespace
