@@ -153,9 +153,6 @@ size_t ServerConnection::Footprint() const {
   if (HasBuffered()) bytes += kRecordBytes;
   if (const auto& peer = reader.request().peer; peer != nullptr) bytes += peer->footprint;
   if (sending()) bytes += kRecordBytes + unsent_.front.capacity();
-  if (unsent_.body != nullptr) {
-    bytes += unsent_.body->size() / static_cast<size_t>(std::max(unsent_.body.use_count(), 1L));
-  }
   return bytes;
 }
 

@@ -50,13 +50,14 @@ class ServerConnection {
   Io Send(absl::string_view front, std::shared_ptr<const std::string> body, size_t body_at);
   Io SendRest();
   bool sending() const { return !unsent_.front.empty() || unsent_.body != nullptr; }
+  const std::shared_ptr<const std::string>& unsent_body() const { return unsent_.body; }
 
   // Says that no more will be sent, and gives back the state of TLS and the peer's certificates.
   void Finish();
   // Throws away what the peer still sends; true once it has ended.
   bool DiscardInput();
 
-  // About how many bytes of memory it takes. Of a body that others hold as well, its part.
+  // About how many bytes of memory it takes, without the unsent body, which others may hold too.
   size_t Footprint() const;
 
   RequestReader reader;
@@ -75,11 +76,13 @@ class ServerConnection {
   static constexpr int64_t kNever = INT64_MAX;
   static constexpr int64_t kEnded = INT64_MIN;
   std::atomic<int64_t> deadline_ns{kNever};
-  std::atomic<int64_t> quiet_since_ns{0};   // when it was served last
-  std::atomic<bool> idle{true};             // parked with nothing begun
-  std::atomic<bool> yielded{false};         // parked to let others go on, not for its peer
-  std::atomic<size_t> weight{0};            // its part of what all connections take
-  std::optional<size_t> weight_when_ended;  // the set's alone, under its lock
+  std::atomic<int64_t> quiet_since_ns{0};  // when it was served last
+  std::atomic<bool> idle{true};            // parked with nothing begun
+  std::atomic<bool> yielded{false};        // parked to let others go on, not for its peer
+  std::atomic<size_t> weight{0};           // its footprint when it was weighed last
+  // The set's alone, under its lock: the unsent body then, and the weight with its part of that.
+  std::shared_ptr<const std::string> weighed_body;
+  std::optional<size_t> weight_when_ended;
 
  private:
   // What the peer has not taken of an answer.

@@ -56,15 +56,39 @@ bool ConnectionSet::Add(ServerConnection* connection) {
 ConnectionSet::Room ConnectionSet::Weigh(ServerConnection* connection) {
   const size_t now = connection->Footprint();
   const size_t before = connection->weight.exchange(now);
-  if (now == before) return Room::kThere;
-  const size_t all = bytes_.fetch_add(now - before) + now - before;
-  if (all <= limits_.max_bytes || now < before) return Room::kThere;
+  const size_t grown = now - before + WeighBody(connection, connection->unsent_body());
+  if (grown == 0) return Room::kThere;
+  const size_t all = bytes_.fetch_add(grown) + grown;
+  if (all <= limits_.max_bytes || static_cast<ptrdiff_t>(grown) < 0) return Room::kThere;
   absl::MutexLock lock(&mutex_);
+  const bool large = BytesOf(*connection) > kLight;
   const size_t wanted = limits_.max_bytes + going_bytes_;
-  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch, now > kLight);
+  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch, large);
   if (bytes_ <= limits_.max_bytes) return Room::kThere;
   if (bytes_ <= limits_.max_bytes + going_bytes_) return Room::kSoon;
-  return now <= kLight ? Room::kThere : Room::kNone;
+  return large ? Room::kNone : Room::kThere;
+}
+
+size_t ConnectionSet::WeighBody(ServerConnection* connection,
+                                std::shared_ptr<const std::string> body) {
+  // No other thread changes it.
+  if (body == connection->weighed_body) return 0;
+  absl::MutexLock lock(&mutex_);
+  size_t grown = 0;
+  if (body != nullptr && ++senders_[body.get()] == 1) grown += body->size();
+  body.swap(connection->weighed_body);
+  if (const auto before = senders_.find(body.get()); before != senders_.end()) {
+    if (--before->second == 0) {
+      senders_.erase(before);
+      grown -= body->size();
+    }
+  }
+  return grown;
+}
+
+size_t ConnectionSet::BytesOf(const ServerConnection& connection) const {
+  const auto& body = connection.weighed_body;
+  return connection.weight + (body == nullptr ? 0 : body->size() / senders_.at(body.get()));
 }
 
 bool ConnectionSet::BeginAnswer(const ServerConnection& connection) {
@@ -86,7 +110,7 @@ void ConnectionSet::Close(ServerConnection* connection) {
     all_.erase(connection);
     if (connection->weight_when_ended.has_value()) --going_;
   }
-  const size_t weight = connection->weight;
+  const size_t weight = connection->weight - WeighBody(connection, nullptr);
   const size_t going = connection->weight_when_ended.value_or(0);
   delete connection;
   // Both change under one lock: otherwise a connection could be ended for room that is free
@@ -102,7 +126,7 @@ bool ConnectionSet::End(ServerConnection* connection) {
       !connection->deadline_ns.compare_exchange_strong(deadline, ServerConnection::kEnded)) {
     return false;
   }
-  connection->weight_when_ended = connection->weight;
+  connection->weight_when_ended = BytesOf(*connection);
   ++going_;
   going_bytes_ += *connection->weight_when_ended;
   ++ended_for_room_;
@@ -115,13 +139,14 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
   std::vector<Quiet> quiet;
   for (ServerConnection* connection : all_) {
     if (connection->deadline_ns == ServerConnection::kNever) continue;
+    const size_t takes = BytesOf(*connection);
     // A small one may be waiting for a worker, in the queue behind many others.
-    if (bytes > 0 && connection->weight < kWorthIt) continue;
+    if (bytes > 0 && takes < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
-    const bool small_and_new = connection->weight <= kLight && since_ns >= graced_ns;
+    const bool small_and_new = takes <= kLight && since_ns >= graced_ns;
     if (small_and_new && for_large) continue;
-    const bool stopped = !small_and_new && !connection->yielded &&
-                         (!connection->idle || connection->weight > kLight);
+    const bool stopped =
+        !small_and_new && !connection->yielded && (!connection->idle || takes > kLight);
     const Kind kind = small_and_new ? Kind::kSmallAndNew : stopped ? Kind::kStopped : Kind::kOther;
     quiet.push_back({kind, since_ns, connection});
   }

@@ -11,15 +11,20 @@
 // have not continued, if they are large or have been quiet for over a second. The last are small
 // ones that were served within the last second, and a large one never ends these: it is refused.
 // Connections that are being served stay. So that there is room beside them, large requests that
-// are being answered take no more than half of the memory.
+// are being answered take no more than half of the memory. A body that several connections send
+// counts once, all of it as long as one of them does; each has its part of it only in the choice of
+// those that are ended.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -56,7 +61,8 @@ class ConnectionSet {
     kSoon,  // once the connections that were told to go have gone
     kNone,  // nobody could go
   };
-  // Counts the memory that it takes now, and makes room for it. Called by its serving thread.
+  // Counts the memory that it takes now, and makes room for it. Called by its serving thread. An
+  // unsent body lives until the connection is weighed without it.
   Room Weigh(ServerConnection* connection);
 
   // Before its request is answered, by its serving thread, which calls EndAnswer afterwards. False:
@@ -84,6 +90,11 @@ class ConnectionSet {
   // `for_large`: a large one asks, for which not all may go.
   void MakeRoom(size_t connections, size_t bytes, bool for_large)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts the body that it sends now in place of the one that it sent; by how many bytes all
+  // bodies have grown, modulo 2^64. Called by its serving thread.
+  size_t WeighBody(ServerConnection* connection, std::shared_ptr<const std::string> body);
+  // Its weight, with its part of the body that it sends.
+  size_t BytesOf(const ServerConnection& connection) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Tells it to go, unless a worker has just begun to serve it.
   bool End(ServerConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsEmpty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return all_.empty(); }
@@ -95,6 +106,8 @@ class ConnectionSet {
   std::atomic<size_t> large_answering_{0};  // bytes
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<ServerConnection*> all_ ABSL_GUARDED_BY(mutex_);
+  // How many connections send each body.
+  absl::flat_hash_map<const std::string*, size_t> senders_ ABSL_GUARDED_BY(mutex_);
   size_t going_ ABSL_GUARDED_BY(mutex_) = 0;        // of those, told to
   size_t going_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that these took then
 };

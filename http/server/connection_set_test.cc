@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "http/server/tls.h"
 
 namespace flyball::http {
 namespace {
@@ -99,6 +103,37 @@ TEST_F(ConnectionSetTest, ForASmallOneSmallNewOnesEndLast) {
   EXPECT_FALSE(Ended(begun));
   while (bytes_ <= kMaxBytes + 2 * kLarge) EXPECT_NE(set_.Weigh(Make(kSmall)), Room::kNone);
   while (!Ended(begun)) ASSERT_EQ(set_.Weigh(Make(kSmall)), Room::kThere);
+}
+
+// However many hold it beside them, as a cache does for a while.
+TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir();
+  const auto certificates = TlsCertificates::Create(options, "127.0.0.1");
+  ASSERT_TRUE(certificates.ok()) << certificates.status();
+  auto body = std::make_shared<const std::string>(kLarge, 'x');
+  const auto make_sending = [&] {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    peers_.push_back(ends[1]);
+    auto* connection = new ServerConnection(ends[0], (*certificates)->bundle(), RequestLimits());
+    EXPECT_TRUE(set_.Add(connection));
+    EXPECT_TRUE(connection->StartTls());
+    EXPECT_EQ(connection->Send("", body, 0), ServerConnection::Io::kWantRead);
+    EXPECT_EQ(set_.Weigh(connection), Room::kThere);
+    return connection;
+  };
+  ServerConnection* const one = make_sending();
+  const size_t with_one = bytes_;
+  EXPECT_EQ(with_one, one->Footprint() + kLarge);
+  ServerConnection* const other = make_sending();
+  EXPECT_EQ(bytes_, with_one + other->Footprint());
+  set_.Close(one);
+  EXPECT_EQ(bytes_, with_one);
+  const std::weak_ptr<const std::string> last = std::exchange(body, nullptr);
+  set_.Close(other);
+  EXPECT_EQ(bytes_, 0u);
+  EXPECT_TRUE(last.expired());
 }
 
 // Those that are being answered cannot be ended, so they leave room for others.

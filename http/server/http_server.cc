@@ -275,7 +275,10 @@ class HttpServer::Impl {
     connection->yielded = false;
     if (connection->lingering) return ServeLingering(connection);
     if (!connection->handshake_done() && !AdvanceHandshake(connection)) return;
-    if (connection->sending() && !Sent(connection, connection->SendRest())) return;
+    if (connection->sending()) {
+      if (!Sent(connection, connection->SendRest())) return;
+      connections_.Weigh(connection);  // which lets go of the body
+    }
     for (int steps = 0;; ++steps) {
       while (!connection->refused &&
              connection->reader.state() == RequestReader::State::kNeedMore) {
