@@ -22,8 +22,8 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options);
 int Accept(int listener, uint64_t* origin);
 
 // How many connections the process may have, `wanted` at most. Raises the soft limit of file
-// descriptors towards the hard one, as Go's runtime does, and leaves some for what the server
-// itself opens: files, the API server, Prometheus.
+// descriptors to the hard one, as Go's runtime does, and leaves some for what the process itself
+// opens: files, the API server, Prometheus, targets of scrapes, the servers of triggers.
 size_t ConnectionsPossible(size_t wanted);
 
 }  // namespace flyball::http
