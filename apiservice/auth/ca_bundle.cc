@@ -43,11 +43,16 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   for (const http::PeerChain::Verdict& verdict : verdicts) {
     if (verdict.bundle == id_) return verdict.status;
   }
+  // Copies: what a verification decodes of a certificate stays with it, up to 60 times its bytes,
+  // and the chain stays as long as its connection.
+  const X509Ptr leaf(X509_dup(chain.leaf));
   STACK_OF(X509)* intermediates = sk_X509_new_null();
-  for (X509* certificate : chain.intermediates) sk_X509_push(intermediates, certificate);
+  for (X509* certificate : chain.intermediates) {
+    if (X509* copy = X509_dup(certificate)) sk_X509_push(intermediates, copy);
+  }
   const X509StoreCtxPtr context(X509_STORE_CTX_new());
   absl::Status status;
-  if (X509_STORE_CTX_init(context.get(), store_.get(), chain.leaf, intermediates) != 1) {
+  if (X509_STORE_CTX_init(context.get(), store_.get(), leaf.get(), intermediates) != 1) {
     status = absl::UnauthenticatedError(OpenSslError());
   } else {
     X509_STORE_CTX_set_time(context.get(), 0, absl::ToTimeT(now));
@@ -60,7 +65,7 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
           "\": ", X509_verify_cert_error_string(X509_STORE_CTX_get_error(context.get()))));
     }
   }
-  sk_X509_free(intermediates);
+  sk_X509_pop_free(intermediates, X509_free);
   ERR_clear_error();
   constexpr size_t kMaxVerdicts = 4;  // two bundles at a time, and those they replaced
   if (verdicts.size() >= kMaxVerdicts) verdicts.erase(verdicts.begin());

@@ -50,8 +50,8 @@ size_t Connection::PeerCertificateBytes() const {
 }
 
 size_t Connection::IdleBytes() const {
-  // The buffers are released, and each byte of small certificates takes up to 19.
-  constexpr size_t kTls = 16 << 10, kForEachByte = 19;
+  // The buffers are released, and each byte of small certificates takes up to 30.
+  constexpr size_t kTls = 16 << 10, kForEachByte = 30;
   const size_t shown = PeerCertificateBytes();
   return shown == 0 ? 0 : kTls + kForEachByte * shown;
 }

@@ -1,6 +1,7 @@
 #include "http/client/transport.h"
 
 #include <arpa/inet.h>
+#include <malloc.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
@@ -21,6 +22,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
 #include "base/clock.h"
@@ -802,6 +804,44 @@ TEST_F(TlsTest, AServerShowsNoMoreCertificatesThanAnyNeeds) {
     options.url = absl::StrCat("https://", server.Authority());
     EXPECT_EQ(Make(options)->Do(Get("/")).ok(), bytes < 32'768) << bytes;
   }
+}
+
+size_t BytesInUse() {
+  const auto all = mallinfo2();
+  return all.uordblks + all.hblkhd;
+}
+
+// What a verification decodes of them, up to 60 times their bytes, is not kept.
+TEST_F(TlsTest, AConnectionKeepsNoMoreOfCertificatesThanIsCounted) {
+  constexpr int kNames = 3'500;  // of two bytes
+  std::string names;
+  for (int i = 0; i < kNames; ++i) absl::StrAppend(&names, "8200");
+  const Pair pair = Issue("a", absl::StrFormat("DER:3082%04x%s", 2 * kNames, names));
+  const SslCtxPtr context = MakeServerContext(pair);
+  TransportOptions options;
+  options.insecure_skip_verify = true;
+  const auto client = TlsClient::Load(options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  const auto connect = [&] {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+    SslPtr connection((*client)->NewConnection("a"));
+    const SslPtr server(SSL_new(context.get()));
+    SSL_set_fd(connection.get(), ends[0]);
+    SSL_set_fd(server.get(), ends[1]);
+    for (int i = 0; i < 100 && SSL_is_init_finished(connection.get()) == 0; ++i) {
+      SSL_connect(connection.get());
+      SSL_accept(server.get());
+    }
+    EXPECT_NE(SSL_is_init_finished(connection.get()), 0);
+    close(ends[0]);
+    close(ends[1]);
+    return connection;
+  };
+  const auto first = connect();  // and what the process keeps from then on
+  const size_t before = BytesInUse();
+  const auto second = connect();
+  EXPECT_LT(BytesInUse() - before, (16u << 10) + 30u * 2 * kNames);  // as Connection::IdleBytes
 }
 
 TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {

@@ -23,7 +23,7 @@ namespace flyball::http {
 struct PeerChain {
   // What OpenSSL takes for each byte that a peer shows of certificates, at the most: many small
   // certificates, names or extensions, each in objects of its own.
-  static constexpr size_t kMemoryForEachByte = 24;
+  static constexpr size_t kMemoryForEachByte = 30;
 
   // nullptr: the client presented none.
   static std::shared_ptr<PeerChain> FromConnection(ssl_st* ssl);

@@ -37,7 +37,8 @@ struct TestCertificateSpec {
   std::string usage = "clientAuth";  // extendedKeyUsage; "" = none
   int64_t valid_from = -3600;        // seconds from now
   int64_t valid_to = 3600;
-  std::string names = {};  // subject alternative names: "DNS:a.b,IP:127.0.0.1"; "" = none
+  std::string names =
+      {};  // subject alternative names: "DNS:a.b,IP:127.0.0.1", "DER:30…"; "" = none
 };
 
 // Signed by `issuer`, or by itself.

@@ -18,7 +18,7 @@ namespace {
 // Idle connections of one client: as many as one namespace's calls to one server at once.
 constexpr int kMostIdle = 8;
 // Of the certificates that these keep: most honest servers show about 2 KiB to each connection. In
-// memory it is up to 19 times as much, for each of a namespace's clients.
+// memory it is up to 30 times as much, for each of a namespace's clients.
 constexpr size_t kMostIdleCertificateBytes = 16 << 10;
 
 // A client in use is kept, so that Shutdown reaches it. A use begins under the lock, so that none

@@ -532,9 +532,9 @@ TEST_F(ExternalTlsTest, AServerThatShowsManyCertificatesIsLeft) {
   EXPECT_EQ(error({}, {{"caCert", server_.pem}}), "");
   for (int i = 0; i < 50; ++i) chain += client_.pem;
   EXPECT_THAT(error({}, {{"caCert", server_.pem}}),
-              HasSubstr("the server shows more than 16 KiB of certificates"));
+              HasSubstr("the server shows more than 8 KiB of certificates"));
   EXPECT_THAT(error({{"enableTLS", "true"}, {"unsafeSsl", "true"}}, {}),
-              HasSubstr("the server shows more than 16 KiB of certificates"));
+              HasSubstr("the server shows more than 8 KiB of certificates"));
 }
 
 TEST_F(ExternalTlsTest, AClientCertificateIsShown) {

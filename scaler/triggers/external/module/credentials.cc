@@ -15,7 +15,7 @@ namespace {
 
 namespace tls = grpc::experimental;
 
-constexpr size_t kMaxServerCertificateBytes = 16 << 10;
+constexpr size_t kMaxServerCertificateBytes = 8 << 10;
 
 // Ends a connection whose server shows too many certificates, or has a certificate for another
 // name where `names` is to check that.

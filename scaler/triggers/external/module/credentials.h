@@ -1,8 +1,8 @@
 // With which credentials gRPC connects to an external scaler.
 //
 // Thread-safe.
-// Limits: a server may show 16 KiB of certificates. A connection keeps them as long as a trigger
-// uses it, and each byte of small certificates takes up to 19 in memory.
+// Limits: a server may show 8 KiB of certificates. A connection keeps them as long as a trigger
+// uses it, and with what gRPC's verification decodes of them each byte takes up to 60 in memory.
 #pragma once
 
 #include <memory>
