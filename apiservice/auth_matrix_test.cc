@@ -170,6 +170,20 @@ TEST_F(AuthFixture, FurtherPagesAreReviewedAsPathsAndGetTheBody) {
   EXPECT_EQ(NewClient(folder_ + "/jane")->Get("/api/v1/other")->status, 404);
 }
 
+// Prometheus's API takes seconds and days.
+TEST_F(AuthFixture, FurtherPagesReadTheirTimeoutThemselves) {
+  EchoPages echo;
+  pages_ = {&echo};
+  StartServer();
+  const auto client = NewClient(folder_ + "/jane");
+  for (const std::string timeout : {"30", "1d", "1s"}) {
+    EXPECT_EQ(client->Get("/api/v1/write?timeout=" + timeout)->status, 200) << timeout;
+  }
+  std::string many = "/api/v1/write?timeout=30";
+  for (int i = 0; i < 1'001; ++i) many += "&a";
+  EXPECT_EQ(client->Get(many)->status, 400);
+}
+
 TEST_F(AuthFixture, AnonymousIsRefusedByTheReviewNotByName) {
   kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
   StartServer();

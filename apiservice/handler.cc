@@ -47,9 +47,11 @@ absl::string_view PathOf(const http::HttpRequest& request) {
 }
 
 // The path of a page may look like that of a resource (/api/v1/query), but is a non-resource path.
+// Pages have timeouts of their own form.
 void RouteToPages(const http::HttpRequest& request, RoutedRequest& routed) {
   routed.endpoint = Endpoint::kPages;
   routed.error.reset();
+  if (routed.only_timeout) routed.early_error.reset();
   routed.attributes = Attributes();
   routed.attributes.verb = absl::AsciiStrToLower(request.method);
   routed.attributes.path = std::string(PathOf(request));

@@ -210,6 +210,7 @@ void ReadTimeout(absl::Duration max_timeout, RoutedRequest* out) {
   if (!asked.ok()) {
     out->early_error = wire::BadRequest(
         absl::StrCat("invalid timeout specified in the request URL - ", asked.status().message()));
+    out->only_timeout = true;
   } else if (*asked > absl::ZeroDuration() && *asked < max_timeout) {
     out->timeout = *asked;
   }

@@ -76,6 +76,7 @@ struct RoutedRequest {
   bool IsMetricList() const;  // one that takes the parameters of lists
 
   std::optional<wire::Status> early_error;  // answered before the user is looked at
+  bool only_timeout = false;                // early_error is about ?timeout= alone
   std::optional<wire::Status> error;        // answered once the user is allowed
 };
 
