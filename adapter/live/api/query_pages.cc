@@ -170,7 +170,7 @@ absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path
 
 absl::StatusOr<QueryPages::Answered> QueryPages::DataOf(absl::string_view path, const Form& form,
                                                         const Bounds& bounds) const {
-  if (absl::EndsWith(path, "/metadata")) return Metadata(form);
+  if (absl::EndsWith(path, "/metadata")) return Metadata(form, bounds);
   if (absl::EndsWith(path, "/query")) return Query(form, bounds);
   if (absl::EndsWith(path, "/query_range")) return QueryRange(form, bounds);
   return List(path, form, bounds);
@@ -293,13 +293,14 @@ absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path, co
     ASSIGN_OR_RETURN(list, ListLabelNames(choice, store_, limits));
   } else {
     const absl::string_view name = absl::StripSuffix(absl::StripPrefix(path, kLabel), kValues);
-    ASSIGN_OR_RETURN(list, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice,
-                                           store_, limits));
+    ASSIGN_OR_RETURN(
+        list, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice, store_, limits));
   }
   return Checked(std::move(list.json), limits.max_answer_bytes, list.truncated);
 }
 
-absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) const {
+absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form,
+                                                          const Bounds& bounds) const {
   // There is one item for each name, so limit_per_metric has no effect.
   int64_t limit = -1;
   if (const std::string text = form.Value("limit"); !text.empty()) {
@@ -308,17 +309,24 @@ absl::StatusOr<QueryPages::Answered> QueryPages::Metadata(const Form& form) cons
     }
   }
   const std::string only = form.Value("metric");
+  const auto all = metadata_.All();
+  size_t bytes = 0;
+  for (const auto& [name, metadata] : all) {
+    bytes += sizeof all[0] + name.size() + metadata.help.size() + metadata.unit.size();
+  }
+  RETURN_IF_ERROR(bounds.memory.Keep(bytes));
+  const size_t most_bytes = MaxAnswerBytes(bytes);
   std::string json = "{";
   int64_t items = 0;
-  for (const auto& [name, metadata] : metadata_.All()) {
+  for (const auto& [name, metadata] : all) {
     if (!only.empty() && name != only) continue;
     if (limit >= 0 && items++ == limit) break;
     if (json.size() > 1) json.push_back(',');
     AppendMetadata(name, metadata, &json);
-    if (json.size() > options_.limits.max_answer_bytes) break;
+    if (json.size() > most_bytes) break;
   }
   json.push_back('}');
-  return Checked(std::move(json), options_.limits.max_answer_bytes, /*truncated=*/false);
+  return Checked(std::move(json), most_bytes, /*truncated=*/false);
 }
 
 }  // namespace flyball::live

@@ -74,7 +74,7 @@ class QueryPages : public http::Pages {
   absl::StatusOr<Answered> QueryRange(const Form& form, const Bounds& bounds) const;
   absl::StatusOr<Answered> List(absl::string_view path, const Form& form,
                                 const Bounds& bounds) const;
-  absl::StatusOr<Answered> Metadata(const Form& form) const;
+  absl::StatusOr<Answered> Metadata(const Form& form, const Bounds& bounds) const;
   absl::StatusOr<MonotonicTime> DeadlineOf(const Form& form) const;
   promql::Interrupted EndAt(MonotonicTime deadline) const;
   absl::StatusOr<Answered> Checked(std::string data, size_t most_bytes, bool truncated) const;

@@ -153,6 +153,16 @@ TEST(QueryPages, MetadataOfFamilies) {
   EXPECT_EQ(server.Get("metadata?metric=c"), Data("{}"));
 }
 
+TEST(QueryPages, MetadataTakeOfTheMemoryOfQueries) {
+  Server server({.limits = {.max_bytes = 300'000, .max_at_once = 1}});
+  for (int i = 0; i < 400; ++i) server.metadata.Note(absl::StrCat("m", i), "gauge", "x", "");
+  EXPECT_THAT(server.Get("metadata"), HasSubstr("200 "));
+  for (int i = 0; i < 400; ++i) {
+    server.metadata.Note(absl::StrCat("m", i), "gauge", std::string(500, 'x'), "");
+  }
+  EXPECT_THAT(server.Get("metadata"), HasSubstr("422 "));
+}
+
 TEST(QueryPages, AQueryThatTakesTooLongOrTooMuchEnds) {
   Server server({.limits = {.max_points = 3}});
   EXPECT_THAT(server.Get("query?query=up[1m]"), HasSubstr(R"("errorType":"execution")"));
@@ -201,8 +211,7 @@ TEST(QueryPages, ListsEndAtTheirDeadline) {
 
 TEST(QueryPages, AnswersHaveABound) {
   Server server({.limits = {.max_answer_bytes = 70}});
-  const std::string error =
-      Error(422, "execution", "the answer would be longer than 70 bytes");
+  const std::string error = Error(422, "execution", "the answer would be longer than 70 bytes");
   EXPECT_EQ(server.Get("query?query=up"), error);
   EXPECT_EQ(server.Get("query_range?query=up&start=1699999940&end=1700000000&step=15"), error);
   EXPECT_EQ(server.Get("series?match[]={__name__!=\"\"}"), error);

@@ -173,10 +173,10 @@ absl::Status Ingest::Append(const std::vector<formats::LabelView>& labels, Point
   return status;
 }
 
-void Ingest::Note(const formats::FamilyMetadata& family) {
+void Ingest::Note(const formats::FamilyMetadata& family, absl::string_view asking) {
   const auto type = family.type ? std::make_optional(formats::MetricTypeName(*family.type))
                                 : std::optional<absl::string_view>();
-  metadata_.Note(family.name, type, family.help, family.unit);
+  metadata_.Note(family.name, type, family.help, family.unit, asking);
 }
 
 void Ingest::Count(const Received& received) {

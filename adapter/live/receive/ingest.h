@@ -73,8 +73,8 @@ class Ingest {
   // A series was refused for its labels before they were made.
   void CountRefusedLabels() { store_.CountRefusedLabels(); }
 
-  // What senders said of their metrics.
-  void Note(const formats::FamilyMetadata& family);
+  // What senders said of their metrics. `asking`: as MetadataTable::Note.
+  void Note(const formats::FamilyMetadata& family, absl::string_view asking = "");
   const MetadataTable& metadata() const { return metadata_; }
 
  private:

@@ -18,7 +18,9 @@ class ScrapedSamples : public scrape::SampleStore {
 
   absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> Open(const promql::LabelSet& labels,
                                                            bool asked_for_by_pods) override;
-  void Note(const formats::FamilyMetadata& family) override { ingest_.Note(family); }
+  void Note(const formats::FamilyMetadata& family, absl::string_view asking) override {
+    ingest_.Note(family, asking);
+  }
 
  private:
   Store& store_;

@@ -3,6 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "adapter/live/formats/text.h"
+#include "adapter/live/scrape/config.h"
+#include "adapter/live/scrape/target_samples.h"
 
 namespace flyball::live {
 namespace {
@@ -33,6 +40,28 @@ TEST(ScrapedSamples, ComeInTheOrderOfTheirTimes) {
   const promql::Labels a(promql::LabelSet{{"__name__", "a_total"}});
   EXPECT_EQ(store.Append(a, {kNow - 500, 999}, kNow).code(), StatusCode::kOk);
   EXPECT_EQ(samples_of_a(), 2u);
+}
+
+// Their pages may say of thousands of families what they are.
+TEST(ScrapedSamples, MetadataOfPodsThatAskHaveTheirNamespacesPart) {
+  Store store;
+  Ingest ingest(store);
+  ScrapedSamples scraped(store, ingest);
+  ASSERT_TRUE(ingest.Push(false, "# TYPE pushed gauge\n", kNow).ok());
+  const auto job = std::make_shared<scrape::Job>();
+  job->asked_for_by_pods = true;
+  for (int pod = 0; pod < 5; ++pod) {
+    scrape::TargetSamples target(job, {{"namespace", "greedy"}}, scraped);
+    std::string page;
+    for (int i = 0; i < 4'000; ++i) {
+      absl::StrAppend(&page, "# HELP f_", pod, "_", i, " ", std::string(1'000, 'x'), "\n");
+    }
+    (void)target.TakePage([&](auto& sink) { return formats::ParseText(page, sink); }, kNow, kNow);
+  }
+  const auto all = ingest.metadata().All();
+  EXPECT_GT(all.size(), MetadataTable::kPart / 2);
+  EXPECT_LE(all.size(), MetadataTable::kPart + 1);
+  EXPECT_EQ(all.back().first, "pushed");
 }
 
 }  // namespace

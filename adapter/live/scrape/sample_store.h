@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "adapter/live/formats/samples.h"
 #include "promql/labels.h"
 
@@ -31,8 +32,8 @@ class SampleStore {
   // `asked_for_by_pods`: one namespace must not take the room of the others.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
                                                            bool asked_for_by_pods) = 0;
-  // What a page says of a metric.
-  virtual void Note(const formats::FamilyMetadata& /*family*/) {}
+  // What a page says of a metric. `asking`: the namespace of the pod that asked for it; "": nobody.
+  virtual void Note(const formats::FamilyMetadata& /*family*/, absl::string_view /*asking*/) {}
 };
 
 }  // namespace flyball::scrape

@@ -69,7 +69,11 @@ class TargetSamples::Sink : public formats::ScrapeSink {
     if (!again && series.open == nullptr) fresh_.push_back(found);
     pending_.push_back({found, own_time ? *sample.time_ms : stamp_ms_, sample.value, own_time});
   }
-  void OnMetadata(const formats::FamilyMetadata& family) override { target_.store_.Note(family); }
+  void OnMetadata(const formats::FamilyMetadata& family) override {
+    const bool asked_for = target_.job_->asked_for_by_pods;
+    target_.store_.Note(family,
+                        asked_for ? promql::LabelValue(target_.labels_.target(), "namespace") : "");
+  }
 
   const std::vector<PendingSample>& pending() const { return pending_; }
   // Of these the series that are not open yet.

@@ -8,9 +8,9 @@ namespace flyball::live {
 namespace {
 
 // The beginning of a text, cut between two characters.
-void Assign(std::optional<absl::string_view> text, std::string& to) {
+void Assign(std::optional<absl::string_view> text, size_t most, std::string& to) {
   if (!text || *text == to) return;
-  size_t size = std::min(text->size(), MetadataTable::kMaxTextBytes);
+  size_t size = std::min(text->size(), most);
   if (size < text->size()) {
     while (size > 0 && ((*text)[size] & 0xc0) == 0x80) --size;
   }
@@ -21,21 +21,37 @@ void Assign(std::optional<absl::string_view> text, std::string& to) {
 
 void MetadataTable::Note(absl::string_view family, std::optional<absl::string_view> type,
                          std::optional<absl::string_view> help,
-                         std::optional<absl::string_view> unit) {
-  if (family.empty() || family.size() > kMaxTextBytes) return;
-  const auto stripe = families_.Lock(absl::HashOf(family));
-  MetricMetadata& metadata = (*stripe)[family];
-  Assign(type, metadata.type);
-  Assign(help, metadata.help);
-  Assign(unit, metadata.unit);
-  if (stripe->size() > kMaxFamilies / families_.size()) stripe->EraseOldest();
+                         std::optional<absl::string_view> unit, absl::string_view asking) {
+  if (family.empty() || family.size() > kMaxNameBytes) return;
+  const auto stripe = stripes_.Lock(absl::HashOf(family));
+  RecentlyUsed<Family>& families = stripe->families;
+  constexpr size_t kStripes = decltype(stripes_)::size();
+  Family* known = families.Find(family);
+  if (known == nullptr) {
+    if (!asking.empty()) {
+      size_t& has = stripe->of_asking[asking];
+      if (has == kPart / kStripes) return;
+      ++has;
+    }
+    known = &families[family];
+    known->asking = std::string(asking);
+  }
+  Assign(type, kMaxNameBytes, known->metadata.type);
+  Assign(help, kMaxHelpBytes, known->metadata.help);
+  Assign(unit, kMaxNameBytes, known->metadata.unit);
+  if (families.size() <= kMaxFamilies / kStripes) return;
+  const auto of_oldest = stripe->of_asking.find(families.oldest().asking);
+  if (of_oldest != stripe->of_asking.end() && --of_oldest->second == 0) {
+    stripe->of_asking.erase(of_oldest);
+  }
+  families.EraseOldest();
 }
 
 std::vector<std::pair<std::string, MetricMetadata>> MetadataTable::All() const {
   std::vector<std::pair<std::string, MetricMetadata>> all;
-  families_.ForEach([&](const RecentlyUsed<MetricMetadata>& families) {
-    families.ForEach([&](const std::string& name, const MetricMetadata& metadata) {
-      all.emplace_back(name, metadata);
+  stripes_.ForEach([&](const Stripe& stripe) {
+    stripe.families.ForEach([&](const std::string& name, const Family& family) {
+      all.emplace_back(name, family.metadata);
     });
   });
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
