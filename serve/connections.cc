@@ -92,8 +92,8 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                    adapter::prometheus::SplitServerUrl(url).shown,
                                                    ": expected http:// or https:// and a host"));
   }
-  const http::Headers headers = ParseHeaders(flags.prometheus_headers);
-  if (std::any_of(headers.begin(), headers.end(), [](const auto& header) {
+  options.headers = ParseHeaders(flags.prometheus_headers);
+  if (std::any_of(options.headers.begin(), options.headers.end(), [](const auto& header) {
         return absl::EqualsIgnoreCase(header.first, "Authorization");
       })) {
     options.token.clear();
@@ -118,7 +118,6 @@ absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSourc
   adapter::prometheus::ClientOptions options;
   options.verb = flags.prometheus_verb == "POST" ? adapter::prometheus::ClientOptions::Verb::kPost
                                                  : adapter::prometheus::ClientOptions::Verb::kGet;
-  options.headers = ParseHeaders(flags.prometheus_headers);
   options.timeout = flags.prometheus_timeout;
   return std::make_unique<adapter::prometheus::Client>(std::move(servers), std::move(options),
                                                        clock, observer);

@@ -47,6 +47,15 @@ TEST(PrometheusTransportOptionsTest, AUserInTheUrlComesBeforeATokenFile) {
   EXPECT_EQ(Towards("http://prom:9090", {token}).token_file, "t");
 }
 
+// As what belongs to the server, they go no further where it redirects to another one.
+TEST(PrometheusTransportOptionsTest, HeadersBelongToTheServer) {
+  const http::TransportOptions options = Towards(
+      "http://prom", {"--prometheus-header=X-Key=s", "--prometheus-header=Authorization=Digest a",
+                      "--prometheus-token-file=t"});
+  EXPECT_EQ(options.headers, (http::Headers{{"X-Key", "s"}, {"Authorization", "Digest a"}}));
+  EXPECT_EQ(options.token_file, "");
+}
+
 TEST(IgnoredProxyVariablesTest, AreThoseThatHaveAValue) {
   for (const char* name : {"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"}) {
     unsetenv(name);

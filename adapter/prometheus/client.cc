@@ -194,7 +194,6 @@ absl::StatusOr<std::vector<PastSeries>> Client::Past(absl::string_view selector,
 
 absl::StatusOr<std::string> Client::Version(absl::Duration timeout) {
   http::HttpCall call;
-  call.headers = options_.headers;
   call.timeout = timeout;
   call.target = std::string(kBuildInfoPath);
   call.max_body_bytes = 64 << 10;
@@ -232,7 +231,6 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
                                                    absl::Duration timeout) {
   const std::string shown = spdlog::should_log(spdlog::level::trace) ? ShownForm(request.form) : "";
   http::HttpCall call;
-  call.headers = options_.headers;
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
   call.timeout = timeout;
   if (options_.verb == ClientOptions::Verb::kGet) {

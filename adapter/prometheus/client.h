@@ -50,7 +50,6 @@ struct Server {
 struct ClientOptions {
   enum class Verb { kGet, kPost };
   Verb verb = Verb::kGet;
-  http::Headers headers = {};  // added to each call, beyond those of the transport
   // A query never takes longer than this or its own timeout, whichever is shorter; a series call
   // has its own alone. The default is the original's limit of a whole request.
   absl::Duration timeout = absl::Seconds(60);

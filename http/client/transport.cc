@@ -38,6 +38,12 @@ bool AreSendable(const Headers& headers) {
   });
 }
 
+bool Has(const Headers& headers, absl::string_view name) {
+  return std::any_of(headers.begin(), headers.end(), [name](const auto& header) {
+    return absl::EqualsIgnoreCase(header.first, name);
+  });
+}
+
 absl::Status CheckCall(const HttpCall& call) {
   if (!HasLineBreak(call.target) && !absl::StrContains(call.target, ' ') &&
       absl::StartsWith(call.target, "/") && !HasLineBreak(call.content_type) &&
@@ -247,13 +253,12 @@ class PooledTransport : public HttpTransport {
     exchange.body = call.body;
     exchange.headers = call.headers;
     const auto add = [&](absl::string_view name, absl::string_view value) {
-      for (const auto& header : exchange.headers) {
-        if (absl::EqualsIgnoreCase(header.first, name)) return;
-      }
-      exchange.headers.emplace_back(std::string(name), std::string(value));
+      if (!Has(exchange.headers, name)) exchange.headers.emplace_back(name, value);
     };
     if (identity != nullptr) {
-      for (const auto& [name, value] : options_.headers) add(name, value);
+      for (const auto& header : options_.headers) {
+        if (!Has(call.headers, header.first)) exchange.headers.push_back(header);
+      }
       if (!identity->authorization.empty()) add("Authorization", identity->authorization);
     }
     if (!call.content_type.empty()) add("Content-Type", call.content_type);

@@ -223,7 +223,8 @@ TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
   server->Post("/base/x", [](const httplib::Request& request, httplib::Response& response) {
     response.status = 418;
     response.set_header("X-Seen", absl::StrCat(request.get_header_value("Authorization"), "|",
-                                               request.get_header_value("X-Fixed"), "|",
+                                               request.get_header_value("X-Fixed"), ",",
+                                               request.get_header_value("X-Fixed", 1), "|",
                                                request.get_header_value("Content-Type"), "|",
                                                request.get_param_value("q")));
     response.set_content(request.body, "text/plain");
@@ -231,7 +232,7 @@ TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
   server.Start();
   TransportOptions options;
   options.url = absl::StrCat("http://user:pw@", server.Authority(), "/base/");
-  options.headers = {{"X-Fixed", "1"}};
+  options.headers = {{"X-Fixed", "1"}, {"X-Fixed", "2"}};
   const auto transport = Make(options);
   HttpCall call = Get("/x?q=a%20b");
   call.method = "POST";
@@ -240,7 +241,7 @@ TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
   const auto answer = transport->Do(call);
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(answer->status, 418);
-  EXPECT_EQ(answer->Header("x-seen"), "Basic dXNlcjpwdw==|1|application/json|a b");
+  EXPECT_EQ(answer->Header("x-seen"), "Basic dXNlcjpwdw==|1,2|application/json|a b");
   EXPECT_EQ(answer->body, "body");
 }
 
