@@ -10,7 +10,7 @@ import yaml
 
 import conformance_fixture as fixture
 from conformance_fixture import C2, E, N
-from harness import hostile, kube, paths, ports, processes, wait
+from harness import hostile, kube, paths, pki, ports, processes, wait
 from harness.case import Case, differs
 from harness.client import Client, Identity
 from harness.review_proxy import ACCESS, TOKEN, ReviewProxy
@@ -128,6 +128,14 @@ class Strangers(Case):
             with self.held("silent", count=9_000) as told:
                 self.assertEqual(told["held"], 9_000)
 
+    def test_certificates_that_take_many_times_their_bytes(self):
+        names = b"\x82\0" * 7_500
+        many = b"\x30\x82" + len(names).to_bytes(2, "big") + names
+        pair = pki.Authority("strangers").client("stranger", extra=("-addext", "subjectAltName=DER:" + many.hex()))
+        with self.under("250 connections that show a certificate of 7,500 empty names"):
+            with self.held("asked", count=250, certificate=[str(pair.cert), str(pair.key)]) as told:
+                self.assertEqual(told["statuses"], {"401": 250})
+
     def test_handshakes_begun_and_left(self):
         # Of those that come from one place the newest are served; the kubelet's own place is another.
         with self.under("5,000 handshakes begun and left"):
@@ -229,6 +237,15 @@ class Gigabytes(Alone):
             attacker.end()
         self.assertEqual(answer.status, 200)
         self.assertGreater(len(answer.body), 25 * MEGABYTE)
+
+    def test_long_answers_that_are_also_kept_for_a_while(self):
+        path = f"{C2}{N}/pods/*/m?metricLabelSelector=" + ",".join(f"{'a' * 90}/k{i:03}" for i in range(40)) + "&x={number}"
+        with hostile.watched(self, self.process, self.port, "40 answers of 5 MB, one after the other, that nobody reads"):
+            attacker = hostile.Attacker(self.port, "unread", count=40, begun=True, path=path, headers=[["Authorization", "Bearer s3cret"]])
+            answer = self.jane.get(path)
+            attacker.end()
+        self.assertEqual(answer.status, 200)
+        self.assertGreater(len(answer.body), 4 * MEGABYTE)
 
     def test_many_questions_of_one_who_may_ask(self):
         with hostile.watched(self, self.process, self.port, "600 different questions about 1,000 pods"):

@@ -37,15 +37,15 @@ def tls_context() -> ssl.SSLContext:
     return context
 
 
-CONTEXT = tls_context()
-
-
 class Attack:
     def __init__(self, port: int, options: dict):
         self.port, self.options = port, options
         self.count = options.get("count", 8)
         self.headers = "".join(f"{name}: {value}\r\n" for name, value in options.get("headers", []))
         self.held = []
+        self.context = tls_context()
+        if "certificate" in options:
+            self.context.load_cert_chain(*options["certificate"])  # and its key
 
     # ---- what attacks are made of ----
 
@@ -61,7 +61,7 @@ class Attack:
         return sock
 
     def connect(self, receive_bytes: int = 0) -> ssl.SSLSocket:
-        return CONTEXT.wrap_socket(self.plain(receive_bytes))
+        return self.context.wrap_socket(self.plain(receive_bytes))
 
     def request(self, target: str, *headers: str) -> bytes:
         return (f"GET {target} HTTP/1.1\r\nHost: x\r\n{self.headers}" + "".join(h + "\r\n" for h in headers) + "\r\n").encode()
@@ -133,16 +133,32 @@ class Attack:
         return self.told(self.at_once(send, self.count))
 
     def unread(self):
-        """Asks for what is long and reads nothing of it."""
+        """Asks for what is long and reads nothing of it; `{number}` in the path is another one each time. With `begun`: once the
+        answer before has begun."""
         target = self.options.get("path") or "/" + "x" * 300_000
-        for _ in range(self.count):
+        for number in range(self.count):
             try:
                 sock = self.connect(4096)
-                sock.sendall(self.request(target))
+                sock.sendall(self.request(target.replace("{number}", str(number))))
                 self.held.append(sock)
+                if self.options.get("begun"):
+                    select.select([sock], [], [], 30)
             except OSError:
                 pass
         return {"held": len(self.held)}
+
+    def asked(self):
+        """Connections that were answered once, and wait."""
+        def ask(_):
+            try:
+                sock = self.connect()
+                sock.sendall(self.request("/healthz"))
+                answer = self.answer(sock)
+            except OSError as error:
+                return type(error).__name__, 0
+            self.held.append(sock)
+            return answer
+        return self.told(self.at_once(ask, self.count, 8))
 
     def tokens(self):
         """A token that nobody knows on each connection, which is a review each."""
@@ -176,7 +192,7 @@ class Attack:
         """Handshakes that are begun and left: the server has done its part of the work."""
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         try:
-            CONTEXT.wrap_bio(incoming, outgoing).do_handshake()
+            self.context.wrap_bio(incoming, outgoing).do_handshake()
         except ssl.SSLWantReadError:
             pass
         return self._begin_and_leave(outgoing.read())

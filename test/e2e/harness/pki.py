@@ -47,9 +47,9 @@ class Authority:
                  *extra, "-keyout", pair.key, "-out", pair.cert)
         return pair
 
-    def client(self, user: str, groups=()) -> Pair:
-        """A client certificate: user is the CN, groups are the O values."""
-        return self._issue("".join(f"/O={g}" for g in groups) + f"/CN={user}", "clientAuth")
+    def client(self, user: str, groups=(), extra=()) -> Pair:
+        """A client certificate: user is the CN, groups are the O values; `extra` are arguments of `openssl req`."""
+        return self._issue("".join(f"/O={g}" for g in groups) + f"/CN={user}", "clientAuth", extra)
 
     def server(self, *names: str, days: int = 2) -> Pair:
         """A serving certificate for DNS names and addresses."""
