@@ -133,10 +133,11 @@ class Judge {
   }
 
   // The namespace that the series is of, as its rule reads labels; without one the metric is in
-  // trouble.
+  // trouble. Where the rule has no label for it each request names a namespace nevertheless, so the
+  // query of one says what is wrong.
   std::string NamespaceOf(OfferedMetric& metric) const {
     const absl::StatusOr<std::string> label = rule_.mapping.LabelOfResource(kNamespaces, mapper_);
-    if (!label.ok()) return "";
+    if (!label.ok()) return "NAMESPACE";
     const auto found = series_.labels.find(*label);
     if (found != series_.labels.end()) return found->second;
     if (series_.labels_known) {

@@ -107,6 +107,21 @@ TEST(SeriesFate, AQueryThatPrometheusRefusesGivesNoMetric) {
               HasSubstr("but: Prometheus refuses that: gives a range vector"));
 }
 
+TEST(SeriesFate, ARuleWithoutALabelForNamespacesOffersNothing) {
+  const std::string external = Fate(
+      "externalRules:\n- seriesQuery: orphan\n  metricsQuery: "
+      "sum(<<.Series>>{<<.LabelMatchers>>})\n",
+      "orphan");
+  EXPECT_THAT(external, HasSubstr("but: the rule has no label for namespaces"));
+  EXPECT_THAT(external, HasSubstr("It is no metric.\n"));
+  const std::string custom =
+      Fate(Rules("- seriesQuery: m\n  resources: {overrides: {pod: {resource: pod}}}\n"
+                 "  metricsQuery: <<.Series>>{<<.LabelMatchers>>}\n"),
+           R"(m{pod="a"})");
+  EXPECT_THAT(custom, HasSubstr("the rule has no label for namespaces"));
+  EXPECT_THAT(custom, HasSubstr("It is no metric.\n"));
+}
+
 TEST(SeriesFate, OfEqualNamesTheLaterRuleCounts) {
   const std::string text =
       Fate(Rules(absl::StrCat(kPerSecond, kPerSecond)), R"(http_requests_total{namespace="shop"})");
