@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,13 @@ struct Child {
   int failure;  // a pipe for the error number if the program cannot be run
 };
 
+// As this process began, before it raised its limit; programs may not bear more.
+const rlimit kFilesAtStart = [] {
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit;
+}();
+
 [[noreturn]] void Fail(int failure) {
   const int error = errno;
   const ssize_t ignored = write(failure, &error, sizeof(error));
@@ -68,6 +76,7 @@ struct Child {
     Fail(child.failure);
   }
   syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC);
+  setrlimit(RLIMIT_NOFILE, &kFilesAtStart);
   execvpe(child.command[0], child.command.data(), child.environment.data());
   Fail(child.failure);
 }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +70,19 @@ TEST_F(ReplicasTest, ThereAreAsManyAsWanted) {
   Step(replicas);
   EXPECT_EQ(replicas.View().size(), 3u);
   EXPECT_EQ(replicas.View()[0], view[0]);
+}
+
+TEST_F(ReplicasTest, AProcessHasTheLimitOfFilesThatThisOneBeganWith) {
+  rlimit at_start = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &at_start), 0);
+  const rlimit changed = {at_start.rlim_cur - 1, at_start.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &changed), 0);
+  Replicas replicas(Spec(kForever, 1));
+  Step(replicas);
+  rlimit of_child = {};
+  EXPECT_EQ(prlimit(replicas.View()[0].pid, RLIMIT_NOFILE, nullptr, &of_child), 0);
+  EXPECT_EQ(of_child.rlim_cur, at_start.rlim_cur);
+  setrlimit(RLIMIT_NOFILE, &at_start);
 }
 
 TEST_F(ReplicasTest, TheLastOnesGoFirstAndAreAskedTo) {
