@@ -92,10 +92,12 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
                                                    adapter::prometheus::SplitServerUrl(url).shown,
                                                    ": expected http:// or https:// and a host"));
   }
-  options.headers = ParseHeaders(flags.prometheus_headers);
-  if (std::any_of(options.headers.begin(), options.headers.end(), [](const auto& header) {
-        return absl::EqualsIgnoreCase(header.first, "Authorization");
-      })) {
+  bool authorized = false;
+  for (auto& header : ParseHeaders(flags.prometheus_headers)) {
+    authorized |= absl::EqualsIgnoreCase(header.first, "Authorization");
+    options.headers.push_back(std::move(header));
+  }
+  if (authorized) {
     options.token.clear();
     options.token_file.clear();
   } else if (!flags.prometheus_token_file.empty()) {

@@ -1,9 +1,11 @@
 #include "serve/connections.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace flyball::serve {
@@ -54,6 +56,18 @@ TEST(PrometheusTransportOptionsTest, HeadersBelongToTheServer) {
                       "--prometheus-token-file=t"});
   EXPECT_EQ(options.headers, (http::Headers{{"X-Key", "s"}, {"Authorization", "Digest a"}}));
   EXPECT_EQ(options.token_file, "");
+}
+
+TEST(PrometheusTransportOptionsTest, HeadersComeBesideTheImpersonationOfAKubeconfig) {
+  const std::string path = absl::StrCat(testing::TempDir(), "/impersonating.yaml");
+  std::ofstream(path) << R"({"clusters":[{"name":"c","cluster":{"server":"https://c"}}],)"
+                      << R"("users":[{"name":"u","user":{"token":"t","as":"viewer"}}],)"
+                      << R"("contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],)"
+                      << R"("current-context":"x"})";
+  const http::TransportOptions options =
+      Towards("http://prom",
+              {absl::StrCat("--prometheus-auth-config=", path), "--prometheus-header=X-Key=s"});
+  EXPECT_EQ(options.headers, (http::Headers{{"Impersonate-User", "viewer"}, {"X-Key", "s"}}));
 }
 
 TEST(IgnoredProxyVariablesTest, AreThoseThatHaveAValue) {
