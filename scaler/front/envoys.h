@@ -32,14 +32,14 @@ class Envoys {
     envoy.connected = true;
     envoy.returning = returning;
   }
-  void Disconnect(const NodeId& node) {
+  void Disconnect(const NodeId& node, absl::Time now) {
     envoys_.erase(node);
-    if (IsExpected(node)) missing_ = node;
+    if (IsExpected(node)) SetMissing(node, now);
   }
 
   // The Envoys to which the cluster leads requests, by the names of their pods. Each may go on
-  // serving without a connection to here, with requests that nobody here sees. If no connected
-  // Envoy has such a name the nodes are called otherwise, and nothing is expected.
+  // serving without a connection to here, with requests that nobody here sees. As long as no Envoy of
+  // such a name has connected the nodes may be called otherwise, and nothing is expected.
   // Returns those that were expected before.
   std::set<NodeId> Expect(std::set<NodeId> nodes, absl::Time now) {
     expected_.swap(nodes);
@@ -49,6 +49,7 @@ class Envoys {
   bool IsExpected(const NodeId& node) const { return expected_.contains(node); }
   // One that is expected but is not connected or is silent; "": all load is seen.
   const NodeId& missing() const { return missing_; }
+  absl::Time missing_since() const { return missing_since_; }
 
   // Counts a report; returns its number.
   uint64_t Heard(const NodeId& node, absl::Time now) {
@@ -75,20 +76,25 @@ class Envoys {
 
  private:
   void LookForMissing(absl::Time now) {
-    missing_.clear();
-    bool named_as_pods = false;
+    NodeId missing;
     for (const NodeId& node : expected_) {
       const Envoy* const envoy = Find(node);
       const bool connected = envoy != nullptr && envoy->connected;
-      named_as_pods |= connected;
-      if (!connected || now - envoy->heard > kSilence) missing_ = node;
+      named_as_pods_ |= connected;
+      if (!connected || now - envoy->heard > kSilence) missing = node;
     }
-    if (!named_as_pods) missing_.clear();
+    SetMissing(named_as_pods_ ? missing : "", now);
+  }
+  void SetMissing(const NodeId& node, absl::Time now) {
+    if (missing_.empty()) missing_since_ = now;
+    missing_ = node;
   }
 
   std::map<NodeId, Envoy> envoys_;
   std::set<NodeId> expected_;
+  bool named_as_pods_ = false;  // one that was expected has been connected
   NodeId missing_;
+  absl::Time missing_since_;  // if one is
 };
 
 }  // namespace flyball::front

@@ -37,6 +37,7 @@ SimulatedFront::SimulatedFront(uint32_t seed) : random_(seed) {
     spec.settings.stable_window = absl::Seconds(6);
     spec.settings.panic_window = absl::Seconds(1);
     spec.settings.max_scale = 5;
+    spec.settings.progress_deadline = absl::Seconds(Chance(50) ? 1 : 600);
     target.target.Write(static_cast<int32_t>(Die(3)), now_, random_);
     targets_.emplace(spec.name, std::move(target));
   }

@@ -18,7 +18,7 @@ void Front::OnEnvoy(const NodeId& node, bool returning, absl::Time now) {
 
 void Front::OnEnvoyGone(const NodeId& node, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    envoys_.Disconnect(node);
+    envoys_.Disconnect(node, turn.now);
     DoForAll(turn, [&](Service& service) { service.EnvoyGone(node, turn); });
   });
 }

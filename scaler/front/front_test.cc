@@ -251,6 +251,24 @@ TEST_F(FrontTest, ACountFallsOnlyOnceAWholeWindowHasBeenSeen) {
   }
 }
 
+// Nothing that is recorded in between says that there were none.
+TEST_F(FrontTest, ACountDoesNotFallBecauseAllEnvoysWereCutOff) {
+  spec_.settings.target = spec_.settings.total = 1;
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.SetEnvoys({"a"}, At(0));
+  front_.OnEnvoy("a", true, At(0.1));
+  AckAll("a", 0.1);
+  for (int quarter = 4; quarter < 200; ++quarter) {
+    const double at = quarter / 4.0;
+    if (quarter == 48) front_.OnEnvoyGone("a", At(at));
+    if (quarter == 64) front_.OnEnvoy("a", true, At(at));
+    if (quarter < 48 || quarter >= 64) Report("a", 2, at);
+    front_.Advance(At(at));
+    if (quarter <= 32) continue;
+    EXPECT_EQ(front_.Snapshot(kWeb)->wanted.count, 2) << at;
+  }
+}
+
 TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   Begin(0, {});
   front_.OnEnvoy("a", false, At(0.5));
@@ -274,6 +292,11 @@ TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   }
   EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 0}));
   EXPECT_LT(late_probes, 800);  // about once a second
+  front_.OnRequest(2, "a", kWeb, At(800));
+  EXPECT_GT(front_.Advance(At(800.1)), At(800.1));
+  front_.OnRequestEnd(2, At(800.2));
+  Report("a", 0, 800.3);
+  Report("a", 0, 800.6);
   EXPECT_TRUE(front_.MayEnterZero(kWeb, At(801)));
   EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kZero);
 }
@@ -457,16 +480,38 @@ TEST_F(FrontTest, WhatAnEnvoyHasAtPodsOccupiesSlotsWhileItIsCutOff) {
     AckAll(node, 1);
   }
   front_.OnRequest(1, "b", kWeb, At(1.1));
-  Report("b", 1, 1.2);
-  Report("b", 1, 1.4);
+  front_.OnRequestEnd(1, At(1.5));  // its call broke, and so did its stream
   front_.OnEnvoyGone("b", At(1.5));
-  front_.OnRequestEnd(1, At(1.5));  // its call broke too
   told_.Take();
   front_.OnRequest(2, "a", kWeb, At(1.6));
   for (int i = 7; i < 30; ++i) Report("a", 0, 1 + i / 10.0);
   EXPECT_THAT(told_.Take(), IsEmpty());
   front_.SetEnvoys({"a"}, At(5));
   EXPECT_THAT(told_.Take(), ElementsAre("release 2 to 10.0.0.7:80"));
+}
+
+TEST_F(FrontTest, AnEnvoyThatStaysCutOffOccupiesSlotsForAMinute) {
+  spec_.container_concurrency = 1;
+  spec_.activation_timeout = absl::Minutes(5);
+  Begin(1, {Pod("7", true, true)});
+  front_.SetEnvoys({"a", "b"}, At(0));
+  for (const char* node : {"a", "b"}) {
+    front_.OnEnvoy(node, false, At(1));
+    AckAll(node, 1);
+  }
+  front_.OnRequest(1, "b", kWeb, At(1.1));
+  front_.OnEnvoyGone("b", At(1.5));
+  front_.OnRequestEnd(1, At(1.5));
+  told_.Take();
+  front_.OnRequest(2, "a", kWeb, At(1.6));
+  const auto releases = [this] {
+    const std::vector<std::string> said = told_.Take();
+    return std::count(said.begin(), said.end(), "release 2 to 10.0.0.7:80");
+  };
+  for (int second = 2; second <= 60; ++second) Report("a", 0, second);
+  EXPECT_EQ(releases(), 0);
+  Report("a", 0, 62);
+  EXPECT_EQ(releases(), 1);
 }
 
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {

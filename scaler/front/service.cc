@@ -97,7 +97,7 @@ void Service::EnvoyConnected(const NodeId& node, bool returning, Turn& turn) {
 void Service::EnvoyGone(const NodeId& node, Turn& turn) {
   publisher_.acks().Disconnect(node);
   if (turn.envoys.IsExpected(node)) {
-    slots_.CutOff(node);
+    slots_.CutOff(node, turn.now, spec_.request_timeout);
   } else {
     slots_.Forget(node);
   }
@@ -268,7 +268,9 @@ absl::Time Service::NextTime() const {
   switch (state_) {
     case ServiceState::kActivating:
       next = std::min(next, pods_.NextProbe());
-      if (!abandoned_) next = std::min(next, ActivationEnd() + absl::Nanoseconds(1));
+      if (queue_.empty() && !abandoned_) {
+        next = std::min(next, ActivationEnd() + absl::Nanoseconds(1));
+      }
       if (wished_ == 0) next = std::min(next, next_wish_);
       break;
     case ServiceState::kOpening:

@@ -60,8 +60,8 @@ void Service::Evaluate(Turn& turn) {
   }
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
-  if (!decision_valid_) return;
   if (!turn.envoys.missing().empty()) seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+  if (!decision_valid_) return;
   if (turn.now >= seen_in_part_until_) least_wanted_ = 0;
   least_wanted_ = std::max(least_wanted_, decider_.wanted());
 }
@@ -130,7 +130,8 @@ void Service::NoteReadiness(Turn& turn) {
                         " for ", absl::FormatDuration(kAcknowledgementTime));
     absl::StrAppend(&text, wait->refusal.empty() ? "." : ": ", wait->refusal);
   } else if (const NodeId& missing = turn.envoys.missing();
-             !missing.empty() && turn.now < seen_in_part_until_) {
+             !missing.empty() && !asleep_ &&
+             turn.now >= turn.envoys.missing_since() + kAcknowledgementTime) {
     text = absl::StrCat("Envoy ", missing, " takes requests but reports no load: nothing is made ",
                         "smaller.");
   }

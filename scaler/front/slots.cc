@@ -4,6 +4,12 @@
 #include <utility>
 
 namespace flyball::front {
+namespace {
+
+// For this time requests of an Envoy that is cut off count as going on.
+constexpr absl::Duration kCutOffTime = absl::Minutes(1);
+
+}  // namespace
 
 void Slots::SetPods(const std::vector<PodPlace>& pods) {
   std::vector<PodUse> uses;
@@ -42,24 +48,34 @@ void Slots::Report(const NodeId& node, int64_t at_pods) {
     envoy.unknown = std::max(std::min(envoy.unknown, unknown), lost);
   }
   envoy.awaited_since.reset();
+  envoy.cut_off_until.reset();
   envoy.reported = at_pods;
   envoy.fewest_before = std::exchange(envoy.fewest, envoy.given);
   envoy.most_before = std::exchange(envoy.most, envoy.given);
 }
 
-void Slots::CutOff(const NodeId& node) {
+void Slots::CutOff(const NodeId& node, absl::Time now, absl::Duration longest) {
   const auto found = envoys_.find(node);
   if (found == envoys_.end()) return;
-  found->second.unknown = std::max(found->second.unknown, found->second.reported);
+  EnvoyUse& envoy = found->second;
+  envoy.unknown = std::max({envoy.unknown, envoy.reported, envoy.most, envoy.most_before});
+  envoy.cut_off_until =
+      now + (longest > absl::ZeroDuration() ? std::min(longest, kCutOffTime) : kCutOffTime);
   for (PodUse& pod : pods_) pod.before = true;
 }
 
 bool Slots::StopAwaiting(absl::Time now) {
   bool any = false;
   for (auto& [node, envoy] : envoys_) {
-    if (!envoy.awaited_since.has_value() || now < *envoy.awaited_since + kSilence) continue;
-    envoy.awaited_since.reset();
-    any = true;
+    if (envoy.awaited_since.has_value() && now >= *envoy.awaited_since + kSilence) {
+      envoy.awaited_since.reset();
+      any = true;
+    }
+    if (envoy.cut_off_until.has_value() && now >= *envoy.cut_off_until) {
+      envoy.cut_off_until.reset();
+      envoy.unknown = 0;
+      any = true;
+    }
   }
   return any;
 }

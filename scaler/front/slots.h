@@ -10,8 +10,8 @@
 // are. Then that many count as used at each pod that existed before, since the report does not say
 // at which they are, until its reports fall. The same holds for an Envoy whose calls broke while it
 // stayed: its requests go on, so it has more at pods than the slots that it was given since. Those
-// of an Envoy that is cut off while it serves are as many as it reported last, until it is back or
-// its pod is not ready any more.
+// of an Envoy that is cut off while it serves are as many as it may have had last, for a minute at
+// most: it starts no new ones without this process, and none of its pods gets others meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,13 @@ class Slots {
 
   // From now on it is unknown, until it reports, how many requests of this Envoy are at pods.
   void Await(const NodeId& node, absl::Time now);
-  // Stops waiting for Envoys that have been silent for kSilence. Returns whether there was one.
+  // Stops waiting for Envoys that have been silent for kSilence, and for the ends of requests of
+  // those that are cut off. Returns whether there was one.
   bool StopAwaiting(absl::Time now);
   void Forget(const NodeId& node) { envoys_.erase(node); }
-  // It is cut off: its requests go on, and nobody will tell of their ends.
-  void CutOff(const NodeId& node);
+  // It is cut off: its requests go on, and nobody will tell of their ends. `longest`: how long one
+  // may take; 0: without limit.
+  void CutOff(const NodeId& node, absl::Time now, absl::Duration longest);
   // `at_pods` requests of this Envoy are at pods, including known ones.
   void Report(const NodeId& node, int64_t at_pods);
 
@@ -68,6 +70,7 @@ class Slots {
   };
   struct EnvoyUse {
     std::optional<absl::Time> awaited_since;
+    std::optional<absl::Time> cut_off_until;
     int64_t unknown = 0;
     int64_t reported = 0;  // requests at pods, by its last report
     int64_t given = 0;     // requests with a slot

@@ -386,12 +386,7 @@ void ServeFront::BeginServingIfComplete() {
   if (!complete && now < listed_at_ + kLongestStart) return;
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
-  std::set<front::NodeId> envoys;
-  {
-    absl::MutexLock lock(&mutex_);
-    envoys = envoy_names_;
-  }
-  session()->front.SetEnvoys(envoys, Now());
+  TellEnvoys();
   session()->front.BeginServing(Now());
   {
     absl::MutexLock lock(&mutex_);

@@ -47,14 +47,25 @@ void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
   std::sort(ips.begin(), ips.end());
   {
     absl::MutexLock lock(&mutex_);
-    envoy_names_ = names;
+    envoy_names_ = std::move(names);
     if (envoys_ != ips) {
       envoys_ = std::move(ips);
       for (auto& [name, record] : records_) record.slices_due = absl::ZeroDuration();
     }
   }
-  session()->front.SetEnvoys(names, Now());
+  TellEnvoys();
   keeper_.Wake();
+}
+
+// By the keeper's thread and by that of the watch, of which the later tells the newer names.
+void ServeFront::TellEnvoys() {
+  absl::MutexLock in_order(&telling_envoys_);
+  std::set<front::NodeId> names;
+  {
+    absl::MutexLock lock(&mutex_);
+    names = envoy_names_;
+  }
+  session()->front.SetEnvoys(names, Now());
 }
 
 // A Service leads to one port of the Envoys, so two Autoscalers that name the same one would

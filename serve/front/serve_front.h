@@ -195,6 +195,7 @@ class ServeFront : public scaler::RequestFront,
   void Remove(const std::vector<std::string>& ended);
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
+  void TellEnvoys();
   absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
   void BeginServingIfComplete();
@@ -235,6 +236,7 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_listen_ = absl::ZeroDuration();
   MonotonicTime listed_at_ = absl::ZeroDuration();
 
+  absl::Mutex telling_envoys_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable absl::Mutex mutex_;
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
