@@ -47,7 +47,7 @@ struct Certificate {
   std::string pem;
   std::string key;
 
-  Certificate() {
+  explicit Certificate(const std::string& names = "IP:127.0.0.1,DNS:a.example") {
     EVP_PKEY* pkey = EVP_EC_gen("P-256");
     X509* certificate = X509_new();
     X509_set_version(certificate, 2);
@@ -59,7 +59,7 @@ struct Certificate {
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
                                reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
     X509_set_issuer_name(certificate, name);
-    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, "IP:127.0.0.1,DNS:a.example"},
+    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, names.c_str()},
                                     std::pair{NID_basic_constraints, "critical,CA:TRUE"}}) {
       X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, id, value);
       X509_add_ext(certificate, extension, -1);
@@ -535,6 +535,20 @@ TEST_F(ExternalTlsTest, AServerThatShowsManyCertificatesIsLeft) {
               HasSubstr("the server shows more than 8 KiB of certificates"));
   EXPECT_THAT(error({{"enableTLS", "true"}, {"unsafeSsl", "true"}}, {}),
               HasSubstr("the server shows more than 8 KiB of certificates"));
+}
+
+TEST_F(ExternalTlsTest, AServerOfManyNamesIsLeft) {
+  std::string names = "IP:127.0.0.1";
+  for (int i = 1; i < 100; ++i) absl::StrAppend(&names, ",DNS:a", i);
+  const auto error = [&] {
+    const Certificate many(names);
+    Peer peer({"--cert", TempFile("many", many.pem), "--key", TempFile("key", many.key)});
+    peer.Do(kQueue);
+    return ErrorOf(peer, {}, {{"caCert", many.pem}});
+  };
+  EXPECT_EQ(error(), "");
+  absl::StrAppend(&names, ",DNS:b");
+  EXPECT_THAT(error(), HasSubstr("or 100 names"));
 }
 
 TEST_F(ExternalTlsTest, AClientCertificateIsShown) {

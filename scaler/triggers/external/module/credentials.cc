@@ -16,9 +16,10 @@ namespace {
 namespace tls = grpc::experimental;
 
 constexpr size_t kMaxServerCertificateBytes = 8 << 10;
+constexpr size_t kMaxServerNames = 100;  // of two bytes each may be, and takes 300 in memory
 
-// Ends a connection whose server shows too many certificates, or has a certificate for another
-// name where `names` is to check that.
+// Ends a connection whose server shows too many certificates or names, or has a certificate for
+// another name where `names` is to check that.
 class ServerCheck : public tls::ExternalCertificateVerifier {
  public:
   explicit ServerCheck(std::shared_ptr<tls::CertificateVerifier> names)
@@ -26,11 +27,14 @@ class ServerCheck : public tls::ExternalCertificateVerifier {
 
   bool Verify(tls::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)> callback, grpc::Status* verdict) override {
+    const size_t names = request->dns_names().size() + request->ip_names().size() +
+                         request->uri_names().size() + request->email_names().size();
     // PEM has four characters for three bytes.
-    if (request->peer_cert_full_chain().size() / 4 * 3 <= kMaxServerCertificateBytes) {
+    if (names <= kMaxServerNames &&
+        request->peer_cert_full_chain().size() / 4 * 3 <= kMaxServerCertificateBytes) {
       return names_->Verify(request, std::move(callback), verdict);
     }
-    *verdict = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "too many certificates");
+    *verdict = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "too many certificates or names");
     return kAtOnce;
   }
   void Cancel(tls::TlsCustomVerificationCheckRequest* request) override { names_->Cancel(request); }

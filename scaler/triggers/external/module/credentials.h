@@ -1,8 +1,9 @@
 // With which credentials gRPC connects to an external scaler.
 //
 // Thread-safe.
-// Limits: a server may show 8 KiB of certificates. A connection keeps them as long as a trigger
-// uses it, and with what gRPC's verification decodes of them each byte takes up to 60 in memory.
+// Limits: a server may show 8 KiB of certificates, and have 100 names. A connection keeps them as
+// long as a trigger uses it, and with what a verification decodes each byte takes up to 60 in
+// memory; of names, which gRPC keeps too, three times as many.
 #pragma once
 
 #include <memory>
