@@ -45,20 +45,13 @@ void Front::Do(absl::Time now, absl::FunctionRef<void(Turn&)> look) {
 }
 
 void Front::AddHostsListener(Effects& effects) {
-  bool hosts = hosts_listener_.has_value();
-  for (const Effect& effect : effects) {
+  if (hosts_listener_) return;
+  hosts_listener_ = std::any_of(effects.begin(), effects.end(), [](const Effect& effect) {
     const auto* const put = std::get_if<PutResource>(&effect);
-    if (put == nullptr) continue;
-    if (const auto* const listener = std::get_if<ListenerResource>(&put->resource)) {
-      longest_message_ = std::max(longest_message_, listener->message_timeout);
-    }
-    hosts |= std::holds_alternative<HostRouteResource>(put->resource);
-  }
-  if (!hosts) return;
-  ListenerResource listener{
-      .service = kHostsListener, .port = options_.hosts_port, .message_timeout = longest_message_};
-  if (hosts_listener_ == listener) return;
-  hosts_listener_ = listener;
+    return put != nullptr && std::holds_alternative<HostRouteResource>(put->resource);
+  });
+  if (!hosts_listener_) return;
+  ListenerResource listener{.service = kHostsListener, .port = options_.hosts_port};
   effects.push_back(PutResource{std::move(listener), ++shared_.version});
 }
 

@@ -140,7 +140,7 @@ class Front : public DataPathEvents {
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RefuseEarly(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds the listener for hosts before the first of its routes.
+  // Adds the listener for hosts with the first of its routes.
   void AddHostsListener(Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetAnswered(const Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Time NextTime() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -165,9 +165,7 @@ class Front : public DataPathEvents {
   // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
   std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
-  std::optional<ListenerResource> hosts_listener_ ABSL_GUARDED_BY(mutex_);
-  // The longest of any service. It never falls, since a changed listener drains its connections.
-  absl::Duration longest_message_ ABSL_GUARDED_BY(mutex_);
+  bool hosts_listener_ ABSL_GUARDED_BY(mutex_) = false;    // whether it was added
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
   bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying them out
 };

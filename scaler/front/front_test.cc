@@ -12,6 +12,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 constexpr char kWeb[] = "shop/web";
 
@@ -27,6 +28,8 @@ class Recorder : public DataPath, public FrontObserver {
       Note("endpoints ", std::get<EndpointsResource>(resource).addresses.size());
     } else if (kind == ResourceKind::kRoute) {
       Note("gate ", std::get<RouteResource>(resource).gated ? "on" : "off");
+    } else if (kind == ResourceKind::kListener) {
+      ++listeners[ServiceOf(resource)];
     }
   }
   void Remove(ResourceKind, const std::string&) override { Note("remove"); }
@@ -58,6 +61,7 @@ class Recorder : public DataPath, public FrontObserver {
 
   std::vector<std::string> said;
   std::map<ResourceKind, uint64_t> versions;
+  std::map<std::string, int> listeners;  // how often each was put
   ColdStart cold_start;
 };
 
@@ -512,6 +516,21 @@ TEST_F(FrontTest, AnEnvoyThatStaysCutOffOccupiesSlotsForAMinute) {
   EXPECT_EQ(releases(), 0);
   Report("a", 0, 62);
   EXPECT_EQ(releases(), 1);
+}
+
+// An Envoy closes the connections of a listener that changes, at the one for hosts those of all.
+TEST_F(FrontTest, NoTimeoutChangesAListener) {
+  spec_.hosts.places = {{"web.example.com", "/"}};
+  Begin(0, {});
+  HttpService other = spec_;
+  other.name = "shop/api";
+  other.hosts.places = {{"api.example.com", "/"}};
+  other.activation_timeout = absl::Minutes(5);
+  front_.AddService(other, 0, {}, At(1));
+  spec_.activation_timeout = absl::Hours(1);
+  front_.ChangeService(spec_, At(2));
+  EXPECT_THAT(told_.listeners,
+              ElementsAre(Pair(kHostsListener, 1), Pair("shop/api", 1), Pair(kWeb, 1)));
 }
 
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {

@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace flyball::front {
-namespace {
-
-// How much longer an Envoy waits for our answer than we hold a request.
-constexpr absl::Duration kAnswerMargin = absl::Seconds(15);
-
-}  // namespace
 
 bool Publisher::Put(Resource resource, Turn& turn) {
   const ResourceKind kind = KindOf(resource);
@@ -42,7 +36,7 @@ bool Publisher::Publish(const HttpService& spec, bool gated,
   if (Put(EndpointsResource{spec.name, endpoints}, turn)) endpoints_.Set(endpoints, version_);
   changed |= !gated && Put(route, turn);
   if (!gated) changed |= PutHosts(spec, gated, turn);
-  Put(ListenerResource{spec.name, spec.port, hard, spec.activation_timeout + kAnswerMargin}, turn);
+  Put(ListenerResource{spec.name, spec.port}, turn);
   return changed;
 }
 

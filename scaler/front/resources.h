@@ -45,13 +45,11 @@ struct RouteResource {
   bool operator==(const RouteResource&) const = default;
 };
 
-// Where an Envoy listens for the service.
+// Where an Envoy listens for the service. It has nothing that may change while the service is
+// carried, since an Envoy closes the connections of a listener that changes.
 struct ListenerResource {
   std::string service;
   uint16_t port = 0;
-  bool hard_limit = false;
-  // How long a gated request waits for the front's answer; longer than the front holds requests.
-  absl::Duration message_timeout = absl::ZeroDuration();
   bool operator==(const ListenerResource&) const = default;
 };
 

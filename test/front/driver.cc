@@ -4,8 +4,8 @@
 //   front_driver ADDRESS:PORT [CERT KEY CA [PEER_NAME]]
 //
 // In:   cluster NAME VERSION [h2c] [hard]           route NAME VERSION on|off [hard] [SECONDS]
-//       endpoints NAME VERSION [ADDRESS…]           listener NAME VERSION PORT SECONDS
-//       hostroute NAME VERSION on|off HOSTS [HEADERS [hard]]
+//       endpoints NAME VERSION [ADDRESS…]           listener NAME VERSION PORT
+//       hostroute NAME VERSION on|off HOSTS [HEADERS [hard] [SECONDS]]
 //       remove KIND NAME      serve      release ID [POD]      refuse ID timeout|full|failed [WORD]
 // Out:  listening PORT   envoy NODE returning|new   gone NODE   ack NODE KIND NAME VERSION
 //       nack NODE KIND NAME…   request ID NODE NAME   end ID
@@ -104,9 +104,7 @@ Resource ResourceOf(const std::vector<std::string>& words) {
                              .gated = words[3] == "on",
                              .hard_limit = Has(words, "hard")};
   }
-  return ListenerResource{.service = service,
-                          .port = static_cast<uint16_t>(Number(words[3])),
-                          .message_timeout = absl::Seconds(Number(words[4]))};
+  return ListenerResource{.service = service, .port = static_cast<uint16_t>(Number(words[3]))};
 }
 
 Refusal RefusalOf(const std::vector<std::string>& words) {

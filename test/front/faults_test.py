@@ -1,5 +1,6 @@
 """The server of Envoys dies, is refused, or learns the load; Envoys die."""
 
+import re
 import signal
 
 from harness import case, clients, driver, wait
@@ -45,7 +46,7 @@ class FaultsTest(case.FrontCase):
         again.say("cluster", service.name, versions["cluster"])
         again.say("endpoints", service.name, versions["endpoints"])
         again.say("route", service.name, versions["route"], "on", 0)
-        again.say("listener", service.name, versions["listener"], service.port, service.timeout)
+        again.say("listener", service.name, versions["listener"], service.port)
         again.say("serve")
         for kind, version in versions.items():
             again.await_ack(kind, service.name, version)
@@ -92,15 +93,22 @@ class FaultsTest(case.FrontCase):
         self.assertIn("front-1", self.driver.nodes)
         self.assertTrue(service)
 
-    def test_a_server_that_is_silent_is_not_waited_for_any_longer(self):
-        service = self.service("shop/silent", timeout=2).begin()
+    def test_a_server_that_is_silent_is_asked_again(self):
+        service = self.service("shop/silent").begin()
+
+        def calls():
+            return sum(map(int, re.findall(r"flyball-owner::.*::rq_total::(\d+)", self.envoy.get("/clusters"))))
+        before = calls()
         self.driver.process.send_signal(signal.SIGSTOP)
         try:
-            reply = self.crowd.get(service.port).result(30)
+            asked = self.crowd.get(service.port)
+            wait.until(lambda: calls() >= before + 2, "that it is asked again", 20)
         finally:
             self.driver.process.send_signal(signal.SIGCONT)
-        # Who is not answered goes on as if there were no gate, and there is no pod.
-        self.assertEqual((reply.status, reply.body), (503, b"no healthy upstream"))
+        service.set_endpoints([self.pod().address])
+        self.driver.on_request = lambda id, _: self.driver.answer("release", id)
+        service.release_all()
+        self.assertEqual(asked.result(30).status, 200)
 
     def test_what_is_removed_is_gone_at_the_envoy(self):
         service = self.service("shop/gone").begin()

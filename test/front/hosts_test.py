@@ -10,7 +10,7 @@ class HostsTest(case.FrontCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.port = case.free_port()
-        cls.driver.say("listener", "hosts", 1, cls.port, 75)
+        cls.driver.say("listener", "hosts", 1, cls.port)
 
     def led(self, name, hosts, headers="", **how):
         """A service with a pod, an open gate and these hosts."""
@@ -124,7 +124,7 @@ class HostsTest(case.FrontCase):
         self.driver.await_held(service.name, 100)
         again = self.restart_driver(service)
         service.say("hostroute")
-        again.say("listener", "hosts", 2, self.port, 75)
+        again.say("listener", "hosts", 2, self.port)
         again.say("serve")
         again.await_held(service.name, 100, timeout=60)
         service.set_endpoints([f"127.0.0.1:{pod}"])
@@ -151,7 +151,7 @@ class ThousandHostsTest(case.FrontCase):
         # The first table has gates that are still on if it is sent before the pods: the front lets go what comes until the next.
         self.driver.on_request = lambda id, _: self.driver.answer("release", id)
         began = time.monotonic()
-        self.driver.say("listener", "hosts", 1, port, 75)
+        self.driver.say("listener", "hosts", 1, port)
         for i, version in enumerate(versions):
             for kind in ("hostroute", "endpoints"):
                 self.driver.await_ack(kind, f"shop/s{i}", version, timeout=60)

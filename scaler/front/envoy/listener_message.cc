@@ -1,7 +1,5 @@
 // Makes the listener of a service: HTTP/1 and 2, as transparent as possible, with the gate before
 // the router.
-#include <algorithm>
-
 #include "absl/strings/str_replace.h"
 #include "scaler/front/envoy/names.h"
 #include "scaler/front/envoy/resource_message.h"
@@ -15,7 +13,9 @@ constexpr uint32_t kBufferBytes = 65536;
 constexpr uint32_t kStreams = 1000;
 // From the first byte of a request to the end of its headers. There is no limit on what follows.
 constexpr absl::Duration kHeadersTimeout = absl::Seconds(10);
-constexpr absl::Duration kLongestTimeout = absl::Hours(1);  // the longest that Envoy accepts
+// How long a request waits for the front's answer: the longest that Envoy accepts. The front itself
+// ends each wait in time, and keepalives end calls to a process that is silent (in the bootstrap).
+constexpr absl::Duration kMessageTimeout = absl::Hours(1);
 
 // Through retries, held requests survive a restart of this process: an Envoy that lost the
 // connection asks again for five minutes, in the end every half second.
@@ -28,7 +28,7 @@ void SetRetries(envoy::RetryPolicy& policy) {
       DurationMessage(absl::Milliseconds(500));
 }
 
-envoy::ExternalProcessor Gate(const ListenerResource& listener) {
+envoy::ExternalProcessor Gate() {
   envoy::ExternalProcessor gate;
   envoy::GrpcService& service = *gate.mutable_grpc_service();
   service.mutable_envoy_grpc()->set_cluster_name("flyball-owner");
@@ -38,8 +38,7 @@ envoy::ExternalProcessor Gate(const ListenerResource& listener) {
   // asked.
   gate.set_failure_mode_allow(true);
   gate.mutable_status_on_error()->set_code(503);
-  *gate.mutable_message_timeout() =
-      DurationMessage(std::min(listener.message_timeout, kLongestTimeout));
+  *gate.mutable_message_timeout() = DurationMessage(kMessageTimeout);
   SetProcessingMode(*gate.mutable_processing_mode(), false);
   // No header of the request is sent, since none is read and a client may make each of them 60 KB
   // long. Without a rule of what is allowed all would be, and what is disallowed counts more.
@@ -71,7 +70,7 @@ envoy::Listener ListenerMessage(const ListenerResource& listener) {
   envoy::HttpFilter& gate = *http.add_http_filters();
   gate.set_name(kGateFilter);
   *gate.mutable_typed_config() =
-      Packed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", Gate(listener));
+      Packed("envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor", Gate());
   envoy::HttpFilter& router = *http.add_http_filters();
   router.set_name("envoy.filters.http.router");
   envoy::Router plain;

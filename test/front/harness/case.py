@@ -16,10 +16,10 @@ class Service:
 
     _versions = itertools.count(1)
 
-    def __init__(self, world, name, h2c=False, hard=False, timeout=75, request_timeout=0):
+    def __init__(self, world, name, h2c=False, hard=False, request_timeout=0):
         self.world, self.name, self.port = world, name, free_port()
         self.kind = {"h2c": h2c, "hard": hard}
-        self.timeout, self.request_timeout = timeout, request_timeout
+        self.request_timeout = request_timeout
         self.addresses, self.gated = [], True
         self.hosts, self.headers = "", ""
 
@@ -30,8 +30,9 @@ class Service:
         version = next(self._versions)
         words = {"cluster": self._flags("h2c", "hard"), "endpoints": self.addresses,
                  "route": ["on" if self.gated else "off", *self._flags("hard"), self.request_timeout],
-                 "listener": [self.port, self.timeout],
-                 "hostroute": ["on" if self.gated else "off", self.hosts or ",", self.headers or ",", *self._flags("hard")]}[kind]
+                 "listener": [self.port],
+                 "hostroute": ["on" if self.gated else "off", self.hosts or ",", self.headers or ",", *self._flags("hard"),
+                               self.request_timeout]}[kind]
         self.world.driver.say(kind, self.name, version, *words)
         return version
 
