@@ -79,6 +79,12 @@ bool Has(const std::vector<std::string>& words, const char* word) {
   return false;
 }
 
+// The number of seconds at the end, if there is one.
+absl::Duration TimeLimit(const std::vector<std::string>& words) {
+  double seconds = 0;
+  return absl::Seconds(absl::SimpleAtod(words.back(), &seconds) ? seconds : 0);
+}
+
 Resource ResourceOf(const std::vector<std::string>& words) {
   const std::string& service = words[1];
   if (words[0] == "cluster") {
@@ -89,12 +95,10 @@ Resource ResourceOf(const std::vector<std::string>& words) {
     return EndpointsResource{.service = service, .addresses = {words.begin() + 3, words.end()}};
   }
   if (words[0] == "route") {
-    double seconds = 0;
-    if (!absl::SimpleAtod(words.back(), &seconds)) seconds = 0;
     return RouteResource{.service = service,
                          .gated = words[3] == "on",
                          .hard_limit = Has(words, "hard"),
-                         .request_timeout = absl::Seconds(seconds)};
+                         .request_timeout = TimeLimit(words)};
   }
   if (words[0] == "hostroute") {
     const auto routes = ReadHostRoutes(words[4], "", words.size() > 5 ? words[5] : "");
@@ -102,7 +106,8 @@ Resource ResourceOf(const std::vector<std::string>& words) {
     return HostRouteResource{.service = service,
                              .routes = routes.value_or(HostRoutes()),
                              .gated = words[3] == "on",
-                             .hard_limit = Has(words, "hard")};
+                             .hard_limit = Has(words, "hard"),
+                             .request_timeout = TimeLimit(words)};
   }
   return ListenerResource{.service = service, .port = static_cast<uint16_t>(Number(words[3]))};
 }

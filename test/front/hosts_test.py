@@ -131,6 +131,24 @@ class HostsTest(case.FrontCase):
         service.release_all()
         self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 100)
 
+    def test_a_route_that_envoys_refuse_costs_no_other_service_its_hosts(self):
+        good, good_pod = self.led("good", "good.example.com")
+        bad, bad_pod = self.service("shop/bad", request_timeout=1e10), self.pod()
+        bad.gated, bad.addresses, bad.hosts = False, [bad_pod.address], "bad.example.com"
+        bad.put_all()
+        bad.say("hostroute")
+        self.driver.until(lambda: self.driver.said("nack", "front-1", "route", "shop/bad"), "the refusal")
+        _, late_pod = self.led("late", "late.example.com")
+        self.assertEqual([self.where(f"{name}.example.com") for name in ("good", "late", "bad")], [good_pod, late_pod, 404])
+        # An Envoy that begins gets all but that one.
+        self.second_envoy()
+        good.set_gate(False)
+        self.driver.await_ack("hostroute", "shop/late", self.driver.acks["front-1", "hostroute", "shop/late"], "front-2")
+        bad.request_timeout = 0
+        bad.say("route")
+        bad.set_hosts("bad.example.com")
+        self.assertEqual(self.where("bad.example.com"), int(bad_pod.address.rsplit(":", 1)[1]))
+
     def test_hosts_that_are_taken_away_are_nobodys(self):
         service, pod = self.led("gone", "gone.example.com")
         self.assertEqual(self.where("gone.example.com"), pod)

@@ -62,6 +62,7 @@ DeltaStream::Verdict DeltaStream::OnRequest(const envoy::DeltaDiscoveryRequest& 
   Subscription& subscription = Of(*kind);
   if (!request.response_nonce().empty() && !OnHostsAnswer(request, verdict)) {
     OnAnswer(subscription, request, verdict);
+    if (*kind == ResourceKind::kRoute) TellHosts(verdict);
   }
   if (!subscription.begun) {
     Begin(*kind, request, verdict);
@@ -148,11 +149,17 @@ void DeltaStream::OnAnswer(Subscription& subscription, const envoy::DeltaDiscove
   verdict.why_refused = request.error_detail().message();
 }
 
+void DeltaStream::TellHosts(const Verdict& own_routes) {
+  for (const std::string& service : own_routes.refused) hosts_.LeaveOut(service);
+  for (const auto& [service, version] : own_routes.accepted) hosts_.Readmit(service);
+}
+
 void DeltaStream::OnChange(ResourceKind kind, const std::string& service) {
   if (kind == ResourceKind::kHostRoute) return hosts_.OnChange(service);
   Subscription& subscription = Of(kind);
-  if (!subscription.begun || !subscription.Wants(service)) return;
   const bool gone = table_.Find(kind, service) == nullptr;
+  if (gone && kind == ResourceKind::kRoute) hosts_.Readmit(service);
+  if (!subscription.begun || !subscription.Wants(service)) return;
   if (!gone) {
     subscription.due.insert(service);
     return;
@@ -187,20 +194,21 @@ bool DeltaStream::OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Ver
   if (answered.empty()) return false;
   hosts_.Answered();
   verdict.kind = ResourceKind::kHostRoute;
-  std::vector<std::pair<std::string, uint64_t>>& resources = answered.mapped().resources;
-  if (!request.has_error_detail()) {
-    // Mostly only one route of a long table has changed; only what differs is reported.
-    std::map<std::string, uint64_t> had = std::exchange(accepted_hosts_, {});
-    for (auto& [service, version] : resources) {
-      const auto before = had.find(service);
-      if (before == had.end() || before->second != version) {
-        verdict.accepted.emplace_back(service, version);
-      }
-      accepted_hosts_.emplace(std::move(service), version);
+  const std::vector<std::pair<std::string, uint64_t>>& resources = answered.mapped().resources;
+  // Mostly only one route of a long table has changed; only what differs is reported.
+  for (const auto& [service, version] : resources) {
+    const auto had = accepted_hosts_.find(service);
+    if (had == accepted_hosts_.end() || had->second != version) {
+      verdict.accepted.emplace_back(service, version);
     }
+  }
+  if (!request.has_error_detail()) {
+    accepted_hosts_ = {resources.begin(), resources.end()};
     return true;
   }
-  for (auto& [service, version] : resources) verdict.refused.push_back(std::move(service));
+  for (auto& [service, version] : std::exchange(verdict.accepted, {})) {
+    verdict.refused.push_back(std::move(service));
+  }
   verdict.why_refused = request.error_detail().message();
   return true;
 }

@@ -83,6 +83,7 @@ class DeltaStream {
   void SubscribeToAll(ResourceKind kind);
   void OnAnswer(Subscription& subscription, const envoy::DeltaDiscoveryRequest& request,
                 Verdict& verdict);
+  void TellHosts(const Verdict& own_routes);
   // Whether the Envoy has not been sent the newest cluster or endpoints of the service.
   bool Lacks(const std::string& service);
   bool HostsAreDueAt(int place);

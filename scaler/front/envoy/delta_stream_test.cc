@@ -344,6 +344,54 @@ TEST_F(HostsStreamTest, ARefusedTableIsOfAllItsServices) {
   EXPECT_THAT(side_.Sent(), IsEmpty());
 }
 
+TEST_F(HostsStreamTest, OnlyWhatIsNewInARefusedTableMayBeWhatWasRefused) {
+  side_.Sent();
+  AckAll();
+  side_.PutHosts("shop/b", 2, /*gated=*/true);
+  side_.Sent();
+  EXPECT_THAT(side_.Nack(side_.messages.back()).refused, ElementsAre("shop/b"));
+}
+
+TEST_F(HostsStreamTest, WhoseOwnRouteIsRefusedIsLeftOutUntilOneIsAccepted) {
+  side_.Sent();
+  AckAll();
+  const auto put_b = [this](uint64_t version) {
+    side_.PutHosts("shop/b", version, /*gated=*/true);
+    side_.Put(RouteResource{.service = "shop/b"}, version);
+  };
+  put_b(2);
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a shop/b*", "route shop/b@2"));
+  for (const auto& message : std::exchange(side_.messages, {})) side_.Nack(message);
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a"));
+  // Others go on, and what changes of it meanwhile sends no table.
+  side_.PutHosts("shop/a", 3, /*gated=*/true);
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a*"));
+  AckAll();
+  put_b(4);
+  EXPECT_THAT(side_.Sent(), ElementsAre("route shop/b@4"));
+  AckAll();
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a* shop/b*"));
+  EXPECT_THAT(side_.Ack(side_.messages.back()).accepted, ElementsAre(Pair("shop/b", 4)));
+}
+
+TEST_F(HostsStreamTest, WhatWasLeftOutAndIsGoneComesBackAsAnyOther) {
+  side_.Sent();
+  AckAll();
+  side_.Put(RouteResource{.service = "shop/b"}, 2);
+  side_.Sent();
+  side_.Nack(side_.messages.back());
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a"));
+  side_.Remove(kHostRoute, "shop/b");
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+  side_.PutHosts("shop/b", 3, /*gated=*/true);  // while it has the same route of its own
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+  side_.Remove(kHostRoute, "shop/b");
+  side_.Remove(kRoute, "shop/b");
+  EXPECT_THAT(side_.Sent(), IsEmpty());
+  side_.PutHosts("shop/b", 4, /*gated=*/true);
+  EXPECT_THAT(side_.Sent(), ElementsAre("hosts shop/a shop/b*"));
+}
+
 TEST_F(HostsStreamTest, AGateThatOpensWaitsForThePodsAndOneThatClosesDoesNot) {
   side_.Sent();
   AckAll();

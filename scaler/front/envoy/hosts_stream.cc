@@ -13,7 +13,17 @@ void HostsStream::End() {
 }
 
 void HostsStream::OnChange(const std::string& service) {
-  if (begun_) due_.insert(service);
+  if (begun_ && !left_out_.contains(service)) due_.insert(service);
+}
+
+void HostsStream::LeaveOut(const std::string& service) {
+  if (table_.Find(ResourceKind::kHostRoute, service) != nullptr) OnChange(service);
+  left_out_.insert(service);
+}
+
+void HostsStream::Readmit(const std::string& service) {
+  if (left_out_.erase(service) == 0) return;
+  if (table_.Find(ResourceKind::kHostRoute, service) != nullptr) OnChange(service);
 }
 
 bool HostsStream::MustBeSent() const {
@@ -37,6 +47,7 @@ envoy::RouteConfiguration HostsStream::Take(
   std::vector<const HostRouteResource*> routes;
   still_gated_.clear();
   for (const auto& [service, each] : table_.Of(ResourceKind::kHostRoute)) {
+    if (left_out_.contains(service)) continue;
     const auto& route = std::get<HostRouteResource>(each.resource);
     routes.push_back(&route);
     if (!route.gated && lacks(service)) still_gated_.insert(service);

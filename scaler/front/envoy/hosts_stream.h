@@ -7,6 +7,10 @@
 // which must arrive after the pods. So a table is sent in two steps if needed: first with the gates
 // still on for all services whose pods this Envoy was not sent yet, then as it is. A gate that is
 // on too long costs time, one that is off too early costs requests.
+//
+// An Envoy that refuses one route of a table refuses all of it. But it refuses the service's own
+// route then too, which has the same settings: such a service is left out of the table until the
+// Envoy accepts a route of it, so that it costs no other its hosts.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +36,9 @@ class HostsStream {
   void Begin() { begun_ = all_due_ = true; }
   void End();
   void OnChange(const std::string& service);
+  // The Envoy refused the route of the service's own listener; until Readmit.
+  void LeaveOut(const std::string& service);
+  void Readmit(const std::string& service);
 
   // Whether gates that close or routes that are gone are due, which are sent before endpoints.
   bool MustBeSent() const;
@@ -53,6 +60,7 @@ class HostsStream {
   bool all_due_ = false;
   int unanswered_ = 0;
   std::set<std::string> due_;
+  std::set<std::string> left_out_;     // services whose own route was refused
   std::set<std::string> still_gated_;  // services with the gate still on in the last table sent
 };
 

@@ -20,6 +20,8 @@ namespace {
 
 constexpr int64_t kLongestQueue = 10'000;
 constexpr absl::Duration kLongestTimeout = absl::Hours(1);
+// Envoy refuses a route whose timeout has more than 2^63 ns.
+constexpr absl::Duration kLongestRequestTimeout = absl::Hours(8760);
 
 constexpr MetadataKey kKeys[] = {
     {"service", KeyKind::kText, kRequired, "the Service that clients call; it has no selector"},
@@ -35,7 +37,8 @@ constexpr MetadataKey kKeys[] = {
      "most requests that a pod is given at once; 0: no limit"},
     {"activationTimeout", KeyKind::kDuration, "60s",
      "how long a request is held until a pod is ready, at most 1h"},
-    {"requestTimeout", KeyKind::kText, "0s", "how long a request may take; 0s: no limit"},
+    {"requestTimeout", KeyKind::kText, "0s",
+     "how long a request may take, at most 8760h; 0s: no limit"},
     {"queue", KeyKind::kInteger, "2000", "most requests that are held at once, at most 10000"},
     {"metric", KeyKind::kText, "concurrency", "`concurrency` or `rps`"},
     {"target", KeyKind::kText, "100",
@@ -127,9 +130,10 @@ absl::Duration RequestTimeout(Metadata& metadata) {
   const std::string text = metadata.Text("requestTimeout");
   absl::Duration timeout;
   if (text.empty()) return timeout;
-  if (!absl::ParseDuration(text, &timeout) || timeout < absl::ZeroDuration() ||
-      timeout == absl::InfiniteDuration()) {
+  if (!absl::ParseDuration(text, &timeout) || timeout < absl::ZeroDuration()) {
     metadata.Wrong("requestTimeout", "must be a duration like 30s, or 0s");
+  } else if (timeout > kLongestRequestTimeout) {
+    metadata.Wrong("requestTimeout", "must be at most 8760h; 0s is no limit");
   }
   return timeout;
 }

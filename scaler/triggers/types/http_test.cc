@@ -154,6 +154,10 @@ TEST(RequestTriggerTest, WhatIsWrongIsToldByItsKey) {
   EXPECT_THAT(Refused({{"containerConcurrency", "-1"}}), HasSubstr("containerConcurrency"));
   EXPECT_THAT(Refused({{"activationTimeout", "2h"}}), HasSubstr("at most 1h"));
   EXPECT_THAT(Refused({{"requestTimeout", "-1s"}}), HasSubstr("requestTimeout"));
+  for (const char* const longer : {"8761h", "3000000h", "inf"}) {
+    EXPECT_THAT(Refused({{"requestTimeout", longer}}), HasSubstr("at most 8760h")) << longer;
+  }
+  EXPECT_EQ(Refused({{"requestTimeout", "8760h"}}), "");
   EXPECT_EQ(
       Refused({{"window", "5s"}, {"metric", "cpu"}}),
       "triggers[0].metadata.window: expected 6s <= 5s <= 1h0m0s; triggers[0].metadata.metric: "
