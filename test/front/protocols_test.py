@@ -53,6 +53,14 @@ class ProtocolsTest(case.FrontCase):
     def test_a_websocket_has_its_slot_until_it_ends(self):
         self.echo_over_websocket("shop/hard-socket", hard=True)
 
+    def test_offers_of_other_protocols_are_ignored(self):
+        service = self.service("shop/offers").begin(gated=False, addresses=[self.pod().address])
+        for offer in ("upgrade: TLS/1.2\r\nconnection: Upgrade", "upgrade: TLS/1.3, TLS/1.2\r\nconnection: keep-alive, Upgrade",
+                      "upgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAoAAA\r\nconnection: Upgrade, HTTP2-Settings"):
+            with socket.create_connection(("127.0.0.1", service.port), 30) as connection:
+                connection.sendall(f"GET / HTTP/1.1\r\nhost: web\r\n{offer}\r\n\r\n".encode())
+                self.assertEqual(received(connection, b"\r\n\r\n").split(b"\r\n")[0], b"HTTP/1.1 200 OK", offer)
+
     def calls_of_grpc(self, name, hard):
         service = self.service(name, h2c=True, hard=hard).begin()
         address = self.pod("--grpc").address

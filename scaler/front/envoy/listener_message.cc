@@ -59,6 +59,9 @@ envoy::Listener ListenerMessage(const ListenerResource& listener) {
   http.mutable_http_protocol_options()->set_accept_http_10(true);
   http.mutable_http_protocol_options()->set_default_host_for_http_10(
       absl::StrReplaceAll(listener.service, {{"/", "."}}));
+  // Clients offer TLS in requests that need none, as Apache's HttpClient 5.4 does in each; Envoy
+  // answers 403 to an upgrade that it neither knows nor is told to ignore. It ignores h2c anyway.
+  http.mutable_http_protocol_options()->add_ignore_http_11_upgrade()->set_prefix("TLS/");
   http.mutable_http2_protocol_options()->mutable_max_concurrent_streams()->set_value(kStreams);
   http.mutable_generate_request_id();  // present and false
   http.add_upgrade_configs()->set_upgrade_type("websocket");
