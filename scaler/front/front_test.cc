@@ -153,6 +153,30 @@ TEST_F(FrontTest, ACrowdThatComesSlowlyIsCountedAgain) {
   EXPECT_THAT(told_.Take(), ElementsAre("wish 15"));
 }
 
+TEST_F(FrontTest, ACrowdIsLetGoInBursts) {
+  const auto bursts = [this](const std::vector<PodView>& pods, bool h2c) {
+    Front front(FrontOptions(), told_, told_);
+    spec_.h2c = h2c;
+    front.AddService(spec_, 1, pods, At(0));
+    front.BeginServing(At(0));
+    front.OnEnvoy("a", false, At(1));
+    for (RequestId id = 1; id <= 600; ++id) front.OnRequest(id, "a", kWeb, At(2));
+    const uint64_t endpoints = told_.versions[ResourceKind::kEndpoints];
+    front.OnAck("a", ResourceKind::kEndpoints, kWeb, endpoints, At(2.5));
+    std::vector<int64_t> sizes = {600 - front.Snapshot(kWeb)->held};
+    absl::Time next = front.Advance(At(2.5));
+    while (front.Snapshot(kWeb)->held > 0 && next < At(2.7)) {
+      const int64_t before = front.Snapshot(kWeb)->held;
+      next = front.Advance(next);
+      sizes.push_back(before - front.Snapshot(kWeb)->held);
+    }
+    return sizes;
+  };
+  EXPECT_THAT(bursts({Pod("7", true, true)}, false), ElementsAre(256, 256, 88));
+  EXPECT_THAT(bursts({Pod("7", true, true), Pod("8", true, true)}, false), ElementsAre(512, 88));
+  EXPECT_THAT(bursts({Pod("7", true, true)}, /*h2c=*/true), ElementsAre(600));
+}
+
 TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {
   Begin(1, {Pod("7", true, true)});
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "serve"));

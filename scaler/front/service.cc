@@ -261,7 +261,7 @@ void Service::Advance(Turn& turn) {
 
 absl::Time Service::NextTime() const {
   if (!begun_) return absl::InfiniteFuture();
-  absl::Time next = std::min(pods_.NextPardon(), NextReadinessCheck());
+  absl::Time next = std::min({pods_.NextPardon(), NextReadinessCheck(), NextBurst()});
   if (const auto oldest = queue_.oldest())
     next = std::min(next, *oldest + spec_.activation_timeout);
   if (!asleep_) next = std::min(next, next_evaluation_);

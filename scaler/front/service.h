@@ -126,6 +126,8 @@ class Service {
 
   // Requests that wait: service_requests.cc.
   void LetGo(Turn& turn);
+  bool BurstIsOver() const { return burst_left_ <= 0 && !spec_.h2c; }
+  absl::Time NextBurst() const;
   void Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn);
   void RefuseOlderThan(absl::Time arrived, const Refusal& refusal, Turn& turn);
   void Refuse(RequestId id, const Refusal& refusal, Turn& turn);
@@ -176,6 +178,8 @@ class Service {
   };
   Published published_;
   WaitQueue queue_;
+  absl::Time burst_began_ = absl::InfinitePast();
+  int64_t burst_left_ = 0;  // requests that may still be let go in this burst
   Slots slots_;
   Publisher publisher_;
   IdleCheck idle_;

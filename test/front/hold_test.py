@@ -96,6 +96,13 @@ class HoldTest(case.FrontCase):
         replies = self.crowd.closed_loop(service.port, "/?delay=0.02", clients=10, count=500).result(60)
         self.assertEqual([reply.status for reply in replies], [200] * 500)
 
+    def test_connections_that_stay_open_keep_no_other_waiting(self):
+        service = self.service().begin(gated=False, addresses=[self.pod().address])
+        asked = [self.crowd.get(service.port, "/?delay=10") for _ in range(300)]
+        self.driver.until(lambda: any(float(words[5]) == 300 for words in self.driver.said("load", "front-1", service.name)), "300 at the pod")
+        self.assertEqual(self.crowd.get(service.port).result(4).status, 200)
+        self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 300)
+
     def test_a_timeout_of_requests_is_a_504(self):
         service = self.service(request_timeout=0.3).begin(gated=False, addresses=[self.pod().address])
         self.assertEqual(self.crowd.get(service.port, "/?delay=5").result(30).status, 504)

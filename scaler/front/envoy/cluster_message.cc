@@ -13,18 +13,13 @@ constexpr absl::Duration kConnectTimeout = absl::Seconds(1);
 // Held requests would reach Envoy's own limits, so these are off: the front limits them.
 constexpr uint32_t kNoLimit = 100'000;
 constexpr uint32_t kNoRetryLimit = 1'000'000;
-// Without this limit 10,000 requests released at once open as many connections, which pods refuse.
-constexpr uint32_t kConnectionsOfPod = 256;
 
-void SetLimits(envoy::CircuitBreakers& breakers, const ClusterResource& cluster) {
+void SetLimits(envoy::CircuitBreakers& breakers) {
   envoy::Thresholds& of_all = *breakers.add_thresholds();
   of_all.mutable_max_connections()->set_value(kNoLimit);
   of_all.mutable_max_pending_requests()->set_value(kNoLimit);
   of_all.mutable_max_requests()->set_value(kNoLimit);
   of_all.mutable_max_retries()->set_value(kNoRetryLimit);
-  if (!cluster.h2c && !cluster.hard_limit) {
-    breakers.add_per_host_thresholds()->mutable_max_connections()->set_value(kConnectionsOfPod);
-  }
 }
 
 // Sends a request to the pod that our answer names, or to any if it names none.
@@ -54,7 +49,7 @@ envoy::Cluster ClusterMessage(const ClusterResource& cluster) {
   SetFromAds(*message.mutable_eds_cluster_config()->mutable_eds_config());
   *message.mutable_connect_timeout() = DurationMessage(kConnectTimeout);
   message.set_lb_policy(kLeastRequest);
-  SetLimits(*message.mutable_circuit_breakers(), cluster);
+  SetLimits(*message.mutable_circuit_breakers());
   message.mutable_common_lb_config()->mutable_healthy_panic_threshold();  // present and zero
   if (cluster.h2c) {
     envoy::HttpProtocolOptions options;

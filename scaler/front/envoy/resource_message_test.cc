@@ -99,13 +99,8 @@ TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
 
 TEST(ClusterMessageTest, SpeaksHttp2WhereThePodsDo) {
   const auto plain = ClusterMessage({.service = "shop/web"});
-  EXPECT_EQ(plain.circuit_breakers().per_host_thresholds(0).max_connections().value(), 256u);
   EXPECT_FALSE(plain.has_load_balancing_policy());
   EXPECT_THAT(plain.typed_extension_protocol_options(), IsEmpty());
-  EXPECT_EQ(ClusterMessage({.service = "shop/web", .h2c = true})
-                .circuit_breakers()
-                .per_host_thresholds_size(),
-            0);
   EXPECT_EQ(
       ClusterMessage({.service = "shop/web", .h2c = true}).typed_extension_protocol_options_size(),
       1);
@@ -118,7 +113,6 @@ TEST(ClusterMessageTest, AHardLimitTakesThePodOfTheAnswer) {
   EXPECT_EQ(policy.override_host_sources(0).metadata().key(), "flyball");
   EXPECT_EQ(policy.override_host_sources(0).metadata().path(0).key(), "pod");
   EXPECT_EQ(policy.fallback_policy().policies_size(), 1);
-  EXPECT_EQ(cluster.circuit_breakers().per_host_thresholds_size(), 0);
 }
 
 TEST(EndpointsMessageTest, AddressesOfBothFamilies) {
