@@ -38,9 +38,9 @@ class Envoys {
   }
 
   // The Envoys to which the cluster leads requests, by the names of their pods. Each may go on
-  // serving without a connection to here, with requests that nobody here sees. As long as no Envoy
-  // of such a name has connected the nodes may be called otherwise, and nothing is expected. Returns
-  // those that were expected before.
+  // serving without a connection to here, with requests that nobody here sees. As long as none of
+  // them has connected the nodes may be called otherwise, and nothing is expected. Returns those
+  // that were expected before.
   std::set<NodeId> Expect(std::set<NodeId> nodes, absl::Time now) {
     expected_.swap(nodes);
     LookForMissing(now);
