@@ -122,6 +122,8 @@ std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::Carried
   {
     absl::MutexLock lock(&mutex_);
     CarriedRecord& record = records_[name];
+    const int32_t most = service.http.settings.max_scale;
+    if (most > 0) record.wish = std::min(record.wish, most);
     claim = record.claim = ++claims_;
     record.changed = hosts_changed_ = true;
     record.service = std::move(service);
@@ -219,7 +221,7 @@ void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
     return session()->front.ScaleWritten(name, to, Now());
   }
   if (to == 0 || (to > from && IsRefusal(status))) {
-    session()->front.ScaleRefused(name, to, "refused", Now());
+    RefuseScale(name, to, "refused");
   } else if (to > from) {
     session()->front.ScaleDelayed(name, Now());
   }
@@ -278,6 +280,16 @@ void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
   keeper_.Wake();
 }
 
+// Nobody waits for the count any more: whoever comes later makes a wish of his own.
+void ServeFront::RefuseScale(const std::string& name, int32_t count, absl::string_view word) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found != records_.end() && count > 0) found->second.wish = 0;
+  }
+  session()->front.ScaleRefused(name, count, word, Now());
+}
+
 // Answers a WishScale that no write answers: the scale is high enough, or must not be written.
 void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
   int32_t wish = 0;
@@ -291,11 +303,10 @@ void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::str
   if (wish == 0) return;
   if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
     if (!IsGone(*record.scale)) return session()->front.ScaleDelayed(name, Now());
-    return session()->front.ScaleRefused(name, wish, "gone", Now());
+    return RefuseScale(name, wish, "gone");
   }
   if (record.decision->current >= wish || record.mode == scaler::Mode::kAct) return;
-  session()->front.ScaleRefused(
-      name, wish, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode), Now());
+  RefuseScale(name, wish, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode));
 }
 
 // ---- for the front ------------------------------------------------------------------------------

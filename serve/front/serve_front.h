@@ -171,6 +171,7 @@ class ServeFront : public scaler::RequestFront,
   void Change(const std::string& name);  // calls its on_change
   void TakePods(const std::string& name, std::vector<front::PodView> pods);
   void AnswerWish(const scaler::DecisionRecord& record, const std::string& name);
+  void RefuseScale(const std::string& name, int32_t count, absl::string_view word);
 
   // The keeper.
   absl::Duration Keep();

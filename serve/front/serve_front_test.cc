@@ -126,7 +126,8 @@ class ServeFrontTest : public testing::Test {
   }
   std::unique_ptr<scaler::RequestFront::Carried> Carry(const std::string& name,
                                                        const std::string& front_service = "",
-                                                       absl::string_view hosts = "") {
+                                                       absl::string_view hosts = "",
+                                                       int32_t max_scale = 10) {
     scaler::CarriedService service;
     service.http.hosts = front::ReadHostRoutes(hosts, "", "").value();
     service.ns = "shop";
@@ -135,7 +136,7 @@ class ServeFrontTest : public testing::Test {
     service.http.front_service = front_service.empty() ? name : front_service;
     service.http.target_port = "8080";
     service.http.settings.min_scale = 0;
-    service.http.settings.max_scale = 10;
+    service.http.settings.max_scale = max_scale;
     service.http.settings.stable_window = absl::Seconds(2);
     service.http.settings.panic_window = absl::Seconds(1);
     return front_.Carry(std::move(service), [this] { ++changes_; });
@@ -725,6 +726,41 @@ TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
   ASSERT_TRUE(Becomes([&] { return second->Demand().front->ready; }));
   ASSERT_TRUE(Becomes([&] { return first->Demand().front->reason == "ServiceNotLed"; }));
   EXPECT_TRUE(absl::StrContains(first->Demand().front->message, "Autoscaler api"));
+}
+
+TEST_F(ServeFrontTest, AWishThatIsRefusedIsOver) {
+  PutAutoscaler("web");
+  Start();
+  auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  EnvoyFollows();
+  events_->OnRequest(7, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas == 1; }));
+  Decide("web", 0, scaler::Mode::kShadow);
+  EXPECT_EQ(refused(), std::vector<std::string>{"shadow"});
+  EXPECT_TRUE(Becomes([&] {
+    EnvoyFollows();
+    return carried->Demand().error.empty() && carried->Demand().replicas == 0;
+  })) << carried->Demand().error
+      << carried->Demand().replicas;
+}
+
+// Else a count that is never written would keep it.
+TEST_F(ServeFrontTest, AWishIsNoMoreThanTheNewMaximum) {
+  PutAutoscaler("web");
+  Start();
+  auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  for (front::RequestId id = 1; id <= 500; ++id) events_->OnRequest(id, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas > 3; }));
+  carried = Carry("web", "", "", 3);
+  EXPECT_TRUE(Becomes([&] { return carried->Demand().replicas == 3; }));
 }
 
 TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {
