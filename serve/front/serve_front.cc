@@ -122,6 +122,10 @@ std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::Carried
   {
     absl::MutexLock lock(&mutex_);
     CarriedRecord& record = records_[name];
+    if (record.service.http.front_service != service.http.front_service) {
+      record.led = false;  // of the other Service it is a rival like any
+      record.slices_due = absl::ZeroDuration();
+    }
     const int32_t most = service.http.settings.max_scale;
     if (most > 0) record.wish = std::min(record.wish, most);
     claim = record.claim = ++claims_;

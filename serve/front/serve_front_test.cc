@@ -728,6 +728,29 @@ TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
   EXPECT_TRUE(absl::StrContains(first->Demand().front->message, "Autoscaler api"));
 }
 
+TEST_F(ServeFrontTest, AnEditThatNamesTheServiceOfAnotherTakesItFromNobody) {
+  PutAutoscaler("web");
+  PutAutoscaler("api");
+  Start();
+  auto web = Carry("web");
+  const auto api = Carry("api");
+  Decide("web", 0);
+  Decide("api", 0);
+  const auto leads = [&](const std::string& service, const std::string& port) {
+    return absl::StrContains(Slice(service), absl::StrCat(R"("port":)", port));
+  };
+  ASSERT_TRUE(Becomes([&] { return leads("api", "20000") && leads("web", "20001"); }));
+  web = Carry("web", "api");
+  ASSERT_TRUE(Becomes([&] { return web->Demand().front->reason == "ServiceNotLed"; }));
+  const std::string before = Slice("api");
+  for (int i = 0; i < 120; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(Slice("api"), before);
+  EXPECT_NE(api->Demand().front->reason, "ServiceNotLed");
+  // And back, to the one that it had.
+  web = Carry("web");
+  EXPECT_TRUE(Becomes([&] { return web->Demand().front->reason != "ServiceNotLed"; }));
+}
+
 TEST_F(ServeFrontTest, AWishThatIsRefusedIsOver) {
   PutAutoscaler("web");
   Start();
