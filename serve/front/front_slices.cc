@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/object_json.h"
 
 namespace flyball::serve {
 namespace {
@@ -31,6 +32,48 @@ json Member(const json& object, const char* key) {
 
 std::string Text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
 
+std::string SlicesPath(const std::string& ns) {
+  return kube::ObjectPath(kGroup, "v1", ns, "endpointslices", "");
+}
+
+std::string NameOf(absl::string_view service, absl::string_view family) {
+  return absl::StrCat(service, "-flyball-", family == "IPv6" ? "6" : "4");
+}
+
+// Whether Flyball has written it. The label alone does not say so: people give it to slices that
+// lead to pods, for the time in which their Service is led to the Envoys.
+bool IsOurs(const json& slice) {
+  const json metadata = Member(slice, "metadata");
+  const json labels = Member(metadata, "labels");
+  const std::string name = Text(Member(metadata, "name")),
+                    service = Text(Member(labels, kOfService));
+  return Text(Member(labels, kManagedBy)) == kSlicesManagedBy &&
+         (name == NameOf(service, "IPv4") || name == NameOf(service, "IPv6"));
+}
+
+json FirstPort(const json& object) {
+  const json ports = Member(object, "ports");
+  return ports.is_array() && !ports.empty() ? ports[0] : json();
+}
+
+bool IsH2c(const std::string& app_protocol) {
+  return app_protocol == "kubernetes.io/h2c" || app_protocol == "grpc" || app_protocol == "h2c";
+}
+
+// What is no slice of ours leads to port 0.
+FrontSlices::Written ReadSlice(const json& slice) {
+  FrontSlices::Written out;
+  if (!IsOurs(slice)) return out;
+  const json metadata = Member(slice, "metadata"), first = FirstPort(slice);
+  const json port = Member(first, "port");
+  out.target.ns = Text(Member(metadata, "namespace"));
+  out.target.service = Text(Member(Member(metadata, "labels"), kOfService));
+  if (port.is_number_unsigned() && port <= 65535) out.target.port = port.get<uint16_t>();
+  out.h2c = IsH2c(Text(Member(first, "appProtocol")));
+  out.leads = !Member(slice, "endpoints").empty();
+  return out;
+}
+
 json Endpoints(absl::string_view family, const std::vector<std::string>& envoys) {
   json endpoints = json::array();
   for (const std::string& ip : envoys) {
@@ -50,27 +93,23 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
                    client_.Get(kube::ObjectPath("", "v1", target.ns, "services", target.service)));
   ASSIGN_OR_RETURN(const json object, Parse(text));
   const json spec = Member(object, "spec");
-  if (!Member(spec, "selector").empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("Service ", target.service,
-                     " has a selector: requests go past Flyball to the pods; take it away"));
-  }
-  ServiceFacts facts{.uid = Text(Member(Member(object, "metadata"), "uid")), .ports = {}};
+  ServiceFacts facts{.uid = Text(Member(Member(object, "metadata"), "uid")),
+                     .ports = {},
+                     .has_selector = !Member(spec, "selector").empty(),
+                     .h2c = {}};
   for (const json& port : Member(spec, "ports")) {
-    facts.ports.push_back(Text(Member(port, "name")));
-    if (facts.ports.size() > 1) continue;
-    const std::string protocol = Text(Member(port, "appProtocol"));
-    facts.h2c = protocol == "kubernetes.io/h2c" || protocol == "grpc" || protocol == "h2c";
+    facts.ports.push_back({Text(Member(port, "name")), Text(Member(port, "appProtocol"))});
   }
-  if (facts.ports.empty()) facts.ports.push_back("");
-  RETURN_IF_ERROR(CheckWriters(target));
+  if (facts.ports.empty()) facts.ports.emplace_back();
+  if (Text(Member(spec, "type")) != "ExternalName") {
+    facts.h2c = IsH2c(facts.ports[0].app_protocol);
+  }
   return facts;
 }
 
 absl::Status FrontSlices::CheckWriters(const Target& target) {
-  const std::string path =
-      absl::StrCat("/apis/", kGroup, "/v1/namespaces/", target.ns,
-                   "/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D", target.service);
+  const std::string path = absl::StrCat(
+      SlicesPath(target.ns), "?labelSelector=kubernetes.io%2Fservice-name%3D", target.service);
   ASSIGN_OR_RETURN(const std::string text, client_.Get(path));
   ASSIGN_OR_RETURN(const json list, Parse(text));
   for (const json& slice : Member(list, "items")) {
@@ -84,8 +123,14 @@ absl::Status FrontSlices::CheckWriters(const Target& target) {
   return absl::OkStatus();
 }
 
-absl::Status FrontSlices::Write(const Target& target, const std::vector<std::string>& envoys) {
-  ASSIGN_OR_RETURN(const ServiceFacts facts, Look(target));
+absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,
+                                const std::vector<std::string>& envoys) {
+  if (facts.has_selector) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Service ", target.service,
+                     " has a selector: requests go past Flyball to the pods; take it away"));
+  }
+  RETURN_IF_ERROR(CheckWriters(target));
   RETURN_IF_ERROR(WriteOne(target, facts, "IPv4", envoys));
   return WriteOne(target, facts, "IPv6", envoys);
 }
@@ -93,10 +138,12 @@ absl::Status FrontSlices::Write(const Target& target, const std::vector<std::str
 absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& facts,
                                    absl::string_view family,
                                    const std::vector<std::string>& envoys) {
-  const std::string name = absl::StrCat(target.service, "-flyball-", family == "IPv6" ? "6" : "4");
+  const std::string name = NameOf(target.service, family);
   json ports = json::array();
-  for (const std::string& port : facts.ports) {
-    ports.push_back({{"name", port}, {"port", target.port}, {"protocol", "TCP"}});
+  for (const Port& port : facts.ports) {
+    json& out = ports.emplace_back();
+    out = {{"name", port.name}, {"port", target.port}, {"protocol", "TCP"}};
+    if (!port.app_protocol.empty()) out["appProtocol"] = port.app_protocol;
   }
   json wanted = {{"apiVersion", absl::StrCat(kGroup, "/v1")},
                  {"kind", "EndpointSlice"},
@@ -117,8 +164,7 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
   if (absl::IsNotFound(stored.status())) {
     // An address family that no Envoy has needs no slice.
     if (wanted["endpoints"].empty() && family == "IPv6") return absl::OkStatus();
-    const std::string collection = path.substr(0, path.rfind('/'));
-    return client_.Create(collection, wanted.dump()).status();
+    return client_.Create(SlicesPath(target.ns), wanted.dump()).status();
   }
   RETURN_IF_ERROR(stored.status());
   ASSIGN_OR_RETURN(const json object, Parse(*stored));
@@ -133,6 +179,37 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
   }
   wanted["metadata"]["resourceVersion"] = Member(metadata, "resourceVersion");
   return client_.Update(path, wanted.dump()).status();
+}
+
+absl::StatusOr<std::vector<FrontSlices::Written>> FrontSlices::List(const std::string& ns) {
+  ASSIGN_OR_RETURN(std::string text,
+                   client_.Get(absl::StrCat(
+                       SlicesPath(ns), "?labelSelector=endpointslice.kubernetes.io%2Fmanaged-by%3D",
+                       kSlicesManagedBy)));
+  std::vector<Written> all;
+  kube::ObjectReader reader;
+  const auto take = [&all](absl::string_view slice) {
+    Written written = ReadSlice(json::parse(slice, nullptr, /*allow_exceptions=*/false));
+    if (written.target.port != 0) all.push_back(std::move(written));
+  };
+  RETURN_IF_ERROR(reader.ReadPage(text, take).status());
+  return all;
+}
+
+absl::Status FrontSlices::Empty(const Target& target) {
+  for (const char* const family : {"IPv4", "IPv6"}) {
+    const std::string path =
+        kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", NameOf(target.service, family));
+    const absl::StatusOr<std::string> stored = client_.Get(path);
+    if (absl::IsNotFound(stored.status())) continue;
+    RETURN_IF_ERROR(stored.status());
+    ASSIGN_OR_RETURN(json slice, Parse(*stored));
+    const Written written = ReadSlice(slice);
+    if (written.target.port != target.port || !written.leads) continue;
+    slice["endpoints"] = json::array();
+    RETURN_IF_ERROR(client_.Update(path, slice.dump()).status());
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace flyball::serve

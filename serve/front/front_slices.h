@@ -3,10 +3,11 @@
 // Not thread-safe; waits for the API server. Objects of others are not changed: a Service with a
 // selector has endpoints already, and so has one whose slices somebody else writes. A slice holds
 // the Envoys that are ready and not being deleted, on the port of the service; there is one slice
-// for each version of IP.
+// for each version of IP. It says the protocols of the Service's ports, as those of the cluster do.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,18 +31,35 @@ class FrontSlices {
   };
 
   // What of a Service decides how requests are carried.
+  struct Port {
+    std::string name;
+    std::string app_protocol = {};
+  };
   struct ServiceFacts {
     std::string uid;
-    std::vector<std::string> ports;  // their names; "" is one
-    bool h2c = false;                // of its first port: HTTP/2 to the pods
+    std::vector<Port> ports;  // never empty
+    bool has_selector = false;
+    // Of its first port: HTTP/2 to the pods. An alias of another Service does not say it.
+    std::optional<bool> h2c;
   };
-  //   kNotFound             there is no such Service
-  //   kFailedPrecondition   it has a selector, or somebody else writes its slices
+  //   kNotFound   there is no such Service
   absl::StatusOr<ServiceFacts> Look(const Target& target);
 
-  // Brings its slices in step with the Envoys, which are told by their IPs, sorted. Errors of Look
-  // and of the API server.
-  absl::Status Write(const Target& target, const std::vector<std::string>& envoys);
+  // Brings its slices in step with the Envoys, which are told by their IPs, sorted.
+  //   kFailedPrecondition   it has a selector, or somebody else writes its slices
+  absl::Status Write(const Target& target, const ServiceFacts& facts,
+                     const std::vector<std::string>& envoys);
+
+  // A slice that was written here.
+  struct Written {
+    Target target;
+    bool h2c = false;    // as its Service said then
+    bool leads = false;  // it has endpoints
+  };
+  // Those of a namespace; "": of all.
+  absl::StatusOr<std::vector<Written>> List(const std::string& ns);
+  // Takes the endpoints from those slices of the Service that lead to this port.
+  absl::Status Empty(const Target& target);
 
  private:
   absl::Status CheckWriters(const Target& target);

@@ -26,9 +26,11 @@ class FrontSlicesTest : public testing::Test {
                           R"(}},"addressType":"IPv4","endpoints":)", endpoints, R"(,"ports":[]})"));
   }
   absl::Status Write(const std::vector<std::string>& envoys) {
-    return slices_.Write({"shop", "web", 20000}, envoys);
+    const auto facts = slices_.Look(kWeb);
+    return facts.ok() ? slices_.Write(kWeb, *facts, envoys) : facts.status();
   }
 
+  const FrontSlices::Target kWeb = {"shop", "web", 20000};
   kube::FakeApiServer api_;
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   std::unique_ptr<http::HttpTransport> server_ = api_.Connect();
@@ -105,9 +107,36 @@ TEST_F(FrontSlicesTest, WithoutAServiceThereIsNothingToLead) {
 
 TEST_F(FrontSlicesTest, TheProtocolOfTheFirstPortCounts) {
   PutService(R"({"ports":[{"port":80,"appProtocol":"kubernetes.io/h2c"}]})");
-  EXPECT_TRUE(slices_.Look({"shop", "web", 20000})->h2c);
+  EXPECT_EQ(slices_.Look(kWeb)->h2c, true);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  EXPECT_TRUE(absl::StrContains(api_.Get(kFour), R"("appProtocol":"kubernetes.io/h2c")"));
+  EXPECT_TRUE(slices_.List("")->at(0).h2c);
   PutService(kPorts);
-  EXPECT_FALSE(slices_.Look({"shop", "web", 20000})->h2c);
+  EXPECT_EQ(slices_.Look(kWeb)->h2c, false);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  EXPECT_FALSE(slices_.List("shop")->at(0).h2c);
+}
+
+TEST_F(FrontSlicesTest, OnlyThoseThatLeadToThePortAreEmptied) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1", "fd00::1"}).ok());
+  // One of the cluster, which leads to pods, while its Service is led to the Envoys.
+  PutSlice("web-abc", R"(,"endpointslice.kubernetes.io/managed-by":"flyball.dev")",
+           R"([{"addresses":["10.9.9.9"]}])");
+  EXPECT_EQ(slices_.List("shop")->size(), 2u);
+  EXPECT_TRUE(slices_.List("other")->empty());
+  const std::string before = api_.Get(kFour);
+  EXPECT_TRUE(slices_.Empty({"shop", "web", 20001}).ok());
+  EXPECT_TRUE(slices_.Empty({"shop", "api", 20000}).ok());
+  EXPECT_EQ(api_.Get(kFour), before);
+  EXPECT_TRUE(slices_.Empty(kWeb).ok());
+  for (const char* const path : {kFour, kSix}) {
+    EXPECT_TRUE(absl::StrContains(api_.Get(path), R"("endpoints":[])")) << api_.Get(path);
+  }
+  for (const FrontSlices::Written& slice : *slices_.List("shop")) {
+    EXPECT_EQ(slice.target.port, 20000);
+    EXPECT_FALSE(slice.leads);
+  }
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // After this time services that cannot be carried do not delay the others any more. It counts from
-// when all services are listed, which is late in a standby replica or without an API server.
+// when all services are listed, which is late in a standby replica or without an API server, and
+// anew from each that is known: what the Envoys are not told of they drop, although it is only slow
+// to come.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
 // The same for one whose target is not there, or may not be read, for that long. It is no shorter
 // since an API server that has just started may not know all kinds and rights yet.
@@ -107,16 +109,17 @@ ServeFront::Stock ServeFront::TakeStock() const {
     }
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
                          !record.WasMadeAnew() && record.FollowsItsPods() &&
-                         (!envoys_.has_value() || record.slices_due > now);
+                         record.slices_due > now;
     if (!settled) stock.unsettled.push_back(name);
-    if (envoys_.has_value()) stock.next = std::min(stock.next, record.slices_due);
+    stock.next = std::min(stock.next, record.slices_due);
   }
   return stock;
 }
 
 absl::Duration ServeFront::Keep() {
   BeginAnewIfReleased();
-  const bool forgotten = ForgetHosts();
+  const bool hosts_forgotten = ForgetHosts();
+  const bool forgotten = EmptySlices() && hosts_forgotten;
   if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
   if (const absl::Status listed = ListServices(); !listed.ok()) {
@@ -130,6 +133,7 @@ absl::Duration ServeFront::Keep() {
   for (const std::string& name : stock.unsettled) {
     if (!WriteStatus(name)) continue;
     FollowPods(name);
+    LookAtService(name);
     AddOrChange(name);
     WriteSlices(name);
   }
@@ -159,6 +163,7 @@ void ServeFront::BeginAnewIfReleased() {
       record.has_no_port = false;
       record.astray = absl::InfiniteDuration();
       record.led = false;
+      record.h2c.reset();
       if (record.claim != 0) {
         ++it;
         continue;
@@ -172,6 +177,9 @@ void ServeFront::BeginAnewIfReleased() {
   listed_ = serving_ = false;
   expected_.clear();
   had_hosts_.clear();
+  told_ports_.clear();
+  was_h2c_.clear();
+  maybe_stale_.clear();
   ports_ = PortBook(settings_.first_port, settings_.last_port);
 }
 
@@ -200,10 +208,15 @@ bool ServeFront::Listen() {
 // Lists the services at the start, with their ports.
 absl::Status ServeFront::ListServices() {
   if (listed_) return absl::OkStatus();
-  for (const std::string& ns : settings_.namespaces) RETURN_IF_ERROR(ListServicesIn(ns));
-  if (settings_.namespaces.empty()) RETURN_IF_ERROR(ListServicesIn(""));
+  std::vector<std::string> namespaces = settings_.namespaces;
+  if (namespaces.empty()) namespaces.emplace_back();
+  maybe_stale_.clear();
+  for (const std::string& ns : namespaces) {
+    RETURN_IF_ERROR(ListServicesIn(ns));
+    RETURN_IF_ERROR(ListSlicesIn(ns));
+  }
   listed_ = true;
-  listed_at_ = deps_.clock.MonotonicNow();
+  progress_at_ = deps_.clock.MonotonicNow();
   return absl::OkStatus();
 }
 
@@ -223,7 +236,9 @@ void ServeFront::ListService(absl::string_view json_text) {
   const std::string name =
       absl::StrCat(metadata->FindText("namespace"), "/", metadata->FindText("name"));
   if (WillBeCarried(json_text)) expected_.insert(name);
-  if (const auto port = PortOf(*object)) ports_.Keep(name, *port);
+  if (const auto port = PortOf(*object); port.has_value() && ports_.Keep(name, *port)) {
+    told_ports_[name] = {*port, std::string(metadata->FindText("uid"))};
+  }
   if (front::HostRoutes had = HostsOf(*object); !had.empty()) had_hosts_[name] = std::move(had);
 }
 
@@ -257,18 +272,27 @@ bool ServeFront::WriteStatus(const std::string& name) {
   const auto found = records_.find(name);
   if (found == records_.end()) return false;
   found->second.problem = std::string(written.message());
-  if (written.ok()) found->second.told_uid = std::move(uid);
+  if (written.ok() && !uid.empty()) found->second.told_uid = std::move(uid);
   return written.ok();
 }
 
 // The port is written into the status before any Envoy listens on it, so that it is the same after
-// a restart.
+// a restart. Whoever takes over has read it there: thousands of writes would keep the Envoys
+// waiting.
 absl::Status ServeFront::TakePort(const std::string& name) {
+  const auto told = told_ports_.find(name);
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
     if (found == records_.end()) return absl::OkStatus();
-    if (found->second.port != 0 && !found->second.WasMadeAnew()) return absl::OkStatus();
+    CarriedRecord& record = found->second;
+    if (record.port != 0 && !record.WasMadeAnew()) return absl::OkStatus();
+    const std::string& uid = record.subject.uid;
+    if (record.port == 0 && told != told_ports_.end() && (uid.empty() || uid == told->second.uid)) {
+      record.port = told->second.port;
+      record.told_uid = told->second.uid;
+      return absl::OkStatus();
+    }
   }
   const absl::StatusOr<uint16_t> taken = ports_.Take(name, deps_.clock.MonotonicNow());
   {
@@ -282,6 +306,7 @@ absl::Status ServeFront::TakePort(const std::string& name) {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(name);
   if (found != records_.end()) found->second.port = port;
+  NoteProgress(name);
   return absl::OkStatus();
 }
 
@@ -325,11 +350,13 @@ void ServeFront::AddOrChange(const std::string& name) {
     const auto found = records_.find(name);
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
-    const bool ready = record.port != 0 && record.replicas.has_value() && record.pods.has_value();
+    const bool ready = record.port != 0 && record.replicas.has_value() && record.pods.has_value() &&
+                       record.h2c.has_value();
     if (!ready || !record.changed || record.claim == 0) return;
     record.changed = false;
     http = record.service.http;
     http.port = record.port;
+    http.h2c = *record.h2c;
     http.hosts = record.hosts.routes;
     pods = *record.pods;
     replicas = *record.replicas;
@@ -345,6 +372,7 @@ void ServeFront::AddOrChange(const std::string& name) {
     pods = *found->second.pods;  // read again, since they may have changed
   }
   session()->front.SetPods(name, pods, Now());
+  NoteProgress(name);
   spdlog::info("front: {} is carried on port {}", name, http.port);
   Change(name);
 }
@@ -357,6 +385,7 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
       const auto found = records_.find(name);
       if (found->second.claim != 0) continue;  // it is carried anew
       ns = found->second.service.ns;
+      if (!settings_.envoy_selector.empty()) maybe_stale_.push_back(found->second.target());
       records_.erase(found);
       hosts_changed_ = true;  // others may have its hosts now
     }
@@ -364,9 +393,15 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
     session()->front.RemoveService(name, Now());
     ports_.Free(name, deps_.clock.MonotonicNow());
     expected_.erase(name);
+    told_ports_.erase(name);
     spdlog::info("front: {} is not carried any more", name);
+    stale_due_ = absl::ZeroDuration();
     keeper_.Wake();
   }
+}
+
+void ServeFront::NoteProgress(const std::string& name) {
+  if (expected_.contains(name)) progress_at_ = deps_.clock.MonotonicNow();
 }
 
 void ServeFront::BeginServingIfComplete() {
@@ -383,7 +418,7 @@ void ServeFront::BeginServingIfComplete() {
       complete = complete && (record.added || is_hopeless);
     }
   }
-  if (!complete && now < listed_at_ + kLongestStart) return;
+  if (!complete && now < progress_at_ + kLongestStart) return;
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   TellEnvoys();

@@ -5,13 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "scaler/front/hosts/service_name.h"
 #include "serve/front/front_slices.h"
 #include "serve/front/serve_front.h"
 
 namespace flyball::serve {
 namespace {
 
-// How often it is checked whether somebody has changed a Service or its slices.
+// How often it is looked whether somebody has changed a Service or its slices.
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
 // After the API server has refused, for instance since there is no such Service. All services share
 // the keeper's thread, so those that nobody can write must not take its time in each pass.
@@ -87,30 +89,67 @@ absl::Status ServeFront::CheckRivals(const std::string& name) const {
   return absl::OkStatus();
 }
 
+// Whether requests get to the pods by HTTP/2 is said by the Service, and by the slices that were
+// written for it. One that is not there, or may not be read, does not say it.
+void ServeFront::LookAtService(const std::string& name) {
+  FrontSlices::Target target;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found = records_.find(name);
+    if (found == records_.end() || found->second.h2c.has_value()) return;
+    target = found->second.target();
+    const auto was = was_h2c_.extract(absl::StrCat(target.ns, "/", target.service));
+    if (!was.empty()) {
+      found->second.h2c = was.mapped();
+      return;
+    }
+  }
+  const absl::StatusOr<FrontSlices::ServiceFacts> facts = FrontSlices(*client_).Look(target);
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end() || found->second.target().service != target.service) return;
+  if (facts.ok() || WasRefused(facts.status())) {
+    found->second.h2c = facts.ok() && facts->h2c.value_or(false);
+    NoteProgress(name);
+  } else {
+    found->second.problem = absl::StrCat("its Service can't be read: ", facts.status().message());
+  }
+}
+
 void ServeFront::WriteSlices(const std::string& name) {
   FrontSlices::Target target;
-  std::vector<std::string> envoys;
+  std::optional<std::vector<std::string>> envoys;  // nullopt: no slices are written, or not yet
   absl::Status status;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
-    if (found == records_.end() || !envoys_.has_value()) return;
+    if (found == records_.end()) return;
     CarriedRecord& record = found->second;
     if (!record.added || !serving_ || record.slices_due > now) return;
     record.slices_due = now + kLookAgain;
-    target = {record.service.ns, record.service.http.front_service, record.port};
-    envoys = *envoys_;
+    target = record.target();
+    envoys = envoys_;
     status = CheckRivals(name);
   }
   FrontSlices slices(*client_);
-  if (status.ok()) status = deps_.may_write() ? slices.Write(target, envoys) : NotOurs();
+  const absl::StatusOr<FrontSlices::ServiceFacts> facts = slices.Look(target);
+  status.Update(facts.status());
+  if (status.ok() && envoys.has_value()) {
+    status = deps_.may_write() ? slices.Write(target, *facts, *envoys) : NotOurs();
+  }
   kube::EventSubject subject;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
+    if (record.target().service != target.service) return;  // it names another one meanwhile
+    if (facts.ok() && facts->h2c.has_value() && record.h2c != facts->h2c) {
+      record.h2c = facts->h2c;
+      record.changed = true;
+    }
+    if (!envoys.has_value()) return;
     // A conflict, or an API server that is away, is tried again at once.
     if (WasRefused(status)) {
       record.slices_due = now + kAfterRefusal;
@@ -129,6 +168,43 @@ void ServeFront::WriteSlices(const std::string& name) {
   if (!subject.name.empty()) {
     events_->Record(subject, /*warning=*/true, "ServiceNotLed", status.message());
   }
+}
+
+absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
+  if (settings_.envoy_selector.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::vector<FrontSlices::Written>> all = FrontSlices(*client_).List(ns);
+  if (WasRefused(all.status())) {
+    spdlog::warn("front: EndpointSlices: {}", std::string(all.status().message()));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(all.status());
+  for (const FrontSlices::Written& slice : *all) {
+    was_h2c_[absl::StrCat(slice.target.ns, "/", slice.target.service)] = slice.h2c;
+    if (!slice.leads) continue;
+    ports_.Avoid(slice.target.port, deps_.clock.MonotonicNow());
+    maybe_stale_.push_back(slice.target);
+  }
+  return absl::OkStatus();
+}
+
+// A Service whose Autoscaler is gone, or has no such trigger any more, leads to a port that will be
+// another service's, which would get the requests of its callers. False: not all are emptied yet.
+bool ServeFront::EmptySlices() {
+  if (!serving_ || maybe_stale_.empty()) return true;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (now < stale_due_) return false;
+  std::erase_if(maybe_stale_, [&](const FrontSlices::Target& target) {
+    const std::string holder = ports_.HolderOf(target.port);
+    if (!holder.empty() && front::NamespaceOf(holder) == target.ns) return true;
+    const absl::Status status = deps_.may_write() ? FrontSlices(*client_).Empty(target) : NotOurs();
+    if (status.ok()) return true;
+    ports_.Avoid(target.port, now);
+    spdlog::warn("front: Service {}/{} still leads to port {}: {}", target.ns, target.service,
+                 target.port, std::string(status.message()));
+    return false;
+  });
+  if (!maybe_stale_.empty()) stale_due_ = now + kLookAgain;
+  return maybe_stale_.empty();
 }
 
 }  // namespace flyball::serve

@@ -1,5 +1,7 @@
 #include "serve/front/port_book.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "scaler/front/hosts/service_name.h"
 
@@ -57,6 +59,17 @@ void PortBook::Free(const std::string& service, MonotonicTime now) {
   const auto held = held_by_namespace_.find(front::NamespaceOf(service));
   if (--held->second == 0) held_by_namespace_.erase(held);
   of_.erase(had);
+}
+
+void PortBook::Avoid(uint16_t port, MonotonicTime now) {
+  if (port < first_ || port > last_) return;
+  Lot& lot = lots_[port];
+  if (lot.service.empty()) lot.freed = std::max(now, absl::Nanoseconds(1));
+}
+
+std::string PortBook::HolderOf(uint16_t port) const {
+  const auto lot = lots_.find(port);
+  return lot == lots_.end() ? "" : lot->second.service;
 }
 
 std::optional<uint16_t> PortBook::AgainFor(const std::string& service, MonotonicTime now) {

@@ -34,6 +34,10 @@ class PortBook {
   //   kResourceExhausted  all are taken, or as many as are left are the namespace's
   absl::StatusOr<uint16_t> Take(const std::string& service, MonotonicTime now);
   void Free(const std::string& service, MonotonicTime now);
+  // Gives it to nobody for an hour from now, unless a service has it.
+  void Avoid(uint16_t port, MonotonicTime now);
+  // "": no service has it.
+  std::string HolderOf(uint16_t port) const;
 
  private:
   struct Lot {

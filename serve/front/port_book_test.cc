@@ -37,6 +37,20 @@ TEST(PortBookTest, AFreedOneIsNobodysForAnHour) {
   EXPECT_EQ(*book.Take("c/web", kNow + absl::Hours(1)), 20000);
 }
 
+TEST(PortBookTest, AnAvoidedOneIsGivenToNobodyButWhoHasIt) {
+  PortBook book(20000, 20002);
+  book.Avoid(20000, absl::ZeroDuration());
+  book.Avoid(20001, kNow);
+  book.Avoid(30000, kNow);
+  EXPECT_EQ(book.HolderOf(20000), "");
+  EXPECT_TRUE(book.Keep("shop/a", 20001));
+  book.Avoid(20001, kNow);
+  EXPECT_EQ(book.HolderOf(20001), "shop/a");
+  EXPECT_EQ(*book.Take("b/web", absl::Minutes(59)), 20002);
+  EXPECT_FALSE(book.Take("c/web", absl::Minutes(59)).ok());
+  EXPECT_EQ(*book.Take("c/web", absl::Minutes(61)), 20000);
+}
+
 TEST(PortBookTest, WhoMakesAndDeletesServicesUsesUpNobodysPorts) {
   PortBook book(20000, 20199);
   for (int i = 0; i < 1000; ++i) {

@@ -34,6 +34,7 @@
 #include "scaler/triggers/request_front.h"
 #include "scaler/views/decision_record.h"
 #include "serve/front/carried_pods.h"
+#include "serve/front/front_slices.h"
 #include "serve/front/late_data_path.h"
 #include "serve/front/port_book.h"
 #include "serve/front/prober.h"
@@ -117,7 +118,8 @@ class ServeFront : public scaler::RequestFront,
     std::string told_uid;             // of the Autoscaler whose status tells its port and its hosts
     std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
     std::string selector;             // of the scale
-    std::string followed_selector;    // by which pods are followed, with this port
+    std::optional<bool> h2c;        // its Service wants HTTP/2 to the pods; nullopt: not known yet
+    std::string followed_selector;  // by which pods are followed, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     uint16_t port = 0;
@@ -130,15 +132,18 @@ class ServeFront : public scaler::RequestFront,
     bool added = false;                           // the front has it
     bool changed = false;                         // since the front was told
     int32_t wish = 0;  // a scale that held requests need, until it is written
-    MonotonicTime slices_due = absl::ZeroDuration();
-    std::string slices_problem;  // why its Service does not lead to the Envoys
-    bool led = false;            // its Service leads to the Envoys
+    MonotonicTime slices_due = absl::ZeroDuration();  // when its Service is looked at again
+    std::string slices_problem;                       // why that does not lead to the Envoys
+    bool led = false;                                 // its Service leads to the Envoys
 
     bool FollowsItsPods() const {
       return followed_port == service.http.target_port && followed_selector == selector;
     }
     // Deleted and made anew, so that its status tells nothing any more.
-    bool WasMadeAnew() const { return !told_uid.empty() && told_uid != subject.uid; }
+    bool WasMadeAnew() const {
+      return !told_uid.empty() && !subject.uid.empty() && told_uid != subject.uid;
+    }
+    FrontSlices::Target target() const { return {service.ns, service.http.front_service, port}; }
   };
   using Records = std::map<std::string, CarriedRecord>;
 
@@ -180,6 +185,7 @@ class ServeFront : public scaler::RequestFront,
   absl::Status ListServices();
   absl::Status ListServicesIn(const std::string& ns);
   void ListService(absl::string_view json_text);
+  absl::Status ListSlicesIn(const std::string& ns);
   absl::Status TakePort(const std::string& name);
   void FollowPods(const std::string& name);
   void GrantHosts();
@@ -192,6 +198,7 @@ class ServeFront : public scaler::RequestFront,
   absl::Status WriteHosts(const std::string& name);
   bool ForgetHosts();
   void TellOfHosts(const std::string& name, const std::string& refused);
+  void LookAtService(const std::string& name);
   void AddOrChange(const std::string& name);
   void Remove(const std::vector<std::string>& ended);
   void FollowEnvoys();
@@ -199,6 +206,8 @@ class ServeFront : public scaler::RequestFront,
   void TellEnvoys();
   absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
+  bool EmptySlices();
+  void NoteProgress(const std::string& name);
   void BeginServingIfComplete();
   bool IsIdle() const {
     absl::MutexLock lock(&mutex_);
@@ -233,9 +242,18 @@ class ServeFront : public scaler::RequestFront,
   bool serving_ = false;
   bool envoys_followed_ = false;
   std::set<std::string> expected_;  // the services that the API server had at the start
+  struct Told {
+    uint16_t port = 0;
+    std::string uid;
+  };
+  std::map<std::string, Told> told_ports_;  // of each service, as its status said at the start
+  std::map<std::string, bool> was_h2c_;     // of each Service ("shop/web"), as its slices said then
+  // Where Services were led that no Autoscaler may name any more.
+  std::vector<FrontSlices::Target> maybe_stale_;
+  MonotonicTime stale_due_ = absl::ZeroDuration();      // when these are looked at again
   std::map<std::string, front::HostRoutes> had_hosts_;  // of each service, as its status says
   MonotonicTime next_listen_ = absl::ZeroDuration();
-  MonotonicTime listed_at_ = absl::ZeroDuration();
+  MonotonicTime progress_at_ = absl::ZeroDuration();  // of the start: listed, or one more is known
 
   absl::Mutex telling_envoys_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable absl::Mutex mutex_;

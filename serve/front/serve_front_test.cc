@@ -32,6 +32,7 @@ class TestDataPath : public front::DataPath {
     };
     std::vector<Sent> unacknowledged ABSL_GUARDED_BY(mutex);
     bool serving ABSL_GUARDED_BY(mutex) = false;
+    size_t put_at_start ABSL_GUARDED_BY(mutex) = 0;  // when they were told to serve
     bool ended ABSL_GUARDED_BY(mutex) = false;
   };
   explicit TestDataPath(Log& log) : log_(log) {}
@@ -51,6 +52,7 @@ class TestDataPath : public front::DataPath {
   void BeginServing() override {
     absl::MutexLock lock(&log_.mutex);
     log_.serving = true;
+    log_.put_at_start = log_.put.size();
   }
   void Release(front::RequestId id, std::optional<std::string> /*pod*/) override {
     absl::MutexLock lock(&log_.mutex);
@@ -119,6 +121,16 @@ class ServeFrontTest : public testing::Test {
   void PutService(const std::string& name, const std::string& spec) {
     api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop",)",
                           R"("name":")", name, R"(","uid":"s"},"spec":)", spec, "}"));
+  }
+  // As the one that was written in its time.
+  void PutSlice(const std::string& service, int port, const std::string& protocol = "") {
+    api_.Put(absl::StrCat(R"({"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice",)",
+                          R"("metadata":{"namespace":"shop","name":")", service,
+                          R"(-flyball-4","labels":{"kubernetes.io/service-name":")", service,
+                          R"(","endpointslice.kubernetes.io/managed-by":"flyball.dev"}},)",
+                          R"("addressType":"IPv4","endpoints":[{"addresses":["10.0.0.9"]}],)",
+                          R"("ports":[{"name":"","port":)", port, R"(,"protocol":"TCP")", protocol,
+                          "}]}"));
   }
   std::string Slice(const std::string& service) {
     return api_.Get(absl::StrCat("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/",
@@ -224,6 +236,16 @@ class ServeFrontTest : public testing::Test {
   size_t removed() {
     absl::MutexLock lock(&log_.mutex);
     return log_.removed.size();
+  }
+  // Whether Envoys speak HTTP/2 to its pods, as they were told; each change counts.
+  std::vector<bool> Http2Of(const std::string& name) {
+    absl::MutexLock lock(&log_.mutex);
+    std::vector<bool> all;
+    for (const front::Resource& resource : log_.put) {
+      const auto* const cluster = std::get_if<front::ClusterResource>(&resource);
+      if (cluster != nullptr && cluster->service == name) all.push_back(cluster->h2c);
+    }
+    return all;
   }
   // The hosts that Envoys lead to the service, as they were told last.
   std::vector<std::string> HostsOf(const std::string& name) {
@@ -749,6 +771,160 @@ TEST_F(ServeFrontTest, AnEditThatNamesTheServiceOfAnotherTakesItFromNobody) {
   // And back, to the one that it had.
   web = Carry("web");
   EXPECT_TRUE(Becomes([&] { return web->Demand().front->reason != "ServiceNotLed"; }));
+}
+
+TEST_F(ServeFrontTest, TheServiceSaysWhetherPodsGetHttp2) {
+  PutAutoscaler("web");
+  PutAutoscaler("plain");
+  const auto says = [&](const std::string& more) {
+    PutService("web", absl::StrCat(R"({"ports":[{"port":80)", more, "}]}"));
+  };
+  says(R"(,"appProtocol":"kubernetes.io/h2c")");
+  Start();
+  const auto web = Carry("web"), plain = Carry("plain");
+  Decide("web", 0);
+  Decide("plain", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_EQ(Http2Of("shop/web"), std::vector{true});
+  EXPECT_EQ(Http2Of("shop/plain"), std::vector{false});
+  ASSERT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "kubernetes.io/h2c"); }));
+  says("");
+  EXPECT_TRUE(Becomes([&] { return Http2Of("shop/web") == std::vector{true, false}; }));
+  says(R"(,"appProtocol":"grpc")");
+  EXPECT_TRUE(Becomes([&] { return Http2Of("shop/web") == std::vector{true, false, true}; }));
+  // An alias, as Knative's Services are while callers move, and one that is gone, do not say it.
+  PutService("web", R"({"type":"ExternalName","externalName":"a.b","ports":[{"port":80}]})");
+  for (int i = 0; i < 40; ++i) clock_.Advance(absl::Seconds(1));
+  api_.Delete("/api/v1/namespaces/shop/services/web");
+  for (int i = 0; i < 40; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(Http2Of("shop/web").size(), 3u);
+  EXPECT_EQ(Http2Of("shop/plain"), std::vector{false});
+}
+
+// A Service with a selector is led nowhere, but requests by host come all the same.
+TEST_F(ServeFrontTest, ASelectorHidesNoProtocol) {
+  PutAutoscaler("web");
+  PutService("web", R"({"selector":{"app":"web"},"ports":[{"port":80,"appProtocol":"grpc"}]})");
+  Start();
+  const auto web = Carry("web", "", "shop.example.com");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_EQ(Http2Of("shop/web"), std::vector{true});
+}
+
+// Thousands of reads and writes, one after the other, would keep the Envoys waiting.
+TEST_F(ServeFrontTest, WhoTakesOverReadsWhatTheOtherHasWritten) {
+  PutAutoscaler("web", R"({"http":{"port":20005}})");
+  PutService("web", R"({"ports":[{"port":80,"appProtocol":"grpc"}]})");
+  PutSlice("web", 20005, R"(,"appProtocol":"grpc")");
+  std::atomic<int> early = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (!serving()) early += absl::StrContains(call.target, "/web");
+  });
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(PortOf("shop/web"), 20005);
+  EXPECT_EQ(Http2Of("shop/web"), std::vector{true});
+  for (int i = 0; i < 40; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(api_.CountRequests("PATCH", ""), 0);
+  EXPECT_TRUE(absl::StrContains(Slice("web"), "10.0.0.9"));
+  api_.OnRequest(nullptr);
+}
+
+// What the Envoys are not told of they drop.
+TEST_F(ServeFrontTest, SlowToBeKnownIsNotGone) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 20; ++i) names.push_back(absl::StrCat("web-", i));
+  for (const std::string& name : names) PutAutoscaler(name, "{}");
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (serving()) return;
+    const bool slow =
+        absl::StrContains(call.target, "/services/") || absl::StrContains(call.target, "/status");
+    if (slow) clock_.Advance(absl::Seconds(5));
+  });
+  Start();
+  std::vector<std::unique_ptr<scaler::RequestFront::Carried>> carried;
+  for (const std::string& name : names) {
+    carried.push_back(Carry(name));
+    Decide(name, 0);
+  }
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_GE(clock_.MonotonicNow(), absl::Seconds(200));
+  {
+    absl::MutexLock lock(&log_.mutex);
+    EXPECT_EQ(log_.put_at_start, 4 * names.size());
+  }
+  api_.OnRequest(nullptr);
+}
+
+// Its port will be that of another service.
+TEST_F(ServeFrontTest, TheServiceOfOneThatIsGoneLeadsNowhere) {
+  PutAutoscaler("web");
+  PutAutoscaler("api");
+  Start();
+  auto web = Carry("web");
+  const auto api = Carry("api");
+  Decide("web", 0);
+  Decide("api", 0);
+  const auto leads = [&](const std::string& service) {
+    return absl::StrContains(Slice(service), "10.0.0.9");
+  };
+  ASSERT_TRUE(Becomes([&] { return leads("web") && leads("api"); }));
+  const int port = PortOf("shop/web");
+  // An edit ends the claim, and a new one follows.
+  web.reset();
+  web = Carry("web");
+  for (int i = 0; i < 30; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(leads("web"));
+  kube::FakeApiServer::Fault fault{.method = "PUT", .part = "web-flyball-4"};
+  api_.Inject(fault);
+  web.reset();
+  EXPECT_TRUE(Becomes([&] { return !leads("web"); }));
+  EXPECT_EQ(api_.faults(), 1) << "it is tried again";
+  EXPECT_TRUE(absl::StrContains(Slice("web"), R"("endpoints":[])")) << Slice("web");
+  EXPECT_TRUE(leads("api"));
+  web = Carry("web");
+  Decide("web", 0);
+  EXPECT_TRUE(Becomes([&] { return leads("web"); }));
+  EXPECT_NE(PortOf("shop/web"), port);
+}
+
+TEST_F(ServeFrontTest, NobodyGetsAPortToWhichAServiceIsLedThatIsGone) {
+  PutSlice("gone", 20000);
+  PutSlice("refused", 20001);
+  PutSlice("pods", 20002);
+  api_.Patch("/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/pods-flyball-4",
+             R"({"metadata":{"labels":{"endpointslice.kubernetes.io/managed-by":"other"}}})");
+  PutAutoscaler("refused", R"({"http":{"port":20001}})");
+  api_.Patch("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/refused",
+             R"({"spec":{"scaleTargetRef":null}})");
+  PutAutoscaler("web");
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_EQ(PortOf("shop/web"), 20002);
+  EXPECT_TRUE(Becomes([&] { return !absl::StrContains(Slice("gone"), "10.0.0.9"); }));
+  EXPECT_TRUE(absl::StrContains(Slice("refused"), "10.0.0.9")) << "its Autoscaler is there";
+  EXPECT_TRUE(absl::StrContains(Slice("pods"), "10.0.0.9")) << "it is somebody else's";
+}
+
+// Of a port that another namespace has by now.
+TEST_F(ServeFrontTest, AServiceThatLeadsToThePortOfAnotherNamespaceIsEmptied) {
+  PutSlice("gone", 20000);
+  api_.Put(absl::StrCat(
+      R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":{"namespace":"b",)",
+      R"("name":"api"},"spec":)", Spec("8080"), R"(,"status":{"http":{"port":20000}}})"));
+  PutAutoscaler("web");
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  for (int i = 0; i < 60; ++i) clock_.Advance(absl::Seconds(1));  // shop does not carry b's
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  EXPECT_TRUE(Becomes([&] { return !absl::StrContains(Slice("gone"), "10.0.0.9"); }));
 }
 
 TEST_F(ServeFrontTest, AWishThatIsRefusedIsOver) {

@@ -117,6 +117,38 @@ class AnswersTest(WholeCase):
         channel.close()
 
 
+class GrpcTest(WholeCase):
+    """Pods that speak HTTP/2 alone."""
+
+    WEBS = {"grpc": {"command": whole.grpc_command(), "app_protocol": "kubernetes.io/h2c"},
+            "late": {"command": whole.grpc_command(), "app_protocol": "", "least": 1}}
+
+    def call(self, name, timeout=30):
+        with grpc.insecure_channel(f"127.0.0.1:{self.webs[name].port}") as channel:
+            return channel.unary_unary("/test.Echo/Unary").future(b"hello", timeout=timeout).result()
+
+    def test_calls_wake_pods_and_get_their_answers(self):
+        self.assertEqual(self.call("grpc"), b"hello")
+        with grpc.insecure_channel(f"127.0.0.1:{self.webs['grpc'].port}") as channel:
+            stream = channel.stream_stream("/test.Echo/Stream")(iter([b"1", b"2", b"3"]), timeout=30)
+            self.assertEqual(list(stream), [b"1", b"2", b"3"])
+        self.flyball.await_zero(self.webs["grpc"])
+        self.assertEqual(self.call("grpc"), b"hello")
+
+    def test_a_service_may_say_it_later(self):
+        with self.assertRaises(grpc.RpcError):
+            self.call("late")
+        self.webs["late"].objects[-1]["spec"]["ports"][0]["appProtocol"] = "grpc"
+        self.flyball.write_objects()
+
+        def answers() -> bool:
+            try:
+                return self.call("late", timeout=5) == b"hello"
+            except grpc.RpcError:
+                return False
+        wait.until(answers, "an answer", 60)
+
+
 class SlowEnvoyTest(WholeCase):
     WEBS = {"known": {}, "unknown": {}}
 

@@ -125,7 +125,7 @@ def _main_grpc():
             return None
 
     server = grpc.server(futures.ThreadPoolExecutor(8), handlers=[Echo()])
-    print(server.add_insecure_port("127.0.0.1:0"), flush=True)
+    print(server.add_insecure_port(f"127.0.0.1:{_argument('--port') or 0}"), flush=True)
     server.start()
     server.wait_for_termination()
 

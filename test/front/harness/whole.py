@@ -24,11 +24,16 @@ def pod_command(*arguments):
     return [sys.executable, "-S", str(PODS), "--port", "$(PORT)", *map(str, arguments)]
 
 
+def grpc_command():
+    """The same of a pod that speaks HTTP/2 alone."""
+    return [sys.executable, str(PODS), "--grpc", "--port", "$(PORT)"]
+
+
 class Web:
     """One service: a ProcessSet, at first without processes, and the Autoscaler with its trigger."""
 
-    def __init__(self, name: str, command=None, most=1, least=0, first=None, **metadata):
-        """`first`: the port of the first process, chosen where it is not given."""
+    def __init__(self, name: str, command=None, most=1, least=0, first=None, app_protocol=None, **metadata):  # pylint: disable=too-many-arguments,too-many-positional-arguments
+        """`first`: the port of the first process, chosen where it is not given; `app_protocol`: of its Service, which is not there without."""
         self.name = name
         # Two Envoys, of other tests too, may share a port without a word.
         self.port = free_port()
@@ -42,6 +47,9 @@ class Web:
                 "minReplicas": least, "maxReplicas": most,
                 "triggers": [{"type": "http", "metadata": {"service": name, "targetPort": "http", "window": "6s", **metadata}}]},
              "status": {"http": {"port": self.port}}}]
+        if app_protocol is not None:
+            port = {"port": 80, **({"appProtocol": app_protocol} if app_protocol else {})}
+            self.objects.append({"apiVersion": "v1", "kind": "Service", "metadata": about, "spec": {"ports": [port]}})
 
     @property
     def key(self):
@@ -55,11 +63,15 @@ class Flyball:
         self.folder, self.webs, self.program = folder, webs, program or FLYBALL
         self.objects = folder / "objects"
         self.objects.mkdir(parents=True)
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
-        (self.objects / "shop.yaml").write_text(yaml.safe_dump_all([namespace, *(each for web in webs for each in web.objects)]))
+        self.write_objects()
         self.front, self.port = free_port(), free_port()
         self.starts = 0
         self.process = self._log = None
+
+    def write_objects(self):
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}
+        objects = yaml.safe_dump_all([namespace, *(each for web in self.webs for each in web.objects)])
+        (self.objects / "shop.yaml").write_text(objects)
 
     def start(self):
         self.starts += 1
