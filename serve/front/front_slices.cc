@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -60,10 +61,8 @@ bool IsH2c(const std::string& app_protocol) {
   return app_protocol == "kubernetes.io/h2c" || app_protocol == "grpc" || app_protocol == "h2c";
 }
 
-// What is no slice of ours leads to port 0.
 FrontSlices::Written ReadSlice(const json& slice) {
   FrontSlices::Written out;
-  if (!IsOurs(slice)) return out;
   const json metadata = Member(slice, "metadata"), first = FirstPort(slice);
   const json port = Member(first, "port");
   out.target.ns = Text(Member(metadata, "namespace"));
@@ -72,6 +71,20 @@ FrontSlices::Written ReadSlice(const json& slice) {
   out.h2c = IsH2c(Text(Member(first, "appProtocol")));
   out.leads = !Member(slice, "endpoints").empty();
   return out;
+}
+
+// All that have Flyball's label.
+absl::Status ForEachSlice(kube::ApiClient& client, const std::string& ns,
+                          absl::FunctionRef<void(json)> use) {
+  ASSIGN_OR_RETURN(std::string text,
+                   client.Get(absl::StrCat(
+                       SlicesPath(ns), "?labelSelector=endpointslice.kubernetes.io%2Fmanaged-by%3D",
+                       kSlicesManagedBy)));
+  kube::ObjectReader reader;
+  const auto take = [&use](absl::string_view slice) {
+    use(json::parse(slice, nullptr, /*allow_exceptions=*/false));
+  };
+  return reader.ReadPage(text, take).status();
 }
 
 json Endpoints(absl::string_view family, const std::vector<std::string>& envoys) {
@@ -182,31 +195,26 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
 }
 
 absl::StatusOr<std::vector<FrontSlices::Written>> FrontSlices::List(const std::string& ns) {
-  ASSIGN_OR_RETURN(std::string text,
-                   client_.Get(absl::StrCat(
-                       SlicesPath(ns), "?labelSelector=endpointslice.kubernetes.io%2Fmanaged-by%3D",
-                       kSlicesManagedBy)));
   std::vector<Written> all;
-  kube::ObjectReader reader;
-  const auto take = [&all](absl::string_view slice) {
-    Written written = ReadSlice(json::parse(slice, nullptr, /*allow_exceptions=*/false));
-    if (written.target.port != 0) all.push_back(std::move(written));
-  };
-  RETURN_IF_ERROR(reader.ReadPage(text, take).status());
+  RETURN_IF_ERROR(ForEachSlice(client_, ns, [&all](const json& slice) {
+    if (IsOurs(slice)) all.push_back(ReadSlice(slice));
+  }));
   return all;
 }
 
-absl::Status FrontSlices::Empty(const Target& target) {
-  for (const char* const family : {"IPv4", "IPv6"}) {
-    const std::string path =
-        kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", NameOf(target.service, family));
-    const absl::StatusOr<std::string> stored = client_.Get(path);
-    if (absl::IsNotFound(stored.status())) continue;
-    RETURN_IF_ERROR(stored.status());
-    ASSIGN_OR_RETURN(json slice, Parse(*stored));
+absl::Status FrontSlices::Empty(const std::string& ns, uint16_t port) {
+  std::vector<json> leading;
+  RETURN_IF_ERROR(ForEachSlice(client_, ns, [&](json slice) {
+    if (!IsOurs(slice)) return;
     const Written written = ReadSlice(slice);
-    if (written.target.port != target.port || !written.leads) continue;
+    if (written.leads && written.target.port == port) leading.push_back(std::move(slice));
+  }));
+  for (json& slice : leading) {
+    slice["apiVersion"] = absl::StrCat(kGroup, "/v1");  // which a list leaves out
+    slice["kind"] = "EndpointSlice";
     slice["endpoints"] = json::array();
+    const std::string name = Text(Member(Member(slice, "metadata"), "name"));
+    const std::string path = kube::ObjectPath(kGroup, "v1", ns, "endpointslices", name);
     RETURN_IF_ERROR(client_.Update(path, slice.dump()).status());
   }
   return absl::OkStatus();

@@ -58,8 +58,8 @@ class FrontSlices {
   };
   // Those of a namespace; "": of all.
   absl::StatusOr<std::vector<Written>> List(const std::string& ns);
-  // Takes the endpoints from those slices of the Service that lead to this port.
-  absl::Status Empty(const Target& target);
+  // Takes the endpoints from those of the namespace that lead to this port.
+  absl::Status Empty(const std::string& ns, uint16_t port);
 
  private:
   absl::Status CheckWriters(const Target& target);

@@ -385,7 +385,7 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
       const auto found = records_.find(name);
       if (found->second.claim != 0) continue;  // it is carried anew
       ns = found->second.service.ns;
-      if (!settings_.envoy_selector.empty()) maybe_stale_.push_back(found->second.target());
+      if (!settings_.envoy_selector.empty()) maybe_stale_.emplace(ns, found->second.port);
       records_.erase(found);
       hosts_changed_ = true;  // others may have its hosts now
     }

@@ -182,7 +182,7 @@ absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
     was_h2c_[absl::StrCat(slice.target.ns, "/", slice.target.service)] = slice.h2c;
     if (!slice.leads) continue;
     ports_.Avoid(slice.target.port, deps_.clock.MonotonicNow());
-    maybe_stale_.push_back(slice.target);
+    maybe_stale_.emplace(slice.target.ns, slice.target.port);
   }
   return absl::OkStatus();
 }
@@ -193,14 +193,16 @@ bool ServeFront::EmptySlices() {
   if (!serving_ || maybe_stale_.empty()) return true;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (now < stale_due_) return false;
-  std::erase_if(maybe_stale_, [&](const FrontSlices::Target& target) {
-    const std::string holder = ports_.HolderOf(target.port);
-    if (!holder.empty() && front::NamespaceOf(holder) == target.ns) return true;
-    const absl::Status status = deps_.may_write() ? FrontSlices(*client_).Empty(target) : NotOurs();
+  std::erase_if(maybe_stale_, [&](const auto& led) {
+    const auto& [ns, port] = led;
+    const std::string holder = ports_.HolderOf(port);
+    if (!holder.empty() && front::NamespaceOf(holder) == ns) return true;
+    const absl::Status status =
+        deps_.may_write() ? FrontSlices(*client_).Empty(ns, port) : NotOurs();
     if (status.ok()) return true;
-    ports_.Avoid(target.port, now);
-    spdlog::warn("front: Service {}/{} still leads to port {}: {}", target.ns, target.service,
-                 target.port, std::string(status.message()));
+    ports_.Avoid(port, now);
+    spdlog::warn("front: EndpointSlices of {} still lead to port {}: {}", ns, port,
+                 std::string(status.message()));
     return false;
   });
   if (!maybe_stale_.empty()) stale_due_ = now + kLookAgain;

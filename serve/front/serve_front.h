@@ -248,8 +248,8 @@ class ServeFront : public scaler::RequestFront,
   };
   std::map<std::string, Told> told_ports_;  // of each service, as its status said at the start
   std::map<std::string, bool> was_h2c_;     // of each Service ("shop/web"), as its slices said then
-  // Where Services were led that no Autoscaler may name any more.
-  std::vector<FrontSlices::Target> maybe_stale_;
+  // Namespaces, and ports to which Services of theirs lead, perhaps without an Autoscaler.
+  std::set<std::pair<std::string, uint16_t>> maybe_stale_;
   MonotonicTime stale_due_ = absl::ZeroDuration();      // when these are looked at again
   std::map<std::string, front::HostRoutes> had_hosts_;  // of each service, as its status says
   MonotonicTime next_listen_ = absl::ZeroDuration();
