@@ -8,6 +8,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/testing/test_world.h"
@@ -22,6 +23,7 @@ class TestFront : public RequestFront {
                                  std::function<void()> changed) override {
     absl::MutexLock lock(&mutex_);
     on_change_ = std::move(changed);
+    ++carried_;
     return std::make_unique<One>(*this);
   }
   bool MayEnterZero(const std::string& name) override {
@@ -41,6 +43,10 @@ class TestFront : public RequestFront {
   int asked(const std::string& name) {
     absl::MutexLock lock(&mutex_);
     return asked_[name];
+  }
+  int carried() {
+    absl::MutexLock lock(&mutex_);
+    return carried_;
   }
   void SafeAtZero(bool safe) {
     absl::MutexLock lock(&mutex_);
@@ -64,6 +70,10 @@ class TestFront : public RequestFront {
   class One : public Carried {
    public:
     explicit One(TestFront& front) : front_(front) {}
+    ~One() override {
+      absl::MutexLock lock(&front_.mutex_);
+      --front_.carried_;
+    }
     RequestDemand Demand() const override {
       absl::MutexLock lock(&front_.mutex_);
       return front_.demand_;
@@ -76,6 +86,7 @@ class TestFront : public RequestFront {
   absl::Mutex mutex_;
   RequestDemand demand_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> on_change_ ABSL_GUARDED_BY(mutex_);
+  int carried_ ABSL_GUARDED_BY(mutex_) = 0;
   bool zero_is_safe_ ABSL_GUARDED_BY(mutex_) = true;
   std::map<std::string, int> asked_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> written_ ABSL_GUARDED_BY(mutex_);
@@ -193,6 +204,30 @@ TEST_F(RequestsTest, IsNotWokenWhilePaused) {
   Say({.replicas = 3, .active = true});
   ASSERT_TRUE(world_.Next("web").has_value());
   EXPECT_EQ(world_.Replicas("web"), 0);
+}
+
+TEST_F(RequestsTest, AWrongEditLeavesItsRequestsCarried) {
+  Begin(0);
+  const std::string wrong = absl::StrReplaceAll(kHttp, {{R"("8080")", R"("8080","window":"5s")"}});
+  world_.PutOwn("web", "", wrong);
+  const auto says = [&](const std::string& text) {
+    return LoopWorld::Await([&] {
+      world_.clock.Advance(absl::Seconds(1));  // a status may wait for the next decision
+      front_->Say({.replicas = 0,
+                   .front = FrontReadiness{.ready = true, .reason = "Carried", .message = "."}});
+      return absl::StrContains(world_.Own("web"), text);
+    });
+  };
+  EXPECT_TRUE(says("InvalidTrigger")) << world_.Own("web");
+  EXPECT_TRUE(says("triggers[0].metadata.window: ")) << world_.Own("web");
+  EXPECT_EQ(front_->carried(), 1);
+  Say({.replicas = 3, .active = true});
+  EXPECT_TRUE(Becomes(3)) << world_.Own("web");
+  world_.PutOwn("web", "", kHttp);
+  EXPECT_TRUE(says("Carried")) << world_.Own("web");
+  EXPECT_EQ(front_->carried(), 1);
+  world_.PutOwn("web", ExternalMetricJson("queue", "10"), "");
+  EXPECT_TRUE(LoopWorld::Await([&] { return front_->carried() == 0; }));
 }
 
 TEST_F(RequestsTest, WhatKeepsRequestsAwayIsACondition) {

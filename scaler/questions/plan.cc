@@ -16,6 +16,15 @@ std::vector<TriggerMetric> UnknownMetrics(const TriggerSpec& spec, size_t index)
            .target_milli = 1000}};
 }
 
+// The one whose requests the Envoys carry; nullptr: there is none.
+std::shared_ptr<Trigger> CarryingOf(const ManagedPtr& managed,
+                                    const std::vector<Plan::PlannedTrigger>& triggers) {
+  for (size_t i = 0; i < triggers.size(); ++i) {
+    if (managed->own.triggers[i].type == kHttpTrigger) return triggers[i].trigger;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 QuestionBoard::Handle Plan::MakeQuestion(const MetricSpec& metric, const PlanContext& context,
@@ -38,7 +47,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   if (managed == managed_) return false;
   const bool same_spec = managed_ != nullptr && managed_->spec_hash == managed->spec_hash;
   const bool same_written = managed_ != nullptr && managed_->written_hash == managed->written_hash;
-  managed_ = managed;
+  const ManagedPtr last = std::exchange(managed_, managed);
   if (same_spec) {
     // Only labels, annotations or status have changed: the questions stay.
     if (extended_ != nullptr) Extend();
@@ -52,10 +61,11 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   }
   extended_ = nullptr;
   std::vector<PlannedTrigger> before = std::exchange(triggers_, {});
-  // They end before they are made anew: one that is pushed to, or has hosts, is there once.
+  const std::shared_ptr<Trigger> carrying = CarryingOf(last, before);
+  // They end before they are made anew: one that is pushed to is there once.
   for (PlannedTrigger& trigger : before) trigger.trigger = nullptr, trigger.question = nullptr;
   if (!managed->own.triggers.empty()) {
-    MakeTriggers(context, wake);
+    MakeTriggers(carrying, context, wake);
     if (same_written) TakeOver(std::move(before));
     Extend();
   }
@@ -77,7 +87,8 @@ bool Plan::IsToldOfNews() const {
          });
 }
 
-void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>& wake) {
+void Plan::MakeTriggers(const std::shared_ptr<Trigger>& carrying, const PlanContext& context,
+                        const std::function<void()>& wake) {
   const std::vector<TriggerSpec>& specs = managed_->own.triggers;
   TriggerContext made_with = context.triggers;
   made_with.ns = managed_->key.ns;
@@ -90,14 +101,14 @@ void Plan::MakeTriggers(const PlanContext& context, const std::function<void()>&
     planned.metrics = UnknownMetrics(specs[i], i);
     made_with.index = i;
     absl::StatusOr<std::unique_ptr<Trigger>> trigger = MakeTrigger(specs[i], made_with);
-    if (!trigger.ok()) {
-      planned.error = std::string(trigger.status().message());
-      continue;
-    }
-    planned.trigger = *std::move(trigger);
+    planned.error = std::string(trigger.status().message());
+    if (trigger.ok()) planned.trigger = *std::move(trigger);
+    const bool anew = planned.trigger != nullptr;
+    if (!anew && specs[i].type == kHttpTrigger) planned.trigger = carrying;
+    if (planned.trigger == nullptr) continue;
     const Lanes::Run run = context.trigger_lanes.For(managed_->key.ns, planned.trigger->Server());
     // In the pool, since the trigger may have to read Secrets for its connection.
-    run([trigger = planned.trigger, wake] { trigger->Subscribe(wake); });
+    if (anew) run([trigger = planned.trigger, wake] { trigger->Subscribe(wake); });
     planned.question = context.board.Own(MakeTriggerQuestion(planned.trigger, context.clock), run);
   }
 }

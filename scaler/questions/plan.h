@@ -34,7 +34,7 @@ class Plan {
  public:
   struct PlannedTrigger {
     std::shared_ptr<Trigger> trigger;  // nullptr: `error` says why
-    std::string error;
+    std::string error;                 // with a trigger: why that goes on as it was before
     QuestionBoard::Handle question;
     std::vector<TriggerMetric> metrics;  // never empty: a placeholder while they are not known
     size_t first = 0;                    // index of its first metric in the autoscaler's
@@ -43,8 +43,9 @@ class Plan {
 
   // Follows `managed`: if its spec differs from the one before, makes questions and triggers anew
   // and returns true. What is known of the triggers' metrics stays if only a schedule has opened or
-  // closed. `wake` is called by a trigger to which activity is pushed, and, where the autoscaler is
-  // to be decided on each sample, when a sample arrives for what it reads.
+  // closed. An http trigger whose new spec is wrong goes on as it was, since the Envoys would drop
+  // its service with it. `wake` is called by a trigger to which activity is pushed, and, where the
+  // autoscaler is to be decided on each sample, when a sample arrives for what it reads.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& wake);
   // Keeps the plan but gives it a new version, so that what depends on it is made anew.
@@ -78,7 +79,8 @@ class Plan {
  private:
   QuestionBoard::Handle MakeQuestion(const MetricSpec& metric, const PlanContext& context,
                                      const std::function<void()>& wake) const;
-  void MakeTriggers(const PlanContext& context, const std::function<void()>& wake);
+  void MakeTriggers(const std::shared_ptr<Trigger>& carrying, const PlanContext& context,
+                    const std::function<void()>& wake);
   void TakeOver(std::vector<PlannedTrigger> before);
   void Extend();
   void IdentifyMetrics();

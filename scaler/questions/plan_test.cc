@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/triggers/parts/clients.h"
+#include "scaler/triggers/request_front.h"
 
 namespace flyball::scaler {
 namespace {
@@ -123,6 +124,65 @@ TEST(Plan, WhatIsFollowedAfterADropIsAnotherVersion) {
   plan.Follow(web, around.context, [] {});
   EXPECT_NE(plan.version(), before);
   EXPECT_EQ(plan.triggers().size(), 1u);
+}
+
+// Counts who is carried.
+class CountingFront : public RequestFront {
+ public:
+  std::unique_ptr<Carried> Carry(CarriedService service, std::function<void()>) override {
+    windows.push_back(service.http.settings.stable_window);
+    return std::make_unique<One>(carried);
+  }
+  bool MayEnterZero(const std::string&) override { return true; }
+  void ScaleWritten(const std::string&, int32_t, int32_t, const absl::Status&) override {}
+
+  int carried = 0;
+  std::vector<absl::Duration> windows;
+
+ private:
+  class One : public Carried {
+   public:
+    explicit One(int& carried) : carried_(carried) { ++carried_; }
+    ~One() override { --carried_; }
+    RequestDemand Demand() const override { return {}; }
+
+   private:
+    int& carried_;
+  };
+};
+
+// With the trigger its service would go, and all requests to it.
+TEST(Plan, AnHttpTriggerWhoseNewSpecIsWrongGoesOnAsItWas) {
+  Surroundings around;
+  const auto front = std::make_shared<CountingFront>();
+  around.context.triggers.front = front;
+  auto web = [generation = 0](const std::string& window) mutable {
+    return ReadManaged(AutoscalerKind::kOwn,
+                       absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler",
+      "metadata":{"namespace":"shop","name":"web","generation":)",
+                                    ++generation, R"(},"spec":{"maxReplicas":9,"scaleTargetRef":{
+      "apiVersion":"apps/v1","kind":"Deployment","name":"web"},"triggers":[{"type":"http",
+      "metadata":{"service":"web","targetPort":"80","window":")",
+                                    window, R"("}}]}})"));
+  };
+  Plan plan;
+  plan.Follow(web("30s"), around.context, [] {});
+  ASSERT_EQ(front->carried, 1);
+  for (const char* const wrong : {"5s", "4s"}) {
+    EXPECT_TRUE(plan.Follow(web(wrong), around.context, [] {}));
+    EXPECT_EQ(front->carried, 1);
+    EXPECT_NE(plan.triggers()[0].error, "");
+    EXPECT_NE(plan.triggers()[0].question, nullptr);
+  }
+  plan.Follow(web("20s"), around.context, [] {});
+  EXPECT_EQ(plan.triggers()[0].error, "");
+  EXPECT_EQ(front->windows, (std::vector{absl::Seconds(30), absl::Seconds(20)}));
+  EXPECT_EQ(front->carried, 1);
+  plan.Follow(Web(9), around.context, [] {});
+  EXPECT_EQ(front->carried, 0) << "it has another trigger";
+  plan.Follow(web("5s"), around.context, [] {});
+  EXPECT_EQ(front->carried, 0) << "it was never right";
+  EXPECT_EQ(plan.triggers()[0].trigger, nullptr);
 }
 
 // A server that is down when a schedule opens could not name the metrics anew.

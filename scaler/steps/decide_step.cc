@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 #include "base/go/arithmetic.h"
 #include "scaler/math/history.h"
 #include "scaler/math/recording.h"
@@ -281,7 +282,13 @@ void DecideStep::TakeTriggers(CycleInputs& inputs, absl::Time now) {
     const Plan::PlannedTrigger& trigger = inputs.plan.triggers()[i];
     for (size_t j = 0; j < trigger.metrics.size(); ++j) {
       if (answer != nullptr && answer->error.empty() && j < answer->trigger_readings.size()) {
-        inputs.trigger_readings.push_back(answer->trigger_readings[j]);
+        TriggerReading& reading = inputs.trigger_readings.emplace_back(answer->trigger_readings[j]);
+        if (!trigger.error.empty() && reading.front.has_value() && reading.front->ready) {
+          reading.front = FrontReadiness{
+              .ready = false,
+              .reason = "InvalidTrigger",
+              .message = absl::StrCat(trigger.error, "; its requests are carried as before")};
+        }
         continue;
       }
       TriggerReading unknown{.error = trigger.error, .time = now};

@@ -38,6 +38,7 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
     OwnStatus::TriggerStatus& out = own.triggers.emplace_back();
     out.type = specs[i].type;
     out.name = specs[i].name;
+    out.error = tracked.inputs.plan.triggers()[i].error;
     // A trigger with several metrics shows the value of the first; it is active if any of them is.
     for (size_t j = 0; j < tracked.inputs.plan.triggers()[i].metrics.size(); ++j, ++next) {
       if (next >= tracked.inputs.trigger_readings.size()) break;

@@ -9,7 +9,8 @@ namespace flyball::scaler {
 
 struct FrontReadiness {
   bool ready = false;
-  std::string reason;   // a word: Carried, NotCarried, ServiceNotLed, HostsTaken, FrontNotReady
+  // A word: Carried, NotCarried, ServiceNotLed, HostsTaken, FrontNotReady, InvalidTrigger.
+  std::string reason;
   std::string message;  // a sentence
   friend bool operator==(const FrontReadiness&, const FrontReadiness&) = default;
 };
