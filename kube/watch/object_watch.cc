@@ -69,23 +69,22 @@ class ObjectWatch::Impl {
   const WatchCounters& counters() const { return counters_; }
 
  private:
-  enum class Next { kWatch, kWatchAfterPause, kList };
+  enum class Next { kWatch, kWatchAfterPause, kList, kListAfterPause };
 
   // The state of one stream.
   struct Stream {
     std::string buffer;     // the line that is not whole yet
     size_t scanned = 0;     // of the buffer, without a line's end
     bool opened = false;    // the server has said yes
-    bool anything = false;  // and sent something
+    bool anything = false;  // and sent a change or a bookmark
     bool expired = false;   // the stream is of no more use; only a new list is certain to help
     absl::Status refused;   // by the handler
   };
 
   void Run() {
     while (!stopping()) {
-      if (List()) Follow();
       // An expired resourceVersion is listed anew at once, but not in a tight loop.
-      if (!Pause()) return;
+      if ((!List() || Follow() == Next::kListAfterPause) && !Pause()) return;
     }
   }
 
@@ -107,12 +106,13 @@ class ObjectWatch::Impl {
   }
 
   // Watches until the resourceVersion is of no use any more.
-  void Follow() {
+  Next Follow() {
     while (!stopping()) {
       const Next next = WatchOnce();
-      if (next == Next::kList) return;
-      if (next == Next::kWatchAfterPause && !Pause()) return;
+      if (next == Next::kList || next == Next::kListAfterPause) return next;
+      if (next == Next::kWatchAfterPause && !Pause()) break;
     }
+    return Next::kList;
   }
 
   http::HttpCall WatchCall() {
@@ -133,19 +133,18 @@ class ObjectWatch::Impl {
   Next WatchOnce() {
     ++counters_.watches;
     Stream stream;
+    const bool was_flapping = IsFlapping();
     const MonotonicTime start = clock_.MonotonicNow();
+    handler_.Opening();
     const absl::Status ended = server_->Stream(WatchCall(), [&](absl::string_view data) {
-      stream.opened = true;
-      if (!data.empty()) {
-        stream.anything = true;
-        short_streams_ = 0;
-      }
-      if (!IsFlapping()) Report(absl::OkStatus());
-      if (data.empty()) return true;
+      if (!std::exchange(stream.opened, true)) handler_.Opened();
       stream.buffer.append(data.data(), data.size());
       TakeLines(&stream);
-      return !stream.expired && stream.refused.ok();
+      if (stream.expired || !stream.refused.ok()) return false;
+      if (!IsFlapping()) Report(absl::OkStatus());
+      return true;
     });
+    handler_.Opening();
     const bool lasted = stream.anything || clock_.MonotonicNow() - start >= options_.long_stream;
     if (lasted) {
       backoff_ = options_.first_backoff;
@@ -155,23 +154,21 @@ class ObjectWatch::Impl {
     }
     if (!stream.refused.ok()) {
       Fail(stream.refused);
-      return Next::kList;
+      return Next::kListAfterPause;
     }
-    if (stream.expired) return Next::kList;
-    if (!ended.ok() && !(stream.opened && absl::IsDeadlineExceeded(ended))) {
-      return AfterFailure(ended);
-    }
+    if (stream.expired) return Next::kListAfterPause;
+    const bool quiet = stream.opened && absl::IsDeadlineExceeded(ended);
+    if (!ended.ok() && !quiet) return AfterFailure(ended);
     if (!lasted) return AfterShortStream();
     Report(absl::OkStatus());  // a quiet stream is no failure
-    return Next::kWatch;
+    return quiet && !stream.anything && !was_flapping ? Next::kList : Next::kWatch;
   }
 
   // A server that opens each stream and ends it at once reports no change: it only looks healthy.
   Next AfterShortStream() {
-    if (IsFlapping()) {
-      Fail(absl::UnavailableError(
-          absl::StrCat("watch ", path_, ": the server ends it at once, again and again")));
-    }
+    if (!IsFlapping()) return Next::kWatch;
+    Fail(absl::UnavailableError(
+        absl::StrCat("watch ", path_, ": the server ends it at once, again and again")));
     return Next::kWatchAfterPause;
   }
 
@@ -183,7 +180,7 @@ class ObjectWatch::Impl {
         absl::IsResourceExhausted(ended) ? absl::StatusCode::kUnavailable : ended.code();
     Fail(absl::Status(code, ApiError(absl::StrCat("watch ", path_), 0, ended.message()).message()));
     const bool expired = absl::IsOutOfRange(ended);
-    return expired || IsRefusal(ended) ? Next::kList : Next::kWatchAfterPause;
+    return expired || IsRefusal(ended) ? Next::kListAfterPause : Next::kWatchAfterPause;
   }
 
   void TakeLines(Stream* stream) {
@@ -217,6 +214,8 @@ class ObjectWatch::Impl {
       Expire(stream, event->error_message);
       return false;
     }
+    stream->anything = true;
+    short_streams_ = 0;
     const bool change = event->type != ObjectEvent::Type::kBookmark;
     if (change) handler_.Changed(ChangeOf(event->type), event->object);
     if (!event->resource_version.empty()) resource_version_ = std::move(event->resource_version);

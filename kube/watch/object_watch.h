@@ -4,10 +4,12 @@
 // break; if that has expired (410) it lists again. The first list comes from the API server's
 // cache, like those of Kubernetes' own controllers, and is as old as a watch would be then; later
 // ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
-// nothing comes for 90 seconds is opened anew, so that a dead connection is noticed; streams that
-// the server ends at once are a failure from the second on. The handler is called from that thread
-// only and keeps what it needs: nothing is cached here, and at most one page of a list is held (all
-// of it when pages expire while they are read).
+// nothing comes for 90 seconds is opened anew, so that a dead connection is noticed. If nothing has
+// come in all its life, not even a bookmark, it is listed anew: after a restore of etcd to an
+// earlier state a watch of a later version waits without a word. Streams that the server ends at
+// once, or after nothing but an error, are a failure from the second on. The handler is called from
+// that thread only and keeps what it needs: nothing is cached here, and at most one page of a list
+// is held (all of it when pages expire while they are read).
 #pragma once
 
 #include <atomic>
@@ -45,8 +47,13 @@ class WatchHandler {
   // failure; it is listed anew after the back-off.
   virtual absl::Status Acceptable() { return absl::OkStatus(); }
   // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
-  // a watch is open. Called when the status is another than before; in the beginning it is OK.
+  // a watch is open; what it has missed may still be on its way. Called when the status is another
+  // than before; in the beginning it is OK.
   virtual void StatusChanged(const absl::Status& /*status*/) {}
+  // From now on no stream is open, until Opened: nothing tells of changes meanwhile. That is so
+  // after the first list, and whenever a stream has ended, be it well. Opening may come again.
+  virtual void Opening() {}
+  virtual void Opened() {}
 };
 
 struct ObjectWatchOptions {

@@ -1,5 +1,7 @@
 #include "kube/watch/object_watch.h"
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -27,9 +29,11 @@ std::string Pod(absl::string_view name, absl::string_view app = "x",
 }
 
 // Writes down what it is told: "(" and ")" around a list, names of what was listed, "+name",
-// "*name" and "-name" of changes, and codes of statuses.
+// "*name" and "-name" of changes, and codes of statuses; if asked for also when a stream is open
+// and when none is.
 class Diary : public WatchHandler {
  public:
+  explicit Diary(bool of_streams = false) : of_streams_(of_streams) {}
   void ListStarted() override { Add("("); }
   void Listed(absl::string_view object) override { Add(NameOf(object)); }
   void ListEnded() override { Add(")"); }
@@ -50,6 +54,15 @@ class Diary : public WatchHandler {
     Add(absl::StatusCodeToString(status.code()));
     absl::MutexLock lock(&mutex_);
     message_ = std::string(status.message());
+  }
+  void Opening() override {
+    const bool was_open = std::exchange(open_, false);
+    if (was_open && of_streams_) Add("closed");
+  }
+  void Opened() override {
+    EXPECT_FALSE(open_);
+    open_ = true;
+    if (of_streams_) Add("open");
   }
 
   // Waits for the whole of it.
@@ -88,6 +101,8 @@ class Diary : public WatchHandler {
 
   MetadataReader reader_;  // the watch's thread's
   bool changed_ = false;
+  const bool of_streams_;
+  bool open_ = false;
   absl::Mutex mutex_;
   std::vector<std::string> lines_ ABSL_GUARDED_BY(mutex_);
   absl::Status verdict_ ABSL_GUARDED_BY(mutex_);
@@ -178,7 +193,7 @@ TEST_F(ObjectWatchTest, BrokenWatchIsToldAndGoesOnWhereItWas) {
   server_.Put(Pod("c"));
   EXPECT_EQ(diary_.Await("( a b ) +c"), "( a b ) +c");
   server_.CutWatches();
-  // The new watch is open, which is all that recovery takes.
+  // The new watch is open. What it has missed comes after that.
   EXPECT_EQ(diary_.Await("( a b ) +c UNAVAILABLE OK"), "( a b ) +c UNAVAILABLE OK");
   ASSERT_TRUE(server_.AwaitWatches(1));
   server_.Put(Pod("d"));
@@ -192,6 +207,23 @@ TEST_F(ObjectWatchTest, WatchThatEndsWellIsNoFailure) {
   ASSERT_TRUE(server_.AwaitRequests("WATCH", "", 2));
   server_.Put(Pod("c"));
   EXPECT_EQ(diary_.Await("( a b ) +c"), "( a b ) +c");
+}
+
+TEST_F(ObjectWatchTest, TellsWhenNoStreamIsOpen) {
+  Diary diary(/*of_streams=*/true);
+  ObjectWatch watch(options_, server_.Connect(), Clock::System(), diary);
+  std::string want = "( a b ) open";
+  ASSERT_EQ(diary.Await(want), want);
+  ASSERT_TRUE(server_.AwaitWatches(1));
+  server_.CutWatches(/*well=*/true);
+  want += " closed open";
+  ASSERT_EQ(diary.Await(want), want);
+  server_.Put(Pod("c"));
+  want += " +c";
+  ASSERT_EQ(diary.Await(want), want);
+  server_.CutWatches();
+  want += " closed UNAVAILABLE open OK";
+  EXPECT_EQ(diary.Await(want), want);
 }
 
 TEST_F(ObjectWatchTest, BookmarkIsWhereTheNextWatchBegins) {
@@ -331,6 +363,7 @@ class OddServer : public http::HttpTransport {
       if (!on_data(piece)) return absl::OkStatus();
     }
     if (end_.has_value()) return *std::exchange(end_, std::nullopt);
+    on_data("");
     on_data("{\"type\":\"ADDED\",\"object\":" + Pod("later") + "}\n");
     shut_.WaitForNotification();
     return absl::CancelledError("");
@@ -394,9 +427,120 @@ TEST_P(FlappingWatchTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Flaps, FlappingWatchTest,
     testing::Values(FlapRow{"OnceIsNothing", 1, false, "( ) +later"},
-                    FlapRow{"AgainIsAFailure", 5, false, "( ) UNAVAILABLE OK +later"},
+                    FlapRow{"AgainIsAFailure", 5, false, "( ) UNAVAILABLE +later OK"},
                     FlapRow{"AStreamThatLastsEndsIt", 5, true, "( ) UNAVAILABLE OK"}),
     [](const auto& info) { return info.param.name; });
+
+// Nobody waits: a wait is over at once, and its time has passed then.
+class HurriedClock : public Clock {
+ public:
+  absl::Time WallNow() const override { return absl::UnixEpoch() + MonotonicNow(); }
+  MonotonicTime MonotonicNow() const override { return absl::Milliseconds(passed_ms_.load()); }
+  bool Await(absl::Mutex& mutex, const absl::Condition& condition, MonotonicTime deadline) override
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    mutex.AssertHeld();
+    if (condition.Eval()) return true;
+    Pass(deadline - MonotonicNow());
+    return false;
+  }
+  void Pass(absl::Duration time) { passed_ms_ += absl::ToInt64Milliseconds(time); }
+
+ private:
+  std::atomic<int64_t> passed_ms_ = 0;
+};
+
+// Says yes to each watch, and what comes then is up to the test.
+class StreamingServer : public http::HttpTransport {
+ public:
+  using OnStream = std::function<absl::Status(const http::HttpCall&,
+                                              const std::function<bool(absl::string_view)>&)>;
+  StreamingServer(std::function<void()> on_list, OnStream on_stream)
+      : on_list_(std::move(on_list)), on_stream_(std::move(on_stream)) {}
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall&) override {
+    on_list_();
+    return http::HttpAnswer{.status = 200, .headers = {}, .body = kEmptyList};
+  }
+  absl::Status Stream(const http::HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    if (IsList(call)) {
+      on_list_();
+      return StreamEmptyList(on_data);
+    }
+    if (!on_data("")) return absl::OkStatus();
+    return on_stream_(call, on_data);
+  }
+  void Shutdown() override {}
+
+ private:
+  const std::function<void()> on_list_;
+  const OnStream on_stream_;
+};
+
+ObjectWatchOptions OfPods() {
+  ObjectWatchOptions options;
+  options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
+  return options;
+}
+
+// Each is a full list for the API server.
+TEST(ObjectWatchPauses, StreamsThatBringNothingButAnErrorAreListedAnewMoreAndMoreSeldom) {
+  HurriedClock clock;
+  std::atomic<int> lists = 0;
+  absl::Notification later;
+  Diary diary;
+  ObjectWatch watch(OfPods(),
+                    std::make_unique<StreamingServer>(
+                        [&] {
+                          if (clock.MonotonicNow() < absl::Minutes(2)) {
+                            ++lists;
+                          } else if (!later.HasBeenNotified()) {
+                            later.Notify();
+                          }
+                        },
+                        [](const http::HttpCall&, const auto& on_data) {
+                          on_data(R"({"type":"ERROR","object":{"code":410,"message":"gone"}})"
+                                  "\n");
+                          return absl::OkStatus();
+                        }),
+                    clock, diary);
+  ASSERT_TRUE(later.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  EXPECT_GE(lists, 5);
+  EXPECT_LE(lists, 9);
+}
+
+// After a restore of etcd to an earlier state no event and no bookmark comes for the later version.
+TEST(ObjectWatchPauses, AStreamThatWasSilentAllItsLifeIsListedAnew) {
+  HurriedClock clock;
+  int streams = 0;
+  absl::Notification listed_again, end;
+  std::atomic<int> lists = 0;
+  Diary diary;
+  {
+    ObjectWatch watch(OfPods(),
+                      std::make_unique<StreamingServer>(
+                          [&] {
+                            if (++lists == 2) listed_again.Notify();
+                          },
+                          [&](const http::HttpCall& call, const auto& on_data) {
+                            if (++streams == 1) {
+                              on_data(R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":)"
+                                      R"({"resourceVersion":"2"}}})"
+                                      "\n");
+                            } else if (streams > 2) {
+                              end.WaitForNotification();
+                              return absl::CancelledError("");
+                            }
+                            clock.Pass(call.timeout);
+                            return absl::DeadlineExceededError("nothing came");
+                          }),
+                      clock, diary);
+    EXPECT_TRUE(listed_again.WaitForNotificationWithTimeout(absl::Seconds(30)));
+    EXPECT_EQ(diary.Await("( ) ( )"), "( ) ( )");
+    while (watch.counters().watches < 3) std::this_thread::yield();
+    EXPECT_EQ(watch.counters().failures, 0u);
+    end.Notify();
+  }
+}
 
 struct StreamRow {
   std::string name;
