@@ -32,9 +32,10 @@ absl::StatusOr<std::string> ApiClient::Create(absl::string_view path, absl::stri
   return Call("POST", path, json, "application/json");
 }
 
-absl::StatusOr<std::string> ApiClient::Update(absl::string_view path, absl::string_view json) {
+absl::StatusOr<std::string> ApiClient::Update(absl::string_view path, absl::string_view json,
+                                              absl::FunctionRef<bool()> may_try_again) {
   ++counters_.updates;
-  return Call("PUT", path, json, "application/json");
+  return Call("PUT", path, json, "application/json", may_try_again);
 }
 
 absl::StatusOr<std::string> ApiClient::MergePatch(absl::string_view path, absl::string_view json) {
@@ -53,8 +54,8 @@ bool ApiClient::Wait(absl::Duration wait) {
 }
 
 absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,
-                                            absl::string_view json,
-                                            absl::string_view content_type) {
+                                            absl::string_view json, absl::string_view content_type,
+                                            absl::FunctionRef<bool()> may_try_again) {
   http::HttpCall call;
   call.method = std::string(method);
   call.target = std::string(path);
@@ -62,24 +63,32 @@ absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::stri
   call.body = std::string(json);
   call.content_type = std::string(content_type);
   call.repeatable = true;
-  absl::StatusOr<std::string> stored = Try(std::move(call));
+  absl::StatusOr<std::string> stored = Try(std::move(call), may_try_again);
   if (!stored.ok()) ++counters_.errors;
   return stored;
 }
 
-absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call) {
+absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call,
+                                           absl::FunctionRef<bool()> may_try_again) {
   const MonotonicTime deadline = clock_.MonotonicNow() + timeout_;
   call.timeout = timeout_;
   for (int tries = 0;; ++tries) {
-    ASSIGN_OR_RETURN(http::HttpAnswer answer, server_.Do(call));
+    absl::StatusOr<http::HttpAnswer> done = server_.Do(call);
+    if (absl::IsResourceExhausted(done.status())) {
+      return absl::InternalError(done.status().message());
+    }
+    ASSIGN_OR_RETURN(http::HttpAnswer answer, std::move(done));
     if (answer.status / 100 == 2) return std::move(answer.body);
     const int seconds = RetryAfterSeconds(answer);
     const absl::Duration left = deadline - clock_.MonotonicNow();
     if (seconds < 0 || tries == kMaxRetries || absl::Seconds(seconds) >= left ||
-        !Wait(absl::Seconds(seconds))) {
+        !Wait(absl::Seconds(seconds)) || !may_try_again()) {
       return AnswerError(call.method, call.target, answer);
     }
     call.timeout = deadline - clock_.MonotonicNow();
+    if (call.timeout <= absl::ZeroDuration()) {
+      return AnswerError(call.method, call.target, answer);
+    }
   }
 }
 

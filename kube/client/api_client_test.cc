@@ -16,7 +16,7 @@ class ScriptedTransport : public http::HttpTransport {
   absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
     calls.push_back(call);
     if (on_call) on_call();
-    if (answers.empty()) return absl::UnavailableError("connection refused");
+    if (answers.empty()) return failure;
     http::HttpAnswer answer = answers.front();
     if (answers.size() > 1) answers.pop_front();
     return answer;
@@ -28,6 +28,7 @@ class ScriptedTransport : public http::HttpTransport {
   void Shutdown() override {}
 
   std::deque<http::HttpAnswer> answers;
+  absl::Status failure = absl::UnavailableError("connection refused");  // if there are none
   std::vector<http::HttpCall> calls;
   std::function<void()> on_call;
 };
@@ -194,6 +195,27 @@ TEST(ApiClientTest, ARepetitionHasOnlyTheTimeThatIsLeft) {
   ASSERT_EQ(server.calls.size(), 3u);
   EXPECT_EQ(server.calls[1].timeout, absl::Seconds(4));
   EXPECT_EQ(server.calls[2].timeout, absl::Seconds(1));
+}
+
+TEST(ApiClientTest, AnUpdateIsTriedAgainOnlyWhileItMay) {
+  for (const int allowed : {0, 1}) {
+    ScriptedTransport server;
+    server.answers = {RetryAfter(429, "0")};
+    ApiClient client(server, Clock::System());
+    int asked = 0;
+    const auto stored = client.Update("/x", "{}", [&] { return ++asked <= allowed; });
+    EXPECT_EQ(stored.status().code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(asked, allowed + 1);
+    EXPECT_EQ(server.calls.size(), static_cast<size_t>(allowed) + 1);
+  }
+}
+
+// Only then is it sure that it had no effect.
+TEST(ApiClientTest, TooLargeAnAnswerIsNotTakenForTooManyRequests) {
+  ScriptedTransport server;
+  server.failure = absl::ResourceExhaustedError("the answer is too large");
+  ApiClient client(server, Clock::System());
+  EXPECT_EQ(client.Update("/x", "{}").status(), absl::InternalError("the answer is too large"));
 }
 
 TEST(ApiClientTest, ShutdownEndsTheWait) {

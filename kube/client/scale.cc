@@ -167,7 +167,7 @@ absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, ab
 }
 
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
-                                  int32_t replicas) {
+                                  int32_t replicas, absl::FunctionRef<bool()> may_try_again) {
   nlohmann::ordered_json metadata = {{"name", read.name}};
   if (!read.ns.empty()) metadata["namespace"] = read.ns;
   if (!read.uid.empty()) metadata["uid"] = read.uid;
@@ -179,7 +179,7 @@ absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target,
   const std::string text =
       scale.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   ASSIGN_OR_RETURN(const std::string stored,
-                   client.Update(ScalePath(target, read.ns, read.name), text));
+                   client.Update(ScalePath(target, read.ns, read.name), text, may_try_again));
   absl::StatusOr<Scale> read_back = ParseScale(stored);
   if (!read_back.ok()) return absl::InternalError(read_back.status().message());
   return read_back;

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "kube/client/api_client.h"
@@ -48,8 +49,9 @@ absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, ab
 
 // Sets spec.replicas on condition of the resourceVersion and uid of `read`; kAborted if the target
 // has changed since. The result is the scale as stored; kInternal: it was stored, but the answer is
-// not a scale.
+// not a scale. `may_try_again` as in ApiClient::Update.
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
-                                  int32_t replicas);
+                                  int32_t replicas,
+                                  absl::FunctionRef<bool()> may_try_again = ApiClient::Always);
 
 }  // namespace flyball::kube

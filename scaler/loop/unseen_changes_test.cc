@@ -232,6 +232,45 @@ TEST_F(UnseenChanges, WhatABrokenWatchOfScalesToldLastMakesNothingSmaller) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+TEST_F(UnseenChanges, WhatWasThrottledIsNotWrittenAfterAPause) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  AutoscalerText text = Following(kHpa, "");
+  Make(text, 2);
+  sim.Run(absl::Seconds(20));
+  bool written = false;
+  replica.refuses = [&](const http::HttpCall& call) {
+    if (call.method != "PUT" || std::exchange(written, true)) return false;
+    sim.time.At(sim.time.now() + absl::Milliseconds(500), [&] {
+      replica.network.throttled = 0;
+      text.annotations = R"("flyball.dev/mode":"shadow")";
+      sim.cluster.PutAutoscaler(text.Json());
+    });
+    return false;
+  };
+  replica.network.throttled = 1;
+  sim.Set(kWeb, 'a', 40'000);
+  sim.Run(absl::Seconds(20));
+  ASSERT_TRUE(written);
+  EXPECT_EQ(Replicas(), 2) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// The stock controller's client waits and sends again, too.
+TEST_F(UnseenChanges, WhatWasThrottledIsWrittenAsSoonAsItMayBe) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  Make(Following(kHpa, ""), 2);
+  sim.Run(absl::Seconds(20));
+  replica.network.throttled = 1;
+  sim.Set(kWeb, 'a', 40'000);
+  sim.Run(absl::Milliseconds(2500));
+  replica.network.throttled = 0;
+  sim.Run(absl::Milliseconds(1100));
+  EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Of two replicas the first dies as soon as its next write is done. The second, which watches the
 // scales for another autoscaler, does not see that write when it takes over.
 class UnseenByTheSuccessor : public UnseenChanges {
@@ -368,6 +407,32 @@ TEST_P(PutToSleep, WakesAgain) {
 INSTANTIATE_TEST_SUITE_P(Troubles, PutToSleep,
                          testing::Values(Trouble::kNone, Trouble::kAnswerLost, Trouble::kSentTwice,
                                          Trouble::kKilled));
+
+// What was throttled to the end has put nothing to sleep.
+TEST_F(UnseenChanges, WhatAPersonPutToSleepAfterAThrottledWriteStaysAsleep) {
+  Simulation zero(1, WithSleep());
+  SimulatedReplica& replica = zero.AddReplica();
+  MakeSleepy(zero, kToZeroAtOnce);
+  zero.Run(absl::Seconds(20));
+  bool written = false;
+  replica.refuses = [&](const http::HttpCall& call) {
+    if (call.method != "PUT" || !absl::EndsWith(call.target, "/scale")) return false;
+    replica.network.throttled = 1;
+    written = true;
+    return false;
+  };
+  zero.Set(kWeb, 'a', 0);
+  while (!written) zero.Run(absl::Milliseconds(100));
+  zero.Run(absl::Milliseconds(3200));  // until it has given up, and before it is decided again
+  ASSERT_EQ(zero.cluster.Replicas(kWeb), 2);
+  replica.refuses = nullptr;
+  zero.judge.OnForeignScale(kWeb);
+  zero.cluster.Scale(kWeb, 0);
+  replica.network.throttled = 0;
+  zero.Set(kWeb, 'a', 20'000);
+  zero.Run(absl::Minutes(1));
+  EXPECT_EQ(zero.cluster.Replicas(kWeb), 0) << zero.judge.LastDecisions(kHpa);
+}
 
 // The target was never about to be put to sleep when its owner died, and a person scales it to zero.
 TEST_F(UnseenChanges, WhatAPersonPutToSleepSleepsUnderTheNextOwnerToo) {

@@ -141,11 +141,21 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                                    .from = decision.current,
                                                    .to = decision.desired,
                                                    .time = Now(tracked)};
+    // Much may happen while it waits to be sent again.
+    absl::Status allowed;
     absl::StatusOr<kube::Scale> stored =
-        kube::UpdateScale(deps_.client, target, read, decision.desired);
+        kube::UpdateScale(deps_.client, target, read, decision.desired, [&] {
+          allowed = MayWrite(tracked, is_current, write.decide_anew);
+          return allowed.ok();
+        });
     if (stored.ok()) {
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
+    }
+    tracked.written.unconfirmed->throttled = absl::IsResourceExhausted(stored.status());
+    if (!allowed.ok()) {
+      write.dropped = true;
+      return allowed;
     }
     // What is refused had no effect; somebody else may have set the same count. But what a removal
     // conflicts with may be itself: the transport sends again what got no answer.
