@@ -232,6 +232,44 @@ TEST_F(UnseenChanges, WhatABrokenWatchOfScalesToldLastMakesNothingSmaller) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The last of the changes that the watch has missed is a pause.
+TEST_F(UnseenChanges, AWatchThatIsOpenAgainMayStillHaveToTellOfAPause) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  AutoscalerText text = Following(kHpa, "");
+  Make(text, 2);
+  sim.Run(absl::Seconds(20));
+  replica.BreakWatch("horizontalpodautoscalers", absl::UnavailableError("connection reset"));
+  sim.Run(absl::Seconds(5));
+  for (const char* note : {"a", "b", "c", "d", "e"}) {
+    text.annotations = absl::StrCat(R"("note":")", note, "\"");
+    sim.cluster.PutAutoscaler(text.Json());
+  }
+  text.annotations = R"("flyball.dev/paused-until":"2036-01-01T00:00:00Z")";
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Set(kWeb, 'a', 40'000);
+  replica.HealWatch("horizontalpodautoscalers", /*list_anew=*/false);
+  sim.Run(absl::Seconds(20));
+  EXPECT_EQ(Replicas(), 2) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
+// The next stream waits in the queue of a busy API server.
+TEST_F(UnseenChanges, BetweenTwoStreamsNobodyTellsOfAnEnd) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  Make(Following(kHpa, ""), 2);
+  sim.Run(absl::Seconds(20));
+  replica.CloseWatch("horizontalpodautoscalers", absl::Seconds(15));
+  sim.Run(absl::Seconds(1));
+  sim.cluster.DeleteAutoscaler(kHpa);
+  sim.Run(absl::Seconds(1));
+  sim.Set(kWeb, 'a', 40'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(), 2) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(UnseenChanges, WhatWasThrottledIsNotWrittenAfterAPause) {
   SimulatedReplica& replica = sim.AddReplica();
   sim.Set(kWeb, 'a', 20'000);

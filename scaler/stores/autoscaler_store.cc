@@ -132,6 +132,9 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     known_.erase(managed->key);
     store_.sink_.OnGone(managed->key);
   }
+  void Flushed() override { health_.Flushed(); }
+  void Opening() override { health_.Opening(); }
+  void Opened() override { health_.Opened(); }
   void StatusChanged(const absl::Status& status) override {
     health_.StatusChanged(status);
     // The Autoscaler (CRD) need not be installed: then the list counts as empty.

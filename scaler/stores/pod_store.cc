@@ -52,11 +52,14 @@ class PodStore::Feed : public kube::WatchHandler {
   }
   void Flushed() override {
     if (!changes_.empty()) followers_->Changed(std::exchange(changes_, {}));
+    health_.Flushed();
   }
   void StatusChanged(const absl::Status& status) override {
     if (followers_ != nullptr) followers_->StatusChanged(status);
     health_.StatusChanged(status);
   }
+  void Opening() override { health_.Opening(); }
+  void Opened() override { health_.Opened(); }
 
   const WatchHealth& health() const { return health_; }
 

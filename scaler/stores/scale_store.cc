@@ -128,7 +128,10 @@ class ScaleStore::Kind::Feed : public kube::WatchHandler {
       kind_.Learn(*scale, Source::kChange);
     }
   }
+  void Flushed() override { kind_.health_.Flushed(); }
   void StatusChanged(const absl::Status& status) override { kind_.health_.StatusChanged(status); }
+  void Opening() override { kind_.health_.Opening(); }
+  void Opened() override { kind_.health_.Opened(); }
 
  private:
   absl::StatusOr<kube::Scale> Read(absl::string_view json) {

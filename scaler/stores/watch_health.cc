@@ -6,6 +6,16 @@
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
+namespace {
+
+// A stream that ends well is opened again within this time, and what happens meanwhile is told late
+// at most.
+constexpr absl::Duration kLongestOpening = absl::Seconds(1);
+constexpr absl::Duration kSilence = absl::Seconds(1);
+// Long enough for what was missed to be sent and read, however much it is.
+constexpr absl::Duration kLongestCatchingUp = absl::Seconds(10);
+
+}  // namespace
 
 WatchHealth::WatchHealth(absl::string_view what, std::string ns, Clock& clock)
     : ns_(std::move(ns)),
@@ -24,6 +34,7 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
     if (std::exchange(said_failing_, false)) {
       spdlog::info("scaler: the watch of {} works again", what_);
     }
+    if (failing_since_.has_value()) CatchUp();
     failing_since_.reset();
   } else if (!failing_since_.has_value()) {
     // While the first list of all namespaces is missing nothing is logged here, since Ready reports
@@ -39,11 +50,51 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
   Update();
 }
 
+void WatchHealth::CatchUp() {
+  const MonotonicTime now = clock_.MonotonicNow();
+  catching_up_ = {.since = now, .heard = now};
+}
+
+void WatchHealth::Opening() {
+  absl::MutexLock lock(&mutex_);
+  if (!opening_since_.has_value()) opening_since_ = clock_.MonotonicNow();
+  Update();
+}
+
+void WatchHealth::Opened() {
+  absl::MutexLock lock(&mutex_);
+  const bool late =
+      opening_since_.has_value() && clock_.MonotonicNow() - *opening_since_ > kLongestOpening;
+  opening_since_.reset();
+  if (late || catching_up_.has_value()) CatchUp();
+  Update();
+}
+
+void WatchHealth::Flushed() {
+  if (fine()) return;
+  absl::MutexLock lock(&mutex_);
+  if (catching_up_.has_value()) catching_up_->heard = clock_.MonotonicNow();
+}
+
 std::string WatchHealth::Failure() const {
   if (fine()) return "";
   absl::MutexLock lock(&mutex_);
-  if (!failing_since_.has_value()) return "";
-  return absl::StrCat("the watch of ", what_, " fails: ", failure_.message());
+  if (failing_since_.has_value()) {
+    return absl::StrCat("the watch of ", what_, " fails: ", failure_.message());
+  }
+  const MonotonicTime now = clock_.MonotonicNow();
+  if (opening_since_.has_value() && now - *opening_since_ > kLongestOpening) {
+    return absl::StrCat("the watch of ", what_, " is not open yet");
+  }
+  if (!catching_up_.has_value()) return "";
+  const bool silent = now - catching_up_->heard >= kSilence;
+  const bool told_all = silent || now - catching_up_->since >= kLongestCatchingUp;
+  if (opening_since_.has_value() || !told_all) {
+    return absl::StrCat("the watch of ", what_, " may not have told yet what it has missed");
+  }
+  catching_up_.reset();
+  Update();
+  return "";
 }
 
 std::string WatchHealth::Unusable() const {

@@ -1,4 +1,9 @@
-// How well one watch works: whether its first list is in, and since when it has been failing.
+// How well one watch works: whether its first list is in, since when it has been failing, and
+// whether it may still have to tell what it has missed.
+//
+// After a failure, and after a time in which no stream was open, the server first tells what has
+// happened meanwhile, and it does not say when that is all. So such a watch still counts as failing
+// until it was open and silent for a second, or open for ten where there is never a silence.
 //
 // Where each namespace has watches of its own, an autoscaler depends on those of its namespace
 // alone: one that is gone, or that we may not read any more, must not stop the others.
@@ -29,14 +34,18 @@ class WatchHealth {
   // clock outlives it.
   WatchHealth(absl::string_view what, std::string ns, Clock& clock);
 
+  // To be called by the watch's handler, when the same is told to it.
   void Listed();
   void StatusChanged(const absl::Status& status);
+  void Opening();
+  void Opened();
+  void Flushed();
 
   const std::string& ns() const { return ns_; }
   bool Covers(absl::string_view ns) const { return ns_.empty() || ns_ == ns; }
   // Whether the first list is in and the watch works. Costs the load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
-  // "" while it works; else what is wrong with it.
+  // "" while it works and has told all; else what is wrong with it.
   std::string Failure() const;
   // "" while what is known may be used; else why not: the first list is missing, or the watch has
   // been failing for longer than kStaleAfter.
@@ -47,8 +56,17 @@ class WatchHealth {
   bool Waits() const;
 
  private:
-  void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    fine_.store(listed_ && !failing_since_.has_value(), std::memory_order_release);
+  // Since when it has been open after it was not to be relied on.
+  struct CatchingUp {
+    MonotonicTime since;
+    MonotonicTime heard;  // when it last told something
+  };
+
+  void CatchUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Update() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    fine_.store(listed_ && !failing_since_.has_value() && !opening_since_.has_value() &&
+                    !catching_up_.has_value(),
+                std::memory_order_release);
   }
 
   const std::string ns_;
@@ -59,7 +77,10 @@ class WatchHealth {
   std::optional<MonotonicTime> failing_since_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   bool said_failing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> fine_ = false;
+  std::optional<MonotonicTime> opening_since_ ABSL_GUARDED_BY(mutex_);
+  // Time alone ends it, which is noticed when somebody asks.
+  mutable std::optional<CatchingUp> catching_up_ ABSL_GUARDED_BY(mutex_);
+  mutable std::atomic<bool> fine_ = false;
 };
 
 // The first result of `ask` (Failure, Unusable or Ready) that is not empty or OK, over several

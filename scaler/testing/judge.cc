@@ -353,18 +353,17 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
       Complain(absl::StrCat(what, " while replica ", other->options().index, " may write"));
     }
   }
-  // Whoever does not hear of changes has to ask before it writes. It may begin to hear of them
-  // again between the answer and its write.
+  // Whoever may not have heard of changes has to ask before it writes. It may have heard of them
+  // between the answer and its write.
   const char* const resource =
       key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers";
-  const absl::Duration healed = writer.WatchHealedAt(resource);
-  const absl::Duration asked = writer.last_asked_for(AutoscalerPath(key));
-  const bool deaf = writer.WatchIsBroken(resource) ||
-                    (healed >= asked && writer.last_write_sent() < healed + kLongestCall);
-  const absl::Duration knew = deaf ? asked : writer.last_write_sent();
+  const SimulatedReplica::SentWrite& sent = writer.last_write();
+  absl::Duration knew = sent.told.at(resource);
+  const auto asked = sent.asked.find(AutoscalerPath(key));
+  if (asked != sent.asked.end() && asked->second >= sent.sent - kLongestCall) knew = asked->second;
   std::vector<ManagedPtr> valid = cluster_.Autoscaler(key, knew);
   std::erase_if(valid, [&](ManagedPtr& managed) {
-    if (managed != nullptr) managed = ScheduledAt(managed, mode_, writer.last_write_wall());
+    if (managed != nullptr) managed = ScheduledAt(managed, mode_, sent.wall);
     return managed == nullptr || EffectiveMode(*managed, mode_) != Mode::kAct ||
            managed->autoscaler.scale_target.name != write.target.second;
   });

@@ -19,6 +19,9 @@ constexpr absl::Duration kLongestQueue = absl::Seconds(2);
 // Longer than a Lease takes to run out and to be taken, twice.
 constexpr absl::Duration kLongestFreeze = absl::Seconds(40);
 
+// Until a busy API server opens a watch.
+constexpr absl::Duration kLongestOpening = absl::Seconds(20);
+
 const char* const kResources[] = {"pods", "horizontalpodautoscalers", "autoscalers", "deployments"};
 
 }  // namespace
@@ -41,6 +44,7 @@ std::vector<RandomCourse::Action> RandomCourse::Actions() const {
 
 RandomCourse::RandomCourse(uint32_t seed)
     : sim_(seed),
+      aside_(seed + 1),
       frozen_(seed >= kFirstFrozen),
       wide_(frozen_ ? seed % 2 == 1 : seed >= kFirstWide),
       ends_in_peace_(!wide_ && seed % 4 == 0) {
@@ -341,6 +345,18 @@ void RandomCourse::BreakWatch() {
   replica->BreakWatch(resource, absl::UnavailableError("connection reset"));
 }
 
+// The draws of this are its own, so that the courses stay what they were without it.
+void RandomCourse::CloseWatch() {
+  if (sim_.replicas().empty() || !aside_.Is(0.25)) return;
+  const auto& replica = sim_.replicas()[static_cast<size_t>(
+      aside_.Between(0, static_cast<int>(sim_.replicas().size()) - 1))];
+  const char* resource = kResources[aside_.Between(0, 3)];
+  const absl::Duration duration = aside_.UpTo(aside_.Is(0.5) ? absl::Seconds(1) : kLongestOpening);
+  Note(absl::StrCat("the watch of ", resource, " of replica ", replica->options().index,
+                    " ends well, the next one opens after ", absl::FormatDuration(duration)));
+  replica->CloseWatch(resource, duration);
+}
+
 void RandomCourse::HealWatches() {
   for (const auto& replica : sim_.replicas()) {
     for (const char* resource : kResources) {
@@ -415,6 +431,7 @@ std::string RandomCourse::Run() {
   for (const Action& action : actions) weights += action.weight;
   sim_.Run(absl::Seconds(8));
   for (int step = 0; step < kSteps && sim_.judge.wrong().empty(); ++step) {
+    CloseWatch();
     int draw = sim_.chance.Between(1, weights);
     for (const Action& action : actions) {
       draw -= action.weight;

@@ -64,6 +64,7 @@ class RandomCourse {
   void FreezeReplica();
   void ChangeShards();
   void BreakWatch();
+  void CloseWatch();
   void HealWatches();
   void TroubleNetwork();
   void CalmNetwork();
@@ -73,6 +74,7 @@ class RandomCourse {
   std::string CheckPeace();
 
   Simulation sim_;
+  Chance aside_;
   const bool frozen_;
   const bool wide_;
   const bool ends_in_peace_;  // and is checked then, which takes as long as all before

@@ -16,6 +16,9 @@ namespace {
 constexpr absl::Duration kShortestNap = absl::Milliseconds(20);
 constexpr absl::Duration kPoll = absl::Milliseconds(10);
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+// What a watch has missed comes with pauses shorter than that, for that long.
+constexpr absl::Duration kLongestPause = absl::Milliseconds(900);
+constexpr absl::Duration kLongestBacklog = absl::Seconds(5);
 // Within this time after a thaw all threads go on.
 constexpr absl::Duration kThaw = absl::Milliseconds(50);
 
@@ -90,15 +93,15 @@ class SimulatedReplica::Transport : public http::HttpTransport {
     SimulatedReplica& self = replica_;
     if (self.refuses && self.refuses(call)) return absl::UnavailableError("connection refused");
     absl::Duration sent = self.world_.time.now();
-    absl::Time sent_wall = self.clock_.WallNow();
-    // The client sends again what was throttled, as one call.
+    const bool scales = call.method == "PUT" && absl::EndsWith(call.target, "/scale");
+    const bool saves = call.method != "GET" && absl::StrContains(call.target, "/configmaps");
+    const SentWrite write = scales ? self.Write() : SentWrite();
+    // The client sends again what was throttled: what is saved is as old as the first try.
     const std::string request = absl::StrCat(call.method, " ", call.target);
-    if (const auto before = throttled_.find(request); before != throttled_.end()) {
-      const absl::Duration since = sent - before->second.sent;
+    if (const auto before = throttled_.find(request); saves && before != throttled_.end()) {
       if (sent - before->second.answered >= kRetryAfter &&
-          since < self.options_.scaler.request_timeout) {
-        sent -= since;
-        sent_wall -= since;
+          sent - before->second.sent < self.options_.scaler.request_timeout) {
+        sent = before->second.sent;
       }
     }
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
@@ -108,15 +111,11 @@ class SimulatedReplica::Transport : public http::HttpTransport {
       }
       throttled_.erase(request);
       // Several may be on their way: the one that arrives now is judged.
-      if (call.method == "PUT" && absl::EndsWith(call.target, "/scale")) {
-        self.last_write_sent_ = sent;
-        self.last_write_wall_ = sent_wall;
-      }
+      if (scales) self.last_write_ = write;
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
-        self.last_asked_for_[call.target] = self.world_.time.now();
+        self.asked_[call.target] = self.world_.time.now();
       }
       http::HttpAnswer answer = self.world_.cluster.Serve(call, self.options_.index);
-      const bool saves = call.method != "GET" && absl::StrContains(call.target, "/configmaps");
       if (saves && answer.status < 300) self.last_saved_ = sent;
       return answer;
     });
@@ -326,6 +325,7 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
     : world_(world),
       options_(std::move(options)),
       clock_(*this, absl::Seconds(world_.chance.Between(1000, 100000))),
+      lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
       transport_(std::make_unique<Transport>(*this)),
       client_(*transport_, clock_, options_.scaler.request_timeout),
       lease_client_(*transport_, clock_, absl::Seconds(5)),
@@ -474,16 +474,23 @@ void SimulatedReplica::List(Watch& watch) {
   }
   watch.handler->ListEnded();
   watch.told = world_.cluster.store().changes().size();
+  Open(watch);
+}
+
+void SimulatedReplica::Open(Watch& watch) {
   watch.open = true;
+  watch.closed = watch.behind = false;
+  ++watch.streams;
+  watch.handler->Opened();
 }
 
 void SimulatedReplica::PumpWatches() {
   for (auto& [name, watch] : watches_) {
-    if (!watch.open || watch.pumping) continue;
+    if (!watch.open || watch.behind || watch.pumping) continue;
     watch.pumping = true;
     world_.time.Soon([this, &one = watch] {
       one.pumping = false;
-      Pump(one);
+      if (!one.behind) Pump(one);
     });
   }
 }
@@ -495,10 +502,15 @@ void SimulatedReplica::PumpNow() {
 }
 
 void SimulatedReplica::Pump(Watch& watch) {
+  while (TellNext(watch)) {
+  }
+}
+
+bool SimulatedReplica::TellNext(Watch& watch) {
   const auto& changes = world_.cluster.store().changes();
   const std::string resource = watch.target.kind->info.name.ToString();
-  for (; alive() && !frozen_ && watch.open && watch.told < changes.size(); ++watch.told) {
-    const kube::LocalObjectStore::Change& change = changes[watch.told];
+  while (alive() && !frozen_ && watch.open && watch.told < changes.size()) {
+    const kube::LocalObjectStore::Change& change = changes[watch.told++];
     if (std::get<0>(change.key) != resource) continue;
     nlohmann::json object = change.after == nullptr ? *change.before : *change.after;
     object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
@@ -506,30 +518,83 @@ void SimulatedReplica::Pump(Watch& watch) {
                            : change.before == nullptr ? kube::ChangeType::kAdded
                                                       : kube::ChangeType::kModified,
                            object.dump());
+    watch.handler->Flushed();
+    return true;
   }
+  return false;
+}
+
+void SimulatedReplica::CatchUp(Watch& watch, absl::Duration until) {
+  watch.behind = true;
+  const int stream = watch.streams;
+  world_.time.At(world_.time.now() + lateness_.UpTo(kLongestPause), [this, &watch, stream, until] {
+    WaitWhileFrozen();
+    if (!alive() || watch.streams != stream) return;
+    if (world_.time.now() < until && TellNext(watch)) return CatchUp(watch, until);
+    watch.behind = false;
+    Pump(watch);
+  });
+}
+
+// A stream that ends well is not missed for a second.
+absl::Duration SimulatedReplica::ToldUntil(const Watch& watch) const {
+  const absl::Duration now = world_.time.now();
+  return watch.open && !watch.behind ? now : std::max(watch.silent, now - absl::Seconds(1));
+}
+
+SimulatedReplica::SentWrite SimulatedReplica::Write() const {
+  SentWrite write = {
+      .sent = world_.time.now(), .wall = clock_.WallNow(), .asked = asked_, .told = {}};
+  for (const auto& [resource, watch] : watches_) write.told[resource] = ToldUntil(watch);
+  return write;
 }
 
 void SimulatedReplica::BreakWatch(absl::string_view resource, const absl::Status& why) {
   Watch& watch = watches_[std::string(resource)];
   if (!watch.failure.ok()) return;
   watch.failure = why;
-  if (!std::exchange(watch.open, false) || !alive()) return;
+  const bool was_open = std::exchange(watch.open, false);
+  const bool was_closed = std::exchange(watch.closed, false);
+  if ((!was_open && !was_closed) || !alive()) return;
+  if (was_open) watch.silent = world_.time.now();
+  ++watch.streams;
+  watch.handler->Opening();
   watch.handler->StatusChanged(why);
+}
+
+void SimulatedReplica::CloseWatch(absl::string_view resource, absl::Duration duration) {
+  Watch& watch = watches_[std::string(resource)];
+  if (!watch.open || !alive()) return;
+  watch.open = false;
+  watch.closed = true;
+  watch.silent = world_.time.now();
+  watch.handler->Opening();
+  world_.time.At(watch.silent + duration, [this, &watch, stream = ++watch.streams, duration] {
+    WaitWhileFrozen();
+    if (!alive() || watch.streams != stream) return;
+    Open(watch);
+    if (duration <= absl::Seconds(1)) return Pump(watch);
+    CatchUp(watch, world_.time.now() + kLongestBacklog);
+  });
+}
+
+void SimulatedReplica::Tell(absl::string_view resource, absl::string_view json) {
+  watches_[std::string(resource)].handler->Changed(kube::ChangeType::kModified, json);
 }
 
 void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
   Watch& watch = watches_[std::string(resource)];
   if (watch.failure.ok() || !alive()) return;
   watch.failure = absl::OkStatus();
-  watch.healed = world_.time.now();
   if (watch.handler == nullptr) return;
-  if (list_anew || watch.told == 0) {
-    List(watch);
+  const bool goes_on = !list_anew && watch.told > 0;
+  if (goes_on) {
+    Open(watch);
   } else {
-    watch.open = true;
-    Pump(watch);
+    List(watch);
   }
   watch.handler->StatusChanged(absl::OkStatus());
+  if (goes_on) CatchUp(watch, world_.time.now() + kLongestBacklog);
 }
 
 void SimulatedReplica::ListInPart(absl::string_view resource, size_t objects) {
@@ -544,11 +609,6 @@ void SimulatedReplica::ListInPart(absl::string_view resource, size_t objects) {
 bool SimulatedReplica::WatchIsBroken(absl::string_view resource) const {
   const auto found = watches_.find(std::string(resource));
   return found != watches_.end() && !found->second.failure.ok();
-}
-
-absl::Duration SimulatedReplica::WatchHealedAt(absl::string_view resource) const {
-  const auto found = watches_.find(std::string(resource));
-  return found == watches_.end() ? -absl::InfiniteDuration() : found->second.healed;
 }
 
 }  // namespace flyball::scaler

@@ -114,27 +114,29 @@ class SimulatedReplica {
 
   // Has the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
   void BreakWatch(absl::string_view resource, const absl::Status& why);
-  // ...until this is called: then it goes on where it was, or with a new list.
+  // ...until this is called: then it is open again and goes on where it was, or with a new list. What
+  // it has missed it tells bit by bit, without a pause of a second.
   void HealWatch(absl::string_view resource, bool list_anew);
+  // Ends the stream of that watch well. For so long the server then does not open the next one.
+  void CloseWatch(absl::string_view resource, absl::Duration duration);
+  // Has that watch tell of an object as it is in no cluster, or not in this one.
+  void Tell(absl::string_view resource, absl::string_view json);
   // While its watch is broken: a list of that resource that breaks off after so many objects.
   void ListInPart(absl::string_view resource, size_t objects);
   bool WatchIsBroken(absl::string_view resource) const;
-  // When it last began to work again; before the start: never.
-  absl::Duration WatchHealedAt(absl::string_view resource) const;
   // To be called when the cluster has changed: the watches tell of it soon, or before PumpNow
   // returns.
   void PumpWatches();
   void PumpNow();
 
-  // When the replica sent its last scale write.
-  absl::Duration last_write_sent() const { return last_write_sent_; }
-  // What its clock said then.
-  absl::Time last_write_wall() const { return last_write_wall_; }
-  // When it was last answered a request for the autoscaler with that path. Zero: never.
-  absl::Duration last_asked_for(const std::string& path) const {
-    const auto asked = last_asked_for_.find(path);
-    return asked == last_asked_for_.end() ? absl::ZeroDuration() : asked->second;
-  }
+  // The scale write that has arrived, as it was when the replica sent it.
+  struct SentWrite {
+    absl::Duration sent;
+    absl::Time wall;                              // what the replica's clock said
+    std::map<std::string, absl::Duration> asked;  // when which autoscaler's path was last answered
+    std::map<std::string, absl::Duration> told;   // up to when which resource's watch had told all
+  };
+  const SentWrite& last_write() const { return last_write_; }
   // When it last sent what it remembers, of what arrived. Zero: never.
   absl::Duration last_saved() const { return last_saved_; }
   const Options& options() const { return options_; }
@@ -160,9 +162,12 @@ class SimulatedReplica {
     kube::LocalTarget target;
     size_t told = 0;  // how many changes of the cluster it has told
     bool open = false;
+    bool closed = false;  // it was open and has ended well
+    bool behind = false;  // it is telling bit by bit what it has missed
     bool pumping = false;
+    int streams = 0;  // how often it was opened or closed
     absl::Status failure;
-    absl::Duration healed = -absl::InfiniteDuration();
+    absl::Duration silent;  // when it was last closed, or broken
   };
   class Transport;
   class Leases;
@@ -175,7 +180,13 @@ class SimulatedReplica {
 
   void StartWatch(const kube::ResourceInfo& resource, kube::WatchHandler& handler);
   void List(Watch& watch);
+  void Open(Watch& watch);
+  void CatchUp(Watch& watch, absl::Duration until);
   void Pump(Watch& watch);
+  // Tells the next change. False: there is none.
+  bool TellNext(Watch& watch);
+  absl::Duration ToldUntil(const Watch& watch) const;
+  SentWrite Write() const;  // as it is sent now
   void TurnAt(absl::Duration when);
   void Round();
   void WriteState();
@@ -198,10 +209,10 @@ class SimulatedReplica {
   bool in_round_ = false;
   int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
-  absl::Duration last_write_sent_;
+  Chance lateness_;  // of what watches tell
+  SentWrite last_write_;
   absl::Duration last_saved_;
-  std::map<std::string, absl::Duration> last_asked_for_;  // by path
-  absl::Time last_write_wall_;
+  std::map<std::string, absl::Duration> asked_;  // SentWrite::asked, by now
   std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
   kube::RequestBudget budget_;

@@ -104,6 +104,7 @@ class MadeUpServer : public http::HttpTransport {
       on_data(Do(call)->body);
       return absl::OkStatus();
     }
+    on_data("");
     shut_.WaitForNotification();
     return absl::CancelledError("shut down");
   }
