@@ -309,6 +309,28 @@ TEST_F(UnseenChanges, WhatWasThrottledIsWrittenAsSoonAsItMayBe) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// What the watches told is of a later version than all that there is now.
+TEST_F(UnseenChanges, AClusterThatWasSetBackIsScaledFromWhereItIs) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 40'000);
+  Make(Following(kHpa, ""), 4);
+  sim.Run(absl::Seconds(20));
+  replica.Tell("deployments",
+               R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"shop",)"
+               R"("name":"web","resourceVersion":"5000"},"spec":{"replicas":10,"selector":)"
+               R"({"matchLabels":{"app":"web"}}},"status":{"replicas":10}})");
+  int written = 0;
+  replica.refuses = [&](const http::HttpCall& call) {
+    written += call.method == "PUT" && absl::EndsWith(call.target, "/scale") ? 1 : 0;
+    return false;
+  };
+  replica.network = {.slow = 1, .slow_delay = absl::Milliseconds(100)};
+  sim.Set(kWeb, 'a', 120'000);
+  sim.Run(absl::Seconds(10));
+  EXPECT_LE(written, 3);
+  EXPECT_GT(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
+}
+
 // Of two replicas the first dies as soon as its next write is done. The second, which watches the
 // scales for another autoscaler, does not see that write when it takes over.
 class UnseenByTheSuccessor : public UnseenChanges {

@@ -166,7 +166,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     conflict = stored.status();
     absl::StatusOr<kube::Scale> latest = kube::GetScale(deps_.client, target, read.ns, read.name);
     if (!latest.ok()) return latest.status();
-    deps_.scales.Learn(target, *latest);
+    deps_.scales.LearnAfterConflict(target, read, *latest);
     if (latest->uid != read.uid || latest->spec_replicas != decision.current) {
       if (latest->spec_replicas == decision.desired) ForgetReplaceable(tracked);
       DecideAnew(tracked, write);

@@ -44,6 +44,14 @@ class ScaleStore::Kind {
     }
     Set(object, std::make_shared<const kube::Scale>(scale));
   }
+  void Replace(const kube::Scale& before, const kube::Scale& scale) {
+    absl::MutexLock lock(&mutex_);
+    ObjectScale& object = *ScaleOf(scale.ns, scale.name);
+    const std::shared_ptr<const kube::Scale> known = object.scale.Get();
+    // Somebody may have told of a later one meanwhile.
+    if (known == nullptr || known->resource_version != before.resource_version) return;
+    Set(object, std::make_shared<const kube::Scale>(scale));
+  }
   void Remove(const kube::Scale& gone) {
     absl::MutexLock lock(&mutex_);
     const auto found = objects_.find(absl::StrCat(gone.ns, "/", gone.name));
@@ -196,6 +204,15 @@ void ScaleStore::Learn(const kube::ResourceInfo& target, const kube::Scale& scal
   absl::MutexLock lock(&mutex_);
   if (const auto found = kinds_.find(KeyOf(target, scale.ns)); found != kinds_.end()) {
     found->second->Learn(scale, Source::kAnswer);
+  }
+}
+
+void ScaleStore::LearnAfterConflict(const kube::ResourceInfo& target, const kube::Scale& before,
+                                    const kube::Scale& scale) {
+  if (!kube::IsOlder(scale.resource_version, before.resource_version)) return Learn(target, scale);
+  absl::MutexLock lock(&mutex_);
+  if (const auto found = kinds_.find(KeyOf(target, scale.ns)); found != kinds_.end()) {
+    found->second->Replace(before, scale);
   }
 }
 

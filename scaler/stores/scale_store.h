@@ -64,6 +64,11 @@ class ScaleStore {
 
   // Takes a scale that the API server answered with, if it is newer than what is known.
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
+  // The same of one that it answered with after a write on condition of `before` met a conflict. If
+  // it is older than that, the cluster was set back to an earlier state, as a restore of etcd does,
+  // of which no watch tells: then it takes the place of `before`.
+  void LearnAfterConflict(const kube::ResourceInfo& target, const kube::Scale& before,
+                          const kube::Scale& scale);
 
  private:
   using KindKey = std::pair<kube::GroupResource, std::string>;  // and the namespace; "": all

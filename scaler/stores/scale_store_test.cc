@@ -77,6 +77,25 @@ TEST_F(ScaleStoreTest, WhatTheWatchTellsCountsAlsoWhenAListDidNotHaveItYet) {
   EXPECT_EQ(Known(), "new");
 }
 
+// No watch tells of it.
+TEST_F(ScaleStoreTest, AfterAConflictTheAnswerOfAClusterThatWasSetBackCounts) {
+  const kube::Scale before = *place_.object->scale.Get();
+  store_.Learn(kDeployments, Answer("old", 3, 1));
+  EXPECT_EQ(place_.object->scale.Get()->spec_replicas, 3);  // it came late
+  store_.LearnAfterConflict(kDeployments, before, Answer("old", 3, 1));
+  EXPECT_EQ(place_.object->scale.Get()->spec_replicas, 1);
+  watch_->Changed(kube::ChangeType::kModified, Deployment("old", 4, 2));
+  EXPECT_EQ(place_.object->scale.Get()->spec_replicas, 2);
+}
+
+TEST_F(ScaleStoreTest, AfterAConflictAnAnswerIsNoNewsWhereTheWatchToldMoreMeanwhile) {
+  const kube::Scale before = *place_.object->scale.Get();
+  watch_->Changed(kube::ChangeType::kModified, Deployment("old", 7, 4));
+  store_.LearnAfterConflict(kDeployments, before, Answer("old", 3, 1));
+  store_.LearnAfterConflict(kDeployments, before, Answer("old", 6, 2));
+  EXPECT_EQ(place_.object->scale.Get()->spec_replicas, 4);
+}
+
 // A target may end before its autoscaler does.
 TEST_F(ScaleStoreTest, PlacesOfTargetsThatNobodyAsksForAnyMoreAreForgotten) {
   std::vector<std::weak_ptr<const ScaleStore::ObjectScale>> places;
