@@ -32,6 +32,11 @@ bool IsPushed(const Managed& managed) {
                      });
 }
 
+// Nothing tells when a target appears: an autoscaler whose slots are rare looks for it earlier.
+bool LacksItsTarget(const TrackedAutoscaler& tracked) {
+  return tracked.decided.made && tracked.inputs.scale.answer.failure != ScaleAnswer::Failure::kNone;
+}
+
 }  // namespace
 
 Loop::Loop(Deps deps, const Options& options) : deps_(std::move(deps)), options_(options) {}
@@ -520,15 +525,19 @@ void Loop::Finish(TrackedAutoscaler& tracked, bool decide_anew) {
 
 void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew) {
   bool again = false;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
   {
     absl::MutexLock lock(&mutex_);
     for (TrackedAutoscaler* tracked : autoscalers) {
       tracked->due.busy = false;
       tracked->due.steady = tracked->steady_on != nullptr;
       if (!tracked->due.steady) again |= FollowNews(*tracked);  // a steady one is not told of news
-      if (!std::exchange(tracked->due.again, false) && !decide_anew) continue;
-      schedule_.Set(*tracked, deps_.clock.MonotonicNow());
-      again = true;
+      if (std::exchange(tracked->due.again, false) || decide_anew) {
+        schedule_.Set(*tracked, now);
+        again = true;
+      } else if (!tracked->due.steady && LacksItsTarget(*tracked)) {
+        schedule_.Set(*tracked, std::min(tracked->due.regular_slot, now + options_.sync_period));
+      }
     }
   }
   if (again) deps_.wake_up();

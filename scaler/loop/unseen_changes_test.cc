@@ -331,6 +331,43 @@ TEST_F(UnseenChanges, AClusterThatWasSetBackIsScaledFromWhereItIs) {
   EXPECT_GT(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
 }
 
+// By this version it is decided at once.
+ScalerOptions WithNewsAtOnce() {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.dialect.minor = 37;
+  options.sync_period = absl::Minutes(10);
+  return options;
+}
+
+TEST_F(UnseenChanges, AnAutoscalerThatIsToldOfBeforeItsTargetFindsIt) {
+  Simulation at_once(1, WithNewsAtOnce());
+  SimulatedReplica& replica = at_once.AddReplica();
+  at_once.Run(absl::Seconds(20));
+  at_once.cluster.PutDeployment({"shop", "other"}, 1);
+  AutoscalerText other = Following(kHpa, "");
+  other.key.name = "other";
+  at_once.cluster.PutAutoscaler(other.Json());
+  at_once.Set(kWeb, 'a', 40'000);
+  at_once.Run(absl::Seconds(20));
+  replica.CloseWatch("deployments", absl::Milliseconds(500));
+  at_once.cluster.PutDeployment(kWeb, 2);
+  at_once.cluster.PutAutoscaler(Following(kHpa, "").Json());
+  at_once.Run(absl::Seconds(1));
+  EXPECT_EQ(at_once.cluster.Replicas(kWeb), 4) << at_once.judge.LastDecisions(kHpa);
+  EXPECT_THAT(at_once.judge.LastDecisions(kHpa), testing::Not(testing::HasSubstr("not found")));
+}
+
+TEST_F(UnseenChanges, ATargetThatComesAfterItsAutoscalerIsFoundWithinAPeriod) {
+  sim.AddReplica();
+  sim.Set(kWeb, 'a', 40'000);
+  sim.Run(absl::Seconds(20));
+  sim.cluster.PutAutoscaler(Following(kOwn, R"(,"cadence":{"interval":"1h"})").Json());
+  sim.Run(absl::Seconds(9));
+  sim.cluster.PutDeployment(kWeb, 2);
+  sim.Run(absl::Seconds(3));
+  EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
+}
+
 // Of two replicas the first dies as soon as its next write is done. The second, which watches the
 // scales for another autoscaler, does not see that write when it takes over.
 class UnseenByTheSuccessor : public UnseenChanges {

@@ -54,18 +54,12 @@ void ReadStep::FindTarget(CycleInputs& inputs) const {
 
 void ReadStep::TakeScale(CycleInputs& inputs, std::shared_ptr<const kube::Scale> scale) {
   ScaleReading& reading = inputs.scale;
-  if (scale != nullptr && scale == reading.scale) return;
+  if (scale == reading.scale) return;
   reading.scale = std::move(scale);
-  reading.version = 0;
+  reading.version = ScaleReading::kAsked;
   ScaleAnswer& answer = reading.answer;
   answer.failure = ScaleAnswer::Failure::kNone;
   answer.error.clear();
-  if (reading.scale == nullptr) {
-    answer = Failure(ScaleAnswer::Failure::kRead,
-                     absl::StrCat(inputs.target.resource.name.ToString(), " \"",
-                                  inputs.managed->autoscaler.scale_target.name, "\" not found"));
-    return;
-  }
   answer.spec_replicas = reading.scale->spec_replicas;
   answer.status_replicas = reading.scale->status_replicas;
   if (answer.selector == reading.scale->selector &&
@@ -107,7 +101,10 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
   }
   const uint64_t version = target.place.object->version.load(std::memory_order_acquire);
   if (inputs.scale.scale == nullptr || inputs.scale.version != version) {
-    TakeScale(inputs, target.place.object->scale.Get());
+    std::shared_ptr<const kube::Scale> scale = target.place.object->scale.Get();
+    // It may exist since a moment ago: the watches of autoscalers and of targets are two.
+    if (scale == nullptr) return Found::kToBeAsked;
+    TakeScale(inputs, std::move(scale));
     inputs.scale.version = version;
   }
   inputs.scale.failure = ScaleStore::Failure(*target.place.kind);

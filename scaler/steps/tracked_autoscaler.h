@@ -65,11 +65,13 @@ struct ScaleTarget {
   ScaleStore::Place place;                         // for kinds that are watched
   ScaleAnswer failure;                             // set when there is no such apiVersion or kind
   kube::ResourceInfo resource;
-  QuestionBoard::Handle question;  // for other kinds, and while the watch is broken
+  QuestionBoard::Handle question;  // for what no watch tells of, or not reliably
 };
 
 // The scale as read, and the selector in it.
 struct ScaleReading {
+  static constexpr uint64_t kAsked = ~uint64_t{0};  // a version that no store has
+
   std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
   uint64_t version = 0;                      // ScaleStore::ObjectScale::version when it was taken
   ScaleAnswer answer;
