@@ -88,6 +88,7 @@ bool Loop::IsNews(const Managed* before, const Managed& managed) const {
     const MathConfigsPtr configs = deps_.configs.Get();
     if (!configs->hpa.decides_news_at_once) return false;
     if (before == nullptr) return ticked_;
+    if (before->autoscaler.uid != managed.autoscaler.uid) return true;
     return configs->hpa.observes_generation &&
            before->autoscaler.generation != managed.autoscaler.generation;
   }

@@ -368,6 +368,22 @@ TEST_F(UnseenChanges, ATargetThatComesAfterItsAutoscalerIsFoundWithinAPeriod) {
   EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
 }
 
+TEST_F(UnseenChanges, AnHpaThatIsMadeAnewIsNews) {
+  Simulation at_once(1, WithNewsAtOnce());
+  at_once.AddReplica();
+  at_once.Run(absl::Seconds(20));
+  at_once.Set(kWeb, 'a', 20'000);
+  at_once.cluster.PutDeployment(kWeb, 2);
+  at_once.cluster.PutAutoscaler(Following(kHpa, "").Json());
+  at_once.Run(absl::Seconds(1));
+  at_once.Set(kWeb, 'a', 40'000);
+  at_once.Run(absl::Seconds(1));
+  ASSERT_EQ(at_once.cluster.Replicas(kWeb), 2) << at_once.judge.LastDecisions(kHpa);
+  at_once.cluster.RecreateAutoscaler(kHpa);
+  at_once.Run(absl::Seconds(1));
+  EXPECT_EQ(at_once.cluster.Replicas(kWeb), 4) << at_once.judge.LastDecisions(kHpa);
+}
+
 // Of two replicas the first dies as soon as its next write is done. The second, which watches the
 // scales for another autoscaler, does not see that write when it takes over.
 class UnseenByTheSuccessor : public UnseenChanges {
