@@ -110,15 +110,10 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
     // Nobody writes it any more.
     if (!flight->status.ok()) {
       if (still_fresh()) return *std::move(fresh);
-      // The deadline was that of the caller which asked; ours has not passed yet.
-      if (!lead && absl::IsDeadlineExceeded(flight->status) &&
-          batcher_.clock_.MonotonicNow() < deadline) {
-        continue;
-      }
-      const bool for_others_too = flight->names.size() > names.size();
-      if (for_others_too && flight->ask_apart && !batcher_.SeemsDown()) {
-        return AskApart(names, deadline, max_age);
-      }
+      // It may be the failure of another object, or the deadline of the caller which asked.
+      const bool of_others = (flight->names.size() > names.size() && flight->ask_apart) ||
+                             (!lead && absl::IsDeadlineExceeded(flight->status));
+      if (of_others && batcher_.clock_.MonotonicNow() < deadline) continue;
       return flight->status;
     }
     ObjectAnswer answer;
@@ -137,9 +132,10 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::AskApart(
     const std::vector<std::string>& names, MonotonicTime deadline, absl::Duration max_age) {
   ObjectQuestion question = WithNames(template_, names);
   question.max_age = max_age;
+  const absl::Duration given = deadline - batcher_.clock_.MonotonicNow();
   absl::StatusOr<ObjectAnswer> answer = batcher_.QueryAlone(question, deadline);
   absl::MutexLock lock(&mutex_);
-  NoteOutcome(names, answer.status());
+  NoteOutcome(names, answer.status(), given);
   return answer;
 }
 
@@ -152,9 +148,11 @@ bool QueryBatcher::ObjectGroup::MayShare(const std::vector<std::string>& names,
 }
 
 template <typename Names>
-void QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Status& outcome) {
+bool QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Status& outcome,
+                                            absl::Duration given) {
   const MonotonicTime now = batcher_.clock_.MonotonicNow();
-  const bool down = IsOfTheServer(outcome) && batcher_.SeemsDown();
+  const bool of_server = IsOfTheServer(outcome, given);
+  const bool down = of_server && batcher_.SeemsDown();
   if (down && absl::IsUnavailable(outcome)) {
     last_failure_ = outcome;
     failure_until_ =
@@ -162,7 +160,7 @@ void QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Stat
   }
   // What is refused for several objects may be for their number.
   const bool refused = absl::IsInvalidArgument(outcome) && names.size() == 1;
-  const bool apart = refused || (IsOfTheServer(outcome) && !down);
+  const bool apart = refused || (of_server && !down);
   for (const std::string& name : names) {
     if (apart) {
       Known(name).apart_until = now + kApart;
@@ -171,6 +169,7 @@ void QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Stat
     }
   }
   CountBytes();
+  return apart;
 }
 
 QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::string& name) {
@@ -283,14 +282,16 @@ void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, Monot
   const absl::StatusOr<std::string> promql =
       question.rule->ObjectQuery(question.args, *question.mapper);
   if (!promql.ok()) {
-    Land(flight, promql.status());
+    Land(flight, promql.status(), absl::ZeroDuration());
   } else {
-    Land(flight, batcher_.AskSource(*question.rule, *promql, deadline, max_age));
+    const absl::Duration given = deadline - batcher_.clock_.MonotonicNow();
+    Land(flight, batcher_.AskSource(*question.rule, *promql, deadline, max_age), given);
   }
 }
 
 void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
-                                     const absl::StatusOr<FreshResult>& result) {
+                                     const absl::StatusOr<FreshResult>& result,
+                                     absl::Duration given) {
   absl::StatusOr<absl::flat_hash_map<std::string, double>> values =
       result.ok() ? ValuesByLabel(*result->result, *label_) : result.status();
 
@@ -304,11 +305,12 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
     if (forgotten) name_bytes_ -= entry.first.size();
     return forgotten;
   });
-  NoteOutcome(flight->names, values.status());
+  flight->ask_apart = NoteOutcome(flight->names, values.status(), given);
   if (!values.ok()) {
-    const bool refused = absl::IsInvalidArgument(values.status());
-    flight->ask_apart = refused || IsOfTheServer(values.status());
-    if (refused && flight->names.size() > 1) apart_until_ = now + kApart;
+    if (absl::IsInvalidArgument(values.status()) && flight->names.size() > 1) {
+      flight->ask_apart = true;
+      apart_until_ = now + kApart;
+    }
     return;
   }
   flight->values = *std::move(values);

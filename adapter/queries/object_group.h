@@ -64,10 +64,10 @@ class QueryBatcher::ObjectGroup {
   // Whether these objects may be asked for together with others.
   bool MayShare(const std::vector<std::string>& names, MonotonicTime now) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // After a query for these objects: whether each is asked for with no others from now on, and
-  // whether the source seems down.
+  // After a query for these objects that was given so much time: whether the source seems down, and
+  // whether each object is asked for with no others from now on, which is returned.
   template <typename Names>
-  void NoteOutcome(const Names& names, const absl::Status& outcome)
+  bool NoteOutcome(const Names& names, const absl::Status& outcome, absl::Duration given)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A query of its own for this caller.
@@ -91,8 +91,8 @@ class QueryBatcher::ObjectGroup {
   // Waits for the gathering to end, then asks the source.
   void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  void Land(const std::shared_ptr<Flight>& flight, const absl::StatusOr<FreshResult>& result)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Land(const std::shared_ptr<Flight>& flight, const absl::StatusOr<FreshResult>& result,
+            absl::Duration given) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const ObjectQuestion template_;  // args.names is empty
   const absl::StatusOr<std::string> label_;

@@ -84,15 +84,10 @@ absl::StatusOr<FreshResult> QueryBatcher::AskSource(const rules::CompiledRule& r
                                                     absl::Duration max_age) {
   absl::StatusOr<FreshResult> fresh = flights_.Query(promql, deadline, max_age, rule.source);
   if (fresh.ok()) NoteAnswer(rule, promql, *fresh);
-  if (IsOfTheServer(fresh.status())) {
-    ++unanswered_;
-  } else if (unanswered_ != 0) {
-    unanswered_ = 0;
-  }
   return fresh;
 }
 
-bool QueryBatcher::SeemsDown() const { return unanswered_ >= kSeemsDown; }
+bool QueryBatcher::SeemsDown() const { return flights_.unanswered() >= kSeemsDown; }
 
 absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& question,
                                                       MonotonicTime deadline) {

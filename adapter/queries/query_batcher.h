@@ -21,7 +21,8 @@
 // proxy finds it too long, is asked for each caller alone as well, and for a minute nothing is
 // merged in its group. Only where the source seems to be down, since no query was answered for a
 // while, a failure reaches all callers that wait for the query, and is returned to all of the group
-// for FlightOptions::error_reuse.
+// for FlightOptions::error_reuse. A query that had hardly any time says nothing of the source or
+// the objects.
 //
 // Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
 // max_groups, and about max_group_bytes of them, beyond which questions are not merged; objects not
@@ -35,7 +36,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "adapter/queries/query_flights.h"
 #include "base/freshness.h"
@@ -74,11 +74,6 @@ inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql
                        const FreshResult& fresh) {
   rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,
                         fresh.sent);
-}
-
-// Whether it is the server's failure rather than a refusal of the query.
-inline bool IsOfTheServer(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
 }
 
 struct ObjectAnswer {
@@ -121,7 +116,7 @@ class QueryBatcher {
   class ObjectGroup;
   using Groups = absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>>;
 
-  // Sends the query, notes what came, and counts failures.
+  // Sends the query and notes what came.
   absl::StatusOr<FreshResult> AskSource(const rules::CompiledRule& rule, absl::string_view promql,
                                         MonotonicTime deadline, absl::Duration max_age);
   bool SeemsDown() const;
@@ -134,7 +129,6 @@ class QueryBatcher {
   QueryObserver* const observer_;
   QueryFlights flights_;
   std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
-  std::atomic<size_t> unanswered_ = 0;   // queries for objects since the last one that was answered
   Striped<Groups> groups_;               // last, since groups use the members above
 };
 

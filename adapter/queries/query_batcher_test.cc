@@ -393,6 +393,18 @@ TEST_P(QueryBatcherFailureTest, OfAMergedQueryIsAskedForEachCallerAlone) {
                           Query("=\"p3-\""), Query("=\"p1-\"")));
 }
 
+// Callers that are given one and the same failure are not as many queries that failed.
+TEST_P(QueryBatcherFailureTest, OfOneObjectThatManyAskForIsNotThatOfOthers) {
+  auto batcher = Make();
+  FailForOne();
+  for (int caller = 0; caller < 20; ++caller) {
+    EXPECT_EQ(batcher->QueryObjects(Question({Pod(1)}), kLater).status().code(), GetParam());
+  }
+  const auto got = batcher->QueryObjects(Question({Pod(2)}), kLater);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(got->values, ElementsAre(2.0));
+}
+
 // What was answered is merged again; after a minute all is.
 TEST_P(QueryBatcherFailureTest, IsForgottenAfterAMinute) {
   auto batcher = Make();
@@ -444,6 +456,28 @@ TEST_F(QueryBatcherTest, WhileTheSourceSeemsDownAFailureReachesAllAndIsForgotten
   clock_.Advance(absl::Milliseconds(100));
   source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
   EXPECT_THAT(batcher->QueryObjects(Question({Pod(50)}), kLater)->values, ElementsAre(50.0));
+}
+
+TEST_F(QueryBatcherTest, AQueryThatHadHardlyAnyTimeSaysNothingOfItsObjects) {
+  auto batcher = Make();
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).ok());
+  clock_.Advance(absl::Seconds(1));
+  constexpr absl::Duration kHardlyAny = absl::Milliseconds(1);
+  source_.OnQuery([&](const std::string&) {
+    clock_.Advance(kHardlyAny);
+    return absl::DeadlineExceededError("slow");
+  });
+  constexpr int kCallers = 10;
+  for (int caller = 0; caller < kCallers; ++caller) {
+    EXPECT_EQ(
+        Bare(
+            batcher->QueryObjects(Question({Pod(1)}), clock_.MonotonicNow() + kHardlyAny).status()),
+        absl::DeadlineExceededError("slow"));
+  }
+  EXPECT_THAT(source_.queries(), SizeIs(1 + kCallers)) << "nobody asks twice";
+  source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
+  EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
+  EXPECT_EQ(source_.queries().back(), Query("=~\"p1-|p2-\"")) << "they are still merged";
 }
 
 TEST_F(QueryBatcherTest, OnlyVectorsHaveObjects) {

@@ -64,10 +64,20 @@ void QueryFlights::Count(QueryOutcome outcome) {
   if (observer_ != nullptr) observer_->OnQuery(outcome);
 }
 
+void QueryFlights::CountSent(const absl::Status& status, absl::Duration given) {
+  Count(status.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  if (IsOfTheServer(status, given)) {
+    ++unanswered_;
+  } else if (!absl::IsDeadlineExceeded(status) && unanswered_ != 0) {
+    unanswered_ = 0;
+  }
+}
+
 absl::StatusOr<StandingResult> QueryFlights::Ask(StandingQuery& query, MonotonicTime deadline) {
+  const absl::Duration given = deadline - clock_.MonotonicNow();
   absl::StatusOr<StandingResult> result =
-      source_.Of(query.choice).Ask(query, clock_.WallNow(), deadline - clock_.MonotonicNow());
-  Count(result.ok() ? QueryOutcome::kSent : QueryOutcome::kFailed);
+      source_.Of(query.choice).Ask(query, clock_.WallNow(), given);
+  CountSent(result.status(), given);
   if (result.ok() && observer_ != nullptr) observer_->OnAnswer(result->source);
   if (!result.ok()) {
     absl::Status failure = result.status();
@@ -156,7 +166,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   const MonotonicTime sent = clock_.MonotonicNow();
   auto result = source_.Of(asked.choice).Query(asked.promql, clock_.WallNow(), deadline - sent);
   const bool ok = result.ok();
-  Count(ok ? QueryOutcome::kSent : QueryOutcome::kFailed);
+  CountSent(result.status(), deadline - sent);
   if (ok && observer_ != nullptr) observer_->OnAnswer((*result)->source);
   const MonotonicTime now = clock_.MonotonicNow();
   // A failure for want of time is the caller's own and never given again.

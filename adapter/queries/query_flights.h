@@ -33,6 +33,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -61,6 +62,13 @@ struct FreshResult {
   }
 };
 
+// Whether a query that was given so much time failed for the server's sake: it was not refused, and
+// it is not that its caller had hardly any time left.
+inline bool IsOfTheServer(const absl::Status& status, absl::Duration given) {
+  return absl::IsUnavailable(status) ||
+         (absl::IsDeadlineExceeded(status) && given >= absl::Seconds(1));
+}
+
 class QueryFlights {
  public:
   // All outlive this; `observer` may be nullptr.
@@ -73,6 +81,9 @@ class QueryFlights {
                                     rules::SourceChoice choice = rules::SourceChoice::kAny);
   // Asks a standing query now. The same errors.
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline);
+
+  // How many queries failed for the source's sake since it last answered or refused one.
+  size_t unanswered() const { return unanswered_; }
 
   // Drops what cannot be given again.
   void Sweep();
@@ -138,12 +149,15 @@ class QueryFlights {
   // Of all shards together.
   void KeepWithinBytes();
   void Count(QueryOutcome outcome);
+  // One that was sent, and given so much time.
+  void CountSent(const absl::Status& status, absl::Duration given);
 
   MetricSource& source_;
   Clock& clock_;
   const FlightOptions options_;
   QueryObserver* const observer_;
   std::atomic<size_t> bytes_ = 0;  // of all shards
+  std::atomic<size_t> unanswered_ = 0;
   std::array<Shard, kShards> shards_;
 };
 

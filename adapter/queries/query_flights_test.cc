@@ -269,6 +269,29 @@ TEST_F(QueryFlightsTest, AtMostOneASecondUnderLoad) {
   EXPECT_THAT(source_.queries(), SizeIs(testing::AllOf(testing::Ge(5), testing::Le(6))));
 }
 
+// What is given again, or had hardly any time, says nothing of the source.
+TEST_F(QueryFlightsTest, CountsTheQueriesThatWereSentInVainSinceTheLastAnswer) {
+  auto flights = Make();
+  absl::Status outcome;
+  source_.OnQuery([&](const std::string&) -> FakeSource::Result {
+    if (outcome.ok()) return VectorOf({});
+    return outcome;
+  });
+  const auto count_after = [&](absl::StatusCode code, const char* promql, MonotonicTime deadline) {
+    outcome = absl::Status(code, "as asked for");
+    flights->Query(promql, deadline).status().IgnoreError();
+    return flights->unanswered();
+  };
+  const MonotonicTime later = absl::Hours(1), soon = absl::Milliseconds(1);
+  EXPECT_EQ(count_after(absl::StatusCode::kOk, "answered", later), 0u);
+  EXPECT_EQ(count_after(absl::StatusCode::kUnavailable, "failed", later), 1u);
+  EXPECT_EQ(count_after(absl::StatusCode::kUnavailable, "failed", later), 1u) << "given again";
+  EXPECT_EQ(count_after(absl::StatusCode::kOk, "answered", later), 1u) << "given again";
+  EXPECT_EQ(count_after(absl::StatusCode::kDeadlineExceeded, "slow", soon), 1u);
+  EXPECT_EQ(count_after(absl::StatusCode::kDeadlineExceeded, "slow", later), 2u);
+  EXPECT_EQ(count_after(absl::StatusCode::kInvalidArgument, "refused", later), 0u);
+}
+
 TEST_F(QueryFlightsTest, AFailureIsGivenAgainForAMomentOnly) {
   auto flights = Make();
   source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
