@@ -15,6 +15,10 @@ constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 // with nothing else after a query for it failed.
 constexpr absl::Duration kApart = absl::Minutes(1);
 
+// So many callers ask apart at once while the source has not answered the last query: if it hangs,
+// each caller would else send it one more.
+constexpr size_t kApartAtOnce = 8;
+
 // The key itself, and the selector that it was made of, whose parts each have a string of their
 // own.
 constexpr size_t kForEachKeyByte = 8;
@@ -132,9 +136,24 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::AskApart(
     const std::vector<std::string>& names, MonotonicTime deadline, absl::Duration max_age) {
   ObjectQuestion question = WithNames(template_, names);
   question.max_age = max_age;
-  const absl::Duration given = deadline - batcher_.clock_.MonotonicNow();
+  absl::Duration given;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto may_ask = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+      return asking_apart_ < kApartAtOnce;
+    };
+    if (batcher_.flights_.unanswered() != 0 &&
+        !batcher_.clock_.Await(mutex_, absl::Condition(&may_ask), deadline)) {
+      return absl::DeadlineExceededError("queries for other objects of the rule took too long");
+    }
+    const MonotonicTime now = batcher_.clock_.MonotonicNow();
+    if (now < failure_until_) return last_failure_;
+    given = deadline - now;
+    ++asking_apart_;
+  }
   absl::StatusOr<ObjectAnswer> answer = batcher_.QueryAlone(question, deadline);
   absl::MutexLock lock(&mutex_);
+  --asking_apart_;
   NoteOutcome(names, answer.status(), given);
   return answer;
 }

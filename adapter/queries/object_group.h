@@ -70,7 +70,7 @@ class QueryBatcher::ObjectGroup {
   bool NoteOutcome(const Names& names, const absl::Status& outcome, absl::Duration given)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A query of its own for this caller.
+  // A query of its own for this caller, when it is its turn.
   absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
                                         MonotonicTime deadline, absl::Duration max_age)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -108,6 +108,7 @@ class QueryBatcher::ObjectGroup {
   size_t name_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of their names
   std::vector<std::shared_ptr<Flight>> under_way_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
+  size_t asking_apart_ ABSL_GUARDED_BY(mutex_) = 0;  // callers whose turn it is
   absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime failure_until_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime apart_until_ ABSL_GUARDED_BY(mutex_);  // a merged query was refused

@@ -19,10 +19,11 @@
 // caller that has time left asks alone, and for a minute each of its objects is asked for without
 // others, unless it is answered before that. A merged query that is refused, perhaps because a
 // proxy finds it too long, is asked for each caller alone as well, and for a minute nothing is
-// merged in its group. Only where the source seems to be down, since no query was answered for a
-// while, a failure reaches all callers that wait for the query, and is returned to all of the group
-// for FlightOptions::error_reuse. A query that had hardly any time says nothing of the source or
-// the objects.
+// merged in its group. Only a few callers of a group ask alone at once while the source has not
+// answered the last query, and the others wait for their turn. Where the source seems to be down,
+// since no query was answered for a while, a failure reaches all callers that wait for the query,
+// and is returned to all of the group for FlightOptions::error_reuse. A query that had hardly any
+// time says nothing of the source or the objects.
 //
 // Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
 // max_groups, and about max_group_bytes of them, beyond which questions are not merged; objects not

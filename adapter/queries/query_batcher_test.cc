@@ -458,6 +458,45 @@ TEST_F(QueryBatcherTest, WhileTheSourceSeemsDownAFailureReachesAllAndIsForgotten
   EXPECT_THAT(batcher->QueryObjects(Question({Pod(50)}), kLater)->values, ElementsAre(50.0));
 }
 
+// It answers neither a merged query nor those of the callers that then ask apart.
+TEST_F(QueryBatcherTest, WhileTheSourceHangsOnlyAFewCallersAskApart) {
+  constexpr int kPods = 30;
+  constexpr MonotonicTime kFirstFails = absl::Seconds(5), kOthersFail = absl::Seconds(20);
+  auto batcher = Make();
+  std::vector<std::string> pods;
+  for (int pod = 0; pod < kPods; ++pod) pods.push_back(Pod(pod));
+  ASSERT_TRUE(batcher->QueryObjects(Question(pods), kLater).ok());
+  clock_.Advance(absl::Seconds(1));
+
+  absl::Mutex mutex;
+  const bool answered = false;
+  source_.OnQuery([&](const std::string& promql) -> FakeSource::Result {
+    const bool merged = PodsIn(promql).size() > 1;
+    const absl::MutexLock lock(&mutex);
+    clock_.Await(mutex, absl::Condition(&answered), merged ? kFirstFails : kOthersFail);
+    if (merged) return absl::DeadlineExceededError("no answer");
+    return absl::UnavailableError("a proxy had no answer");
+  });
+  std::vector<std::thread> callers;
+  const auto ask = [&](int pod, MonotonicTime deadline) {
+    callers.emplace_back([this, pod, deadline, &batcher] {
+      EXPECT_FALSE(batcher->QueryObjects(Question({Pod(pod)}), deadline).ok());
+    });
+  };
+  ask(0, kFirstFails);
+  clock_.AwaitWaits(1);
+  for (int pod = 1; pod < kPods; ++pod) ask(pod, kLater);
+  clock_.AwaitWaits(kPods);
+  clock_.Advance(kFirstFails - clock_.MonotonicNow());
+  // All but the first wait once more: for the source, or for their turn.
+  clock_.AwaitWaits(2 * kPods - 1);
+  EXPECT_THAT(source_.queries(), SizeIs(2 + 8));
+  // Then it seems down, and most of the callers are told so.
+  clock_.Advance(kOthersFail - clock_.MonotonicNow());
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_LE(source_.queries().size(), 2u + 2 * 8);
+}
+
 TEST_F(QueryBatcherTest, AQueryThatHadHardlyAnyTimeSaysNothingOfItsObjects) {
   auto batcher = Make();
   ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).ok());
