@@ -72,6 +72,7 @@ absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call,
                                            absl::FunctionRef<bool()> may_try_again) {
   const MonotonicTime deadline = clock_.MonotonicNow() + timeout_;
   call.timeout = timeout_;
+  bool maybe_done = false;  // an earlier answer leaves open whether it was
   for (int tries = 0;; ++tries) {
     absl::StatusOr<http::HttpAnswer> done = server_.Do(call);
     if (absl::IsResourceExhausted(done.status())) {
@@ -79,16 +80,20 @@ absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call,
     }
     ASSIGN_OR_RETURN(http::HttpAnswer answer, std::move(done));
     if (answer.status / 100 == 2) return std::move(answer.body);
+    const auto error = [&] {
+      const absl::Status status = AnswerError(call.method, call.target, answer);
+      const bool sure = !maybe_done || !absl::IsResourceExhausted(status);
+      return sure ? status : absl::UnavailableError(status.message());
+    };
     const int seconds = RetryAfterSeconds(answer);
     const absl::Duration left = deadline - clock_.MonotonicNow();
     if (seconds < 0 || tries == kMaxRetries || absl::Seconds(seconds) >= left ||
         !Wait(absl::Seconds(seconds)) || !may_try_again()) {
-      return AnswerError(call.method, call.target, answer);
+      return error();
     }
+    maybe_done |= answer.status / 100 == 5;
     call.timeout = deadline - clock_.MonotonicNow();
-    if (call.timeout <= absl::ZeroDuration()) {
-      return AnswerError(call.method, call.target, answer);
-    }
+    if (call.timeout <= absl::ZeroDuration()) return error();
   }
 }
 
