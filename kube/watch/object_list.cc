@@ -116,6 +116,17 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
   }
 }
 
+absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
+                                          const ObjectWatchOptions& options, ObjectReader& reader) {
+  const std::string path = CollectionPath(options);
+  ASSIGN_OR_RETURN(
+      http::HttpAnswer answer,
+      server.Do(ListCall(options, absl::StrCat(path, "?limit=1", SelectorQuery(options)))));
+  if (answer.status != 200) return ListError(path, answer);
+  ASSIGN_OR_RETURN(PageEnd page, reader.ReadPage(answer.body, [](absl::string_view) {}));
+  return std::move(page.resource_version);
+}
+
 absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader,
                                           WatchHandler& handler) {

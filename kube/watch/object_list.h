@@ -28,6 +28,11 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
                                       const ObjectWatchOptions& options, ObjectReader& reader,
                                       WatchHandler& handler);
 
+// The newest version that the server has, for one object at most of the collection. Errors as
+// ListPages.
+absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
+                                          const ObjectWatchOptions& options, ObjectReader& reader);
+
 // As ListPages, but the content comes from the API server's cache and may be as old as that; it
 // takes a third of the time of a list from etcd, and only one object is held in memory at a time.
 // It ends early only if nothing comes for options.list_timeout.

@@ -11,6 +11,7 @@
 #include "base/go/url.h"
 #include "kube/client/api_error.h"
 #include "kube/objects/object_json.h"
+#include "kube/objects/resource_version.h"
 #include "kube/watch/object_list.h"
 #include "spdlog/spdlog.h"
 
@@ -24,7 +25,7 @@ constexpr size_t kMaxLineBytes = 16u << 20;
 // The server ends a watch after a time from this range, so that not all end at once.
 constexpr int kMinWatchSeconds = 300;
 constexpr int kMaxWatchSeconds = 600;
-// Bookmarks come each minute where anything happens at all.
+// Bookmarks come each minute where anything has happened since the version that is watched from.
 constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
 constexpr absl::Duration kMaxOpening = absl::Seconds(30);
 // One stream that ends at once may be due to a server that is stopping; a second one counts as a
@@ -161,7 +162,15 @@ class ObjectWatch::Impl {
     if (!ended.ok() && !quiet) return AfterFailure(ended);
     if (!lasted) return AfterShortStream();
     Report(absl::OkStatus());  // a quiet stream is no failure
-    return quiet && !stream.anything && !was_flapping ? Next::kList : Next::kWatch;
+    const bool silent = quiet && !stream.anything && !was_flapping;
+    return silent && WasSetBack() ? Next::kList : Next::kWatch;
+  }
+
+  // Whether the server has none of the versions that it is asked for, as after a restore of etcd to
+  // an earlier state: nothing comes then until it has them again.
+  bool WasSetBack() {
+    const absl::StatusOr<std::string> newest = NewestVersion(*server_, options_, reader_);
+    return newest.ok() && IsOlder(*newest, resource_version_);
   }
 
   // A server that opens each stream and ends it at once reports no change: it only looks healthy.

@@ -542,6 +542,29 @@ TEST(ObjectWatchPauses, AStreamThatWasSilentAllItsLifeIsListedAnew) {
   }
 }
 
+// A quiet resource has neither events nor bookmarks, and costs no list each time.
+TEST(ObjectWatchPauses, ASilentStreamIsOpenedAgainWhereTheServerWasNotSetBack) {
+  HurriedClock clock;
+  int streams = 0;
+  absl::Notification end;
+  Diary diary;
+  ObjectWatch watch(
+      OfPods(),
+      std::make_unique<StreamingServer>([] {},
+                                        [&](const http::HttpCall& call, const auto&) {
+                                          if (++streams > 5) {
+                                            end.WaitForNotification();
+                                            return absl::CancelledError("");
+                                          }
+                                          clock.Pass(call.timeout);
+                                          return absl::DeadlineExceededError("nothing came");
+                                        }),
+      clock, diary);
+  while (watch.counters().watches < 6) std::this_thread::yield();
+  EXPECT_EQ(watch.counters().lists, 1u);
+  end.Notify();
+}
+
 struct StreamRow {
   std::string name;
   std::vector<std::string> pieces;
