@@ -25,12 +25,19 @@ bool IsRival(const CycleInputs& inputs) {
   return inputs.managed->key.kind == AutoscalerKind::kHpa || inputs.mode != Mode::kShadow;
 }
 
+ScaleAnswer NotFound(const CycleInputs& inputs) {
+  return Failure(ScaleAnswer::Failure::kRead,
+                 absl::StrCat(inputs.target.resource.name.ToString(), " \"",
+                              inputs.managed->autoscaler.scale_target.name, "\" not found"));
+}
+
 }  // namespace
 
 void ReadStep::FindTarget(CycleInputs& inputs) const {
   ScaleTarget& target = inputs.target;
   const ObjectReference& wanted = inputs.managed->autoscaler.scale_target;
   target = ScaleTarget();
+  inputs.scale.absent_version.reset();
   target.mapper = deps_.directory.mapper();
   const absl::StatusOr<kube::ApiVersion> version = kube::ApiVersion::Parse(wanted.api_version);
   if (!version.ok()) {
@@ -95,6 +102,7 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
     case ScaleStore::Usable::kNotListed:
       return Found::kNotYet;
     case ScaleStore::Usable::kBroken:
+      inputs.scale.absent_version.reset();
       return Found::kToBeAsked;
     case ScaleStore::Usable::kYes:
       break;
@@ -102,8 +110,17 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
   const uint64_t version = target.place.object->version.load(std::memory_order_acquire);
   if (inputs.scale.scale == nullptr || inputs.scale.version != version) {
     std::shared_ptr<const kube::Scale> scale = target.place.object->scale.Get();
-    // It may exist since a moment ago: the watches of autoscalers and of targets are two.
-    if (scale == nullptr) return Found::kToBeAsked;
+    if (scale == nullptr) {
+      // It may exist since a moment ago: the watches of autoscalers and of targets are two. Once is
+      // enough, unless the answer was that it does.
+      const bool was_there = inputs.scale.scale != nullptr;
+      if (std::exchange(inputs.scale.absent_version, version) != version || was_there) {
+        return Found::kToBeAsked;
+      }
+      inputs.scale.answer = NotFound(inputs);
+      return Found::kScale;
+    }
+    inputs.scale.absent_version.reset();
     TakeScale(inputs, std::move(scale));
     inputs.scale.version = version;
   }
@@ -134,6 +151,8 @@ void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
   inputs.scale.scale = nullptr;
   inputs.scale.answer.failure = ScaleAnswer::Failure::kRead;
   inputs.scale.answer.error = answer->error;
+  // What the watch says is known even where the right to get one scale lacks.
+  if (inputs.scale.absent_version.has_value()) inputs.scale.answer = NotFound(inputs);
 }
 
 void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {

@@ -74,6 +74,8 @@ struct ScaleReading {
 
   std::shared_ptr<const kube::Scale> scale;  // nullptr: not known
   uint64_t version = 0;                      // ScaleStore::ObjectScale::version when it was taken
+  // The version at which the store had no scale and it was asked for; nullopt: the store has one.
+  std::optional<uint64_t> absent_version;
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
