@@ -28,6 +28,8 @@ class FrontSlices {
     std::string ns;
     std::string service;
     uint16_t port = 0;  // of the Envoys' listener
+
+    std::string Key() const { return ns + "/" + service; }
   };
 
   // What of a Service decides how requests are carried.

@@ -179,6 +179,7 @@ void ServeFront::BeginAnewIfReleased() {
   had_hosts_.clear();
   told_ports_.clear();
   was_h2c_.clear();
+  was_led_.clear();
   maybe_stale_.clear();
   ports_ = PortBook(settings_.first_port, settings_.last_port);
 }
@@ -187,6 +188,12 @@ void ServeFront::BeginAnewIfReleased() {
 bool ServeFront::Listen() {
   const std::shared_ptr<Session> session = this->session();
   if (session->data_path.is_set()) return true;
+  // A replica that decides without owning, as in mode Advise, is no place for Envoys.
+  if (!deps_.may_write()) {
+    absl::MutexLock lock(&mutex_);
+    not_listening_ = std::string(NotOurs().message());
+    return false;
+  }
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (now < next_listen_) return false;
   absl::StatusOr<std::unique_ptr<front::DataPath>> path = deps_.listen(session->front);

@@ -70,17 +70,25 @@ void ServeFront::TellEnvoys() {
   session()->front.SetEnvoys(names, Now());
 }
 
+// Of whoever had a Service before a restart its slices tell the port.
+bool ServeFront::Leads(const CarriedRecord& record) const {
+  if (record.led) return true;
+  const auto was = was_led_.find(record.target().Key());
+  return record.port != 0 && was != was_led_.end() && was->second == record.port;
+}
+
 // A Service leads to one port of the Envoys, so two Autoscalers that name the same one would
 // overwrite each other. The one that has it keeps it.
 absl::Status ServeFront::CheckRivals(const std::string& name) const {
   const CarriedRecord& record = records_.at(name);
-  if (record.led) return absl::OkStatus();
+  if (Leads(record)) return absl::OkStatus();
   for (const auto& [other, rival] : records_) {
-    if (other == name || rival.claim == 0 || rival.service.ns != record.service.ns ||
+    const bool leads = Leads(rival);  // in the midst of an edit it has no claim
+    if (other == name || (rival.claim == 0 && !leads) || rival.service.ns != record.service.ns ||
         rival.service.http.front_service != record.service.http.front_service) {
       continue;
     }
-    if (rival.led || other < name) {
+    if (leads || other < name) {
       return absl::FailedPreconditionError(
           absl::StrCat("Service ", record.service.http.front_service, " is that of Autoscaler ",
                        rival.service.autoscaler, " already"));
@@ -98,7 +106,7 @@ void ServeFront::LookAtService(const std::string& name) {
     const auto found = records_.find(name);
     if (found == records_.end() || found->second.h2c.has_value()) return;
     target = found->second.target();
-    const auto was = was_h2c_.extract(absl::StrCat(target.ns, "/", target.service));
+    const auto was = was_h2c_.extract(target.Key());
     if (!was.empty()) {
       found->second.h2c = was.mapped();
       return;
@@ -119,6 +127,7 @@ void ServeFront::LookAtService(const std::string& name) {
 void ServeFront::WriteSlices(const std::string& name) {
   FrontSlices::Target target;
   std::optional<std::vector<std::string>> envoys;  // nullopt: no slices are written, or not yet
+  bool h2c = false;
   absl::Status status;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   {
@@ -130,10 +139,15 @@ void ServeFront::WriteSlices(const std::string& name) {
     record.slices_due = now + kLookAgain;
     target = record.target();
     envoys = envoys_;
+    h2c = record.h2c.value_or(false);
     status = CheckRivals(name);
   }
   FrontSlices slices(*client_);
-  const absl::StatusOr<FrontSlices::ServiceFacts> facts = slices.Look(target);
+  absl::StatusOr<FrontSlices::ServiceFacts> facts = slices.Look(target);
+  // An alias does not say it; the slices do, so that who takes over knows.
+  if (facts.ok() && h2c && !facts->h2c.has_value() && !facts->ports.empty()) {
+    facts->ports[0].app_protocol = "kubernetes.io/h2c";
+  }
   status.Update(facts.status());
   if (status.ok() && envoys.has_value()) {
     status = deps_.may_write() ? slices.Write(target, *facts, *envoys) : NotOurs();
@@ -156,7 +170,10 @@ void ServeFront::WriteSlices(const std::string& name) {
     } else if (!status.ok() && !absl::IsFailedPrecondition(status)) {
       record.slices_due = now;
     }
-    if (status.ok()) record.led = true;
+    if (status.ok()) {
+      record.led = true;
+      was_led_.erase(target.Key());
+    }
     if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
       return;
     }
@@ -179,8 +196,9 @@ absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
   }
   RETURN_IF_ERROR(all.status());
   for (const FrontSlices::Written& slice : *all) {
-    was_h2c_[absl::StrCat(slice.target.ns, "/", slice.target.service)] = slice.h2c;
+    was_h2c_[slice.target.Key()] = slice.h2c;
     if (!slice.leads) continue;
+    was_led_[slice.target.Key()] = slice.target.port;
     ports_.Avoid(slice.target.port, deps_.clock.MonotonicNow());
     maybe_stale_.emplace(slice.target.ns, slice.target.port);
   }

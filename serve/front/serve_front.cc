@@ -247,6 +247,7 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
                        .name = record.managed->key.name,
                        .uid = autoscaler.uid,
                        .resource_version = autoscaler.resource_version};
+    carried.wish = std::min(carried.wish, autoscaler.max_replicas);
     news = carried.created != record.managed->created;
     hosts_changed_ |= news;
     news |= carried.WasMadeAnew();

@@ -204,6 +204,7 @@ class ServeFront : public scaler::RequestFront,
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
   void TellEnvoys();
+  bool Leads(const CarriedRecord& record) const;
   absl::Status CheckRivals(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteSlices(const std::string& name);
   bool EmptySlices();
@@ -246,8 +247,9 @@ class ServeFront : public scaler::RequestFront,
     uint16_t port = 0;
     std::string uid;
   };
-  std::map<std::string, Told> told_ports_;  // of each service, as its status said at the start
-  std::map<std::string, bool> was_h2c_;     // of each Service ("shop/web"), as its slices said then
+  std::map<std::string, Told> told_ports_;   // of each service, as its status said at the start
+  std::map<std::string, uint16_t> was_led_;  // the same: the port that they lead to
+  std::map<std::string, bool> was_h2c_;  // of each Service ("shop/web"), as its slices said then
   // Namespaces, and ports to which Services of theirs lead, perhaps without an Autoscaler.
   std::set<std::pair<std::string, uint16_t>> maybe_stale_;
   MonotonicTime stale_due_ = absl::ZeroDuration();      // when these are looked at again

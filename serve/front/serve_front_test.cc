@@ -160,6 +160,7 @@ class ServeFrontTest : public testing::Test {
     managed->created = created;
     managed->autoscaler.uid = uid;
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    managed->autoscaler.max_replicas = 10;
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = replicas;
     scale.selector = absl::StrCat("app=", name);
@@ -176,6 +177,7 @@ class ServeFrontTest : public testing::Test {
   void DecideInVain(const std::string& name, const std::string& error) {
     auto managed = std::make_shared<scaler::Managed>();
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    managed->autoscaler.max_replicas = 10;
     scaler::ScaleAnswer scale;
     scale.failure = scaler::ScaleAnswer::Failure::kRead;
     scale.error = error;
@@ -194,6 +196,7 @@ class ServeFrontTest : public testing::Test {
     front_.ScaleWritten(absl::StrCat("shop/", name), 1, 0, dropped);
     auto managed = std::make_shared<scaler::Managed>();
     managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    managed->autoscaler.max_replicas = 10;
     scaler::Decision decision;
     decision.current = 1;
     decision.desired = 0;
@@ -771,6 +774,33 @@ TEST_F(ServeFrontTest, AnEditThatNamesTheServiceOfAnotherTakesItFromNobody) {
   // And back, to the one that it had.
   web = Carry("web");
   EXPECT_TRUE(Becomes([&] { return web->Demand().front->reason != "ServiceNotLed"; }));
+}
+
+// Whoever has the lower name would be served first.
+TEST_F(ServeFrontTest, AfterARestartAServiceIsThatOfWhoHadIt) {
+  PutAutoscaler("aaa", R"({"http":{"port":20006}})");
+  PutAutoscaler("web", R"({"http":{"port":20005}})");
+  PutSlice("web", 20005);
+  Start();
+  const auto aaa = Carry("aaa", "web"), web = Carry("web");
+  Decide("aaa", 0);
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return aaa->Demand().front->reason == "ServiceNotLed"; }));
+  EXPECT_TRUE(absl::StrContains(Slice("web"), R"("port":20005)"));
+  EXPECT_NE(web->Demand().front->reason, "ServiceNotLed");
+}
+
+// In mode Advise each replica decides.
+TEST_F(ServeFrontTest, WhoDoesNotOwnListensForNoEnvoys) {
+  PutAutoscaler("web", R"({"http":{"port":20005}})");
+  may_write_ = false;
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  for (int i = 0; i < 100; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_FALSE(serving());
+  may_write_ = true;
+  EXPECT_TRUE(Becomes([&] { return serving(); }));
 }
 
 TEST_F(ServeFrontTest, TheServiceSaysWhetherPodsGetHttp2) {
