@@ -159,6 +159,7 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   }
   if (last.size() > kLastDecisions) last.pop_front();
   steady_.erase({replica, record.managed->key});
+  known_[{replica, record.managed->key}] = record.managed;
   const Decision& decision = *record.decision;
   const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
   if (decision.outcome == Outcome::kScaleUnknown) return;
@@ -222,8 +223,9 @@ void Judge::OnSteady(int replica, const AutoscalerKey& key, int32_t recommendati
 void Judge::OnRound(int replica, const RoundRecord& round) {
   for (const AutoscalerKey* key : round.keys) {
     if (AnotherMayWrite(replica, *key)) continue;  // it has not noticed yet that it is no owner
-    const ManagedPtr managed = cluster_.Autoscaler(*key, time_.now()).back();
-    if (managed != nullptr) Note(replica, *managed, steady_.at({replica, *key}), time_.now());
+    if (cluster_.Autoscaler(*key, time_.now()).back() == nullptr) continue;
+    // One that was made anew meanwhile is none that the replica recommends anything for.
+    Note(replica, *known_.at({replica, *key}), steady_.at({replica, *key}), time_.now());
   }
 }
 

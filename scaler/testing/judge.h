@@ -99,9 +99,10 @@ class Judge {
   std::map<std::pair<AutoscalerKey, int>, ScalerState> by_return_;
   // Of these nobody has to remember what was found first: it was decided before anybody acted.
   std::set<const ScalerState*> began_paused_;
-  std::map<std::string, absl::Duration> last_active_;        // by uid: when a trigger was
-  std::map<SimulatedCluster::Target, absl::Time> foreign_;   // when others last scaled it
-  std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;  // what each replica recommends
+  std::map<std::string, absl::Duration> last_active_;          // by uid: when a trigger was
+  std::map<SimulatedCluster::Target, absl::Time> foreign_;     // when others last scaled it
+  std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;    // what each replica recommends
+  std::map<std::pair<int, AutoscalerKey>, ManagedPtr> known_;  // what it decided on last
   struct Noted {
     int replica = 0;
     absl::Duration when;
