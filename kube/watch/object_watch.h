@@ -5,8 +5,9 @@
 // cache, like those of Kubernetes' own controllers, and is as old as a watch would be then; later
 // ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
 // nothing comes for 90 seconds is opened anew, so that a dead connection is noticed. If nothing has
-// come in all its life, not even a bookmark, it is listed anew: after a restore of etcd to an
-// earlier state a watch of a later version waits without a word. Streams that the server ends at
+// come in all its life, not even a bookmark, the server is asked for its newest version, and listed
+// anew if that is older: after a restore of etcd to an earlier state a watch of a later version
+// waits without a word. Streams that the server ends at
 // once, or after nothing but an error, are a failure from the second on. The handler is called from
 // that thread only and keeps what it needs: nothing is cached here, and at most one page of a list
 // is held (all of it when pages expire while they are read).
