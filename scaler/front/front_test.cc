@@ -80,6 +80,14 @@ class FrontTest : public testing::Test {
     const auto versions = told_.versions;
     for (const auto& [kind, version] : versions) front_.OnAck(node, kind, kWeb, version, At(at));
   }
+  // These are all to which the cluster leads requests.
+  void ConnectAll(const std::set<NodeId>& nodes, bool returning, double at) {
+    front_.SetEnvoys(nodes, At(0));
+    for (const NodeId& node : nodes) {
+      front_.OnEnvoy(node, returning, At(at));
+      AckAll(node, at);
+    }
+  }
   void Report(const NodeId& node, double active, double at) {
     const ServiceLoad load{.service = kWeb, .active = active, .upstream_active = active};
     front_.OnLoad(node, {load}, At(at));
@@ -229,11 +237,7 @@ TEST_F(FrontTest, ZeroWaitsForTheGateAndForTwoReportsOfNone) {
 TEST_F(FrontTest, AnEnvoyThatIsCutOffKeepsTheCountUntilItsPodIsNotReady) {
   spec_.settings.target = spec_.settings.total = 1;
   Begin(2, {Pod("7", true, true), Pod("8", true, true)});
-  front_.SetEnvoys({"a", "b"}, At(0));
-  for (const char* node : {"a", "b"}) {
-    front_.OnEnvoy(node, true, At(0.1));
-    AckAll(node, 0.1);
-  }
+  ConnectAll({"a", "b"}, /*returning=*/true, 0.1);
   const auto pass = [this](int from, int to, double at_b) {
     for (int quarter = 4 * from; quarter < 4 * to; ++quarter) {
       Report("a", 0, quarter / 4.0);
@@ -260,19 +264,13 @@ TEST_F(FrontTest, AnEnvoyThatIsCutOffKeepsTheCountUntilItsPodIsNotReady) {
 TEST_F(FrontTest, ACountFallsOnlyOnceAWholeWindowHasBeenSeen) {
   spec_.settings.target = spec_.settings.total = 1;
   Begin(2, {Pod("7", true, true), Pod("8", true, true)});
-  front_.SetEnvoys({"a", "b"}, At(0));
-  for (const char* node : {"a", "b"}) {
-    front_.OnEnvoy(node, true, At(0.1));
-    AckAll(node, 0.1);
-  }
-  bool connected = true;
+  ConnectAll({"a", "b"}, /*returning=*/true, 0.1);
   for (int quarter = 4; quarter < 120; ++quarter) {
     const double at = quarter / 4.0;
     if (quarter == 48) front_.OnEnvoyGone("b", At(at));
     if (quarter == 80) front_.OnEnvoy("b", true, At(at));
-    connected = quarter < 48 || quarter >= 80;
     Report("a", 0, at);
-    if (connected) Report("b", 2, at);
+    if (quarter < 48 || quarter >= 80) Report("b", 2, at);
     front_.Advance(At(at));
     if (quarter <= 32) continue;
     EXPECT_EQ(front_.Snapshot(kWeb)->wanted.count, 2) << at;
@@ -283,9 +281,7 @@ TEST_F(FrontTest, ACountFallsOnlyOnceAWholeWindowHasBeenSeen) {
 TEST_F(FrontTest, ACountDoesNotFallBecauseAllEnvoysWereCutOff) {
   spec_.settings.target = spec_.settings.total = 1;
   Begin(2, {Pod("7", true, true), Pod("8", true, true)});
-  front_.SetEnvoys({"a"}, At(0));
-  front_.OnEnvoy("a", true, At(0.1));
-  AckAll("a", 0.1);
+  ConnectAll({"a"}, /*returning=*/true, 0.1);
   for (int quarter = 4; quarter < 200; ++quarter) {
     const double at = quarter / 4.0;
     if (quarter == 48) front_.OnEnvoyGone("a", At(at));
@@ -502,11 +498,7 @@ TEST_F(FrontTest, RequestsWhoseCallsBrokeOccupySlotsUntilTheEnvoyReportsTheirEnd
 TEST_F(FrontTest, WhatAnEnvoyHasAtPodsOccupiesSlotsWhileItIsCutOff) {
   spec_.container_concurrency = 1;
   Begin(1, {Pod("7", true, true)});
-  front_.SetEnvoys({"a", "b"}, At(0));
-  for (const char* node : {"a", "b"}) {
-    front_.OnEnvoy(node, false, At(1));
-    AckAll(node, 1);
-  }
+  ConnectAll({"a", "b"}, /*returning=*/false, 1);
   front_.OnRequest(1, "b", kWeb, At(1.1));
   front_.OnRequestEnd(1, At(1.5));  // its call broke, and so did its stream
   front_.OnEnvoyGone("b", At(1.5));
@@ -522,11 +514,7 @@ TEST_F(FrontTest, AnEnvoyThatStaysCutOffOccupiesSlotsForAMinute) {
   spec_.container_concurrency = 1;
   spec_.activation_timeout = absl::Minutes(5);
   Begin(1, {Pod("7", true, true)});
-  front_.SetEnvoys({"a", "b"}, At(0));
-  for (const char* node : {"a", "b"}) {
-    front_.OnEnvoy(node, false, At(1));
-    AckAll(node, 1);
-  }
+  ConnectAll({"a", "b"}, /*returning=*/false, 1);
   front_.OnRequest(1, "b", kWeb, At(1.1));
   front_.OnEnvoyGone("b", At(1.5));
   front_.OnRequestEnd(1, At(1.5));
