@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "scaler/math/recording.h"
 #include "scaler/testing/test_world.h"
 
@@ -45,6 +48,54 @@ TEST(ScalerDialect, ATargetThatAPersonPutToSleepStaysAsleepSince136) {
     world.Start();
     ASSERT_TRUE(world.Next("web").has_value());
     EXPECT_EQ(world.Replicas("web"), wakes ? 4 : 0);
+  }
+}
+
+// The status then has a desired count of zero that no metric asked for: nothing has been decided
+// yet, or the person had switched the target off once before.
+TEST(ScalerDialect, ATargetThatAPersonPutToSleepWhileTheMetricFailsStaysAsleep) {
+  for (const std::vector<int>& counts : {std::vector<int>{3, 0}, std::vector<int>{0, 3, 0}}) {
+    LoopWorld world(Auto());
+    world.api.SetVersion("37");
+    world.AddDeployment("web", counts[0]);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+    world.Start();
+    for (const int count : counts) {
+      world.AddDeployment("web", count);
+      ASSERT_TRUE(LoopWorld::Await(
+          [&] { return world.Next("web") && world.diary.last("web").decision.current == count; }));
+    }
+    world.metrics.SetExternal("queue", 35'000);
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), 0) << "after " << counts[0];
+    EXPECT_THAT(world.Hpa("web"), Not(HasSubstr("ScaledToZero"))) << "after " << counts[0];
+  }
+}
+
+// What a controller before 1.36 has put to sleep wakes, whether it went on at zero replicas or its
+// last decision was the one that wrote zero.
+TEST(ScalerDialect, ATargetThatAnOlderControllerPutToSleepWakes) {
+  struct Row {
+    int current;
+    std::string able;
+    bool wakes;
+  };
+  for (const Row& row : {Row{0, "ReadyForNewScale", true}, Row{0, "SucceededGetScale", true},
+                         Row{2, "SucceededRescale", true}, Row{2, "SucceededGetScale", false}}) {
+    LoopWorld world(Auto());
+    world.api.SetVersion("37");
+    world.AddDeployment("web", 0);
+    world.metrics.SetExternal("queue", 35'000);
+    world.api.Put(absl::StrCat(
+        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{)",
+        R"("namespace":"shop","name":"web"},"spec":{"minReplicas":0,"maxReplicas":20,)",
+        R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},"metrics":[)",
+        ExternalMetricJson("queue", "10"), R"(]},"status":{"currentReplicas":)", row.current,
+        R"(,"desiredReplicas":0,"conditions":[{"type":"AbleToScale","status":"True","reason":")",
+        row.able, R"("},{"type":"ScalingActive","status":"True","reason":"ValidMetricFound"}]}})"));
+    world.Start();
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.Replicas("web"), row.wakes ? 4 : 0) << row.current << " " << row.able;
   }
 }
 

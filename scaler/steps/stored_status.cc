@@ -78,11 +78,18 @@ void SetScaledToZero(absl::Time since, AutoscalerStatus& status) {
                status.conditions);
 }
 
-// Whether the last decision followed the metrics to zero, or at zero, without setting the
-// condition ScaledToZero. Only versions that do not know the condition do that.
+// Whether the last decision scaled the target to zero, or followed the metrics at zero, without
+// setting the condition ScaledToZero. Only versions that do not know the condition do that. The
+// desired count alone does not tell: it stays what it was while the metrics fail, so the decision
+// may have found replicas and a 0 from when a person had switched the target off, or from a status
+// that no decision had written yet.
 bool SleepsUnmarked(const AutoscalerStatus& status) {
-  return status.desired_replicas == 0 && AskedMetrics(status) &&
-         FindCondition(kScaledToZero, status.conditions) == nullptr;
+  if (status.desired_replicas != 0 || !AskedMetrics(status) ||
+      FindCondition(kScaledToZero, status.conditions) != nullptr) {
+    return false;
+  }
+  const Condition* const able = FindCondition(kAbleToScale, status.conditions);
+  return status.current_replicas == 0 || (able != nullptr && able->reason == "SucceededRescale");
 }
 
 // Whether we have sent a write that puts the target to sleep and do not know its outcome. One that
