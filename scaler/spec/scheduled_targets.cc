@@ -22,6 +22,9 @@ bool IsNamed(const MetricSpec& metric, absl::string_view name) {
   return (metric.resource.empty() ? metric.metric.name : metric.resource) == name;
 }
 
+// The thousandths of larger targets would not fit an int64.
+constexpr double kMostTarget = 9.0e15;
+
 std::string MetricProblem(const ScheduledTarget& target, const MetricSpec& metric) {
   int32_t percent = 0;
   if (metric.target.average_utilization.has_value()) {
@@ -30,13 +33,13 @@ std::string MetricProblem(const ScheduledTarget& target, const MetricSpec& metri
                : "must be a whole percentage above 0";
   }
   const absl::StatusOr<kube::Quantity> quantity = kube::Quantity::Parse(target.amount);
-  return quantity.ok() && quantity->MilliValue() > 0 ? "" : "must be a quantity above 0";
+  if (!quantity.ok() || quantity->Sign() <= 0) return "must be a quantity above 0";
+  return quantity->ToDouble() <= kMostTarget ? "" : "is too large";
 }
 
 // What a trigger takes for its target (triggers/parts/metric_value.h), which it rounds to
 // thousandths.
 constexpr double kLeastTarget = 0.0005;
-constexpr double kMostTarget = 9.0e15;
 
 std::string TriggerProblem(const ScheduledTarget& target, const TriggerSpec& trigger) {
   if (TargetKeyOf(trigger.type).empty()) {
