@@ -15,7 +15,7 @@
 //   other       none of these
 //
 // Autoscalers that this replica never decided, or does not decide any more, are not compared here:
-// another replica does that.
+// another replica does that. Nor are those that it decides in another mode.
 //
 // Thread-safe. Limits: 16 runs of equal decisions and the last 5 differences for each object.
 #pragma once

@@ -209,6 +209,16 @@ TEST_F(ShadowTest, OnlyShadowedHpasAreCompared) {
   EXPECT_TRUE(shadow_.Report().objects.empty());
 }
 
+TEST_F(ShadowTest, AnHpaThatLeavesTheModeIsForgotten) {
+  Ours(5, 5);
+  Theirs(5, 8);
+  Ours(5, 5, 1000, Mode::kAct);
+  EXPECT_TRUE(shadow_.Report().objects.empty());
+  Pass(3600);
+  Ours(5, 5);
+  EXPECT_EQ(shadow_.counts().DifferentInAll(), 0u) << "of a status that is an hour old";
+}
+
 TEST_F(ShadowTest, WhatIsForgottenStaysInTheTotals) {
   Ours(5, 5);
   Theirs(5, 5);
