@@ -38,6 +38,14 @@ absl::StatusOr<std::string> Translate(absl::string_view pattern) {
       continue;
     }
     if (in_class) {
+      // The bracket that ends a named class like [:alpha:] does not end the class around it.
+      const size_t end =
+          pattern.substr(i, 2) == "[:" ? pattern.find(":]", i + 2) : absl::string_view::npos;
+      if (end != absl::string_view::npos) {
+        absl::StrAppend(&out, pattern.substr(i, end + 2 - i));
+        i = end + 1;
+        continue;
+      }
       in_class = c != ']';
     } else if (c == '[') {
       in_class = true;

@@ -33,6 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Named", "(?P<base>.*)_total", "a_total", "${base}x$base", "axa"},
         Row{"SameNameTwice", "(?P<n>x)?(?P<n>b)(?P<n>c)", "abc", "$n", "b"},
         Row{"NamedTheShortWay", "(?<base>.*)_total", "a_total", "$base", "a"},
+        Row{"NamedAfterANamedClass", "^([[:alpha:][]+)(?<rest>.*)$", "a[1", "$rest", "1"},
         Row{"Whole", "b.*", "abc", "$0!", "bc!"},
         Row{"UnmatchedTextIsDropped", "_total$", "a_total", "$0", "_total"},
         Row{"Dollars", "a", "a", "$$1$$", "$1$"}, Row{"LoneDollar", "a", "a", "$ $", "$ $"},
