@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""House rules that a compiler does not check: arrows between floors, banned calls, words and headers, names in comments."""
+"""House rules that a compiler does not check: arrows between floors, banned calls, words and headers, names of files in comments and pages."""
 
 import re
 import sys
@@ -28,7 +28,7 @@ MAY_BE_HEAVY = {  # included by .cc files only
 HEAVY_HEADER = re.compile(r'#include [<"](nlohmann/json\.hpp|httplib\.h|yaml-cpp/|yaml\.h|re2/|openssl/|simdjson|spdlog/|CLI/|grpc/|grpcpp/|google/protobuf/)')
 
 MAX_LINE = 100
-NAMED_FILE = re.compile(r"(?<![\w./-])((?:[a-z0-9_]+/)*[a-z0-9_]+\.(?:h|cc|py|md|cmake))\b(?!\.)")
+NAMED_FILE = re.compile(r"(?<![\w./-])((?:[a-z0-9_]+/)*[a-z0-9][a-z0-9_]*\.(?:h|cc|py|md|cmake))\b(?!\.)")
 
 
 def _named_files(line: str) -> list:
@@ -78,13 +78,20 @@ def check_file(path: str) -> list:
     return [f"{path}:{number}: {message}" for number, message in sorted(problems)]
 
 
+def check_page(path: str) -> list:
+    return [f"{path}:{number}: names {name}, which does not exist" for number, line in enumerate(sources.text(path).splitlines(), 1)
+            for name in NAMED_FILE.findall(line) if not _exists(name)]
+
+
 def main() -> int:
     files = sources.cpp()
+    pages = sources.tracked("*.md")
     problems = [problem for path in files for problem in check_file(path)]
+    problems += [problem for path in pages for problem in check_page(path)]
     problems += [f"floor {name} reaches itself by the arrows of the CMakeLists.txt files" for name in floors.cycles()]
     problems += [f"test/tidy/families.py: {pattern} means no file" for pattern in families.unused(files)]
     print("\n".join(problems))
-    print(f"tidy: {len(files)} files, {len(problems)} problems")
+    print(f"tidy: {len(files) + len(pages)} files, {len(problems)} problems")
     return 1 if problems else 0
 
 
