@@ -12,7 +12,9 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pair;
+using testing::StartsWith;
 
 constexpr char kWeb[] = "shop/web";
 
@@ -183,6 +185,21 @@ TEST_F(FrontTest, ACrowdIsLetGoInBursts) {
   EXPECT_THAT(bursts({Pod("7", true, true)}, false), ElementsAre(256, 256, 88));
   EXPECT_THAT(bursts({Pod("7", true, true), Pod("8", true, true)}, false), ElementsAre(512, 88));
   EXPECT_THAT(bursts({Pod("7", true, true)}, /*h2c=*/true), ElementsAre(600));
+}
+
+TEST_F(FrontTest, WhoWaitsForItsBurstIsNotTooLate) {
+  spec_.activation_timeout = absl::Seconds(1);
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  for (RequestId id = 1; id <= 600; ++id) front_.OnRequest(id, "a", kWeb, At(2));
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(2.9));
+  front_.Probed(kWeb, "7", true, At(2.9));
+  AckAll("a", 2.95);
+  told_.Take();
+  absl::Time next = front_.Advance(At(2.95));
+  while (front_.Snapshot(kWeb)->held > 0 && next < At(4)) next = front_.Advance(next);
+  EXPECT_THAT(told_.Take(), Not(Contains(StartsWith("refuse"))));
 }
 
 TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {

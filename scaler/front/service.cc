@@ -152,8 +152,11 @@ void Service::React(Turn& turn) {
   PublishChanges(turn);
   if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
   LetGo(turn);
-  const Refusal late{RefusalReason::kActivationTimeout, ""};
-  RefuseOlderThan(turn.now - spec_.activation_timeout, late, turn);
+  // Those that wait for a burst alone have a pod that serves them, within seconds.
+  if (!WaitsForBurst()) {
+    const Refusal late{RefusalReason::kActivationTimeout, ""};
+    RefuseOlderThan(turn.now - spec_.activation_timeout, late, turn);
+  }
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
@@ -262,8 +265,9 @@ void Service::Advance(Turn& turn) {
 absl::Time Service::NextTime() const {
   if (!begun_) return absl::InfiniteFuture();
   absl::Time next = std::min({pods_.NextPardon(), NextReadinessCheck(), NextBurst()});
-  if (const auto oldest = queue_.oldest())
+  if (const auto oldest = queue_.oldest(); oldest.has_value() && !WaitsForBurst()) {
     next = std::min(next, *oldest + spec_.activation_timeout);
+  }
   if (!asleep_) next = std::min(next, next_evaluation_);
   switch (state_) {
     case ServiceState::kActivating:

@@ -127,6 +127,7 @@ class Service {
   // Requests that wait: service_requests.cc.
   void LetGo(Turn& turn);
   bool BurstIsOver() const { return burst_left_ <= 0 && !spec_.h2c; }
+  bool WaitsForBurst() const;
   absl::Time NextBurst() const;
   void Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn);
   void RefuseOlderThan(absl::Time arrived, const Refusal& refusal, Turn& turn);

@@ -106,9 +106,12 @@ void Service::LetGo(Turn& turn) {
   });
 }
 
+bool Service::WaitsForBurst() const {
+  return Serves(state_) && !queue_.empty() && !spec_.hard_limit() && BurstIsOver();
+}
+
 absl::Time Service::NextBurst() const {
-  const bool waits = Serves(state_) && !queue_.empty() && !spec_.hard_limit() && BurstIsOver();
-  return waits ? burst_began_ + kBetweenBursts : absl::InfiniteFuture();
+  return WaitsForBurst() ? burst_began_ + kBetweenBursts : absl::InfiniteFuture();
 }
 
 void Service::Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn) {
