@@ -202,12 +202,12 @@ absl::StatusOr<std::vector<FrontSlices::Written>> FrontSlices::List(const std::s
   return all;
 }
 
-absl::Status FrontSlices::Empty(const std::string& ns, uint16_t port) {
+absl::Status FrontSlices::Empty(const std::string& ns, const std::set<uint16_t>& ports) {
   std::vector<json> leading;
   RETURN_IF_ERROR(ForEachSlice(client_, ns, [&](json slice) {
     if (!IsOurs(slice)) return;
     const Written written = ReadSlice(slice);
-    if (written.leads && written.target.port == port) leading.push_back(std::move(slice));
+    if (written.leads && ports.contains(written.target.port)) leading.push_back(std::move(slice));
   }));
   for (json& slice : leading) {
     slice["apiVersion"] = absl::StrCat(kGroup, "/v1");  // which a list leaves out

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,8 +61,8 @@ class FrontSlices {
   };
   // Those of a namespace; "": of all.
   absl::StatusOr<std::vector<Written>> List(const std::string& ns);
-  // Takes the endpoints from those of the namespace that lead to this port.
-  absl::Status Empty(const std::string& ns, uint16_t port);
+  // Takes the endpoints from those of the namespace that lead to one of these ports.
+  absl::Status Empty(const std::string& ns, const std::set<uint16_t>& ports);
 
  private:
   absl::Status CheckWriters(const Target& target);

@@ -126,10 +126,10 @@ TEST_F(FrontSlicesTest, OnlyThoseThatLeadToThePortAreEmptied) {
   EXPECT_EQ(slices_.List("shop")->size(), 2u);
   EXPECT_TRUE(slices_.List("other")->empty());
   const std::string before = api_.Get(kFour);
-  EXPECT_TRUE(slices_.Empty("shop", 20001).ok());
-  EXPECT_TRUE(slices_.Empty("other", 20000).ok());
+  EXPECT_TRUE(slices_.Empty("shop", {20001}).ok());
+  EXPECT_TRUE(slices_.Empty("other", {20000}).ok());
   EXPECT_EQ(api_.Get(kFour), before);
-  EXPECT_TRUE(slices_.Empty("shop", 20000).ok());
+  EXPECT_TRUE(slices_.Empty("shop", {20000}).ok());
   for (const char* const path : {kFour, kSix}) {
     EXPECT_TRUE(absl::StrContains(api_.Get(path), R"("endpoints":[])")) << api_.Get(path);
   }

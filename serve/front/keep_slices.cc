@@ -2,9 +2,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "scaler/front/hosts/service_name.h"
 #include "serve/front/front_slices.h"
@@ -211,18 +214,22 @@ bool ServeFront::EmptySlices() {
   if (!serving_ || maybe_stale_.empty()) return true;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (now < stale_due_) return false;
-  std::erase_if(maybe_stale_, [&](const auto& led) {
-    const auto& [ns, port] = led;
+  std::map<std::string, std::set<uint16_t>> stale;  // ports, by namespace
+  for (const auto& [ns, port] : std::exchange(maybe_stale_, {})) {
     const std::string holder = ports_.HolderOf(port);
-    if (!holder.empty() && front::NamespaceOf(holder) == ns) return true;
+    if (holder.empty() || front::NamespaceOf(holder) != ns) stale[ns].insert(port);
+  }
+  for (const auto& [ns, ports] : stale) {
     const absl::Status status =
-        deps_.may_write() ? FrontSlices(*client_).Empty(ns, port) : NotOurs();
-    if (status.ok()) return true;
-    ports_.Avoid(port, now);
-    spdlog::warn("front: EndpointSlices of {} still lead to port {}: {}", ns, port,
-                 std::string(status.message()));
-    return false;
-  });
+        deps_.may_write() ? FrontSlices(*client_).Empty(ns, ports) : NotOurs();
+    if (status.ok()) continue;
+    spdlog::warn("front: EndpointSlices of {} still lead to the ports {}: {}", ns,
+                 absl::StrJoin(ports, ", "), std::string(status.message()));
+    for (const uint16_t port : ports) {
+      ports_.Avoid(port, now);
+      maybe_stale_.emplace(ns, port);
+    }
+  }
   if (!maybe_stale_.empty()) stale_due_ = now + kLookAgain;
   return maybe_stale_.empty();
 }
