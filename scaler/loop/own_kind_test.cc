@@ -572,6 +572,36 @@ TEST(OwnKind, CountsItsOwnPodsWhereItSaysSo) {
   }
 }
 
+// One of its pods is ready from the start on, after it has loaded for 100 s. Until it has been ready
+// for as long, a higher recommendation of the window must not grow the target; then it does, though
+// nothing but the time has changed.
+TEST(OwnKind, WhatWaitedForAPodIsDecidedAnewOnceThatHasSettled) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 6);
+  const auto time = [](absl::Time at) {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", at, absl::UTCTimeZone());
+  };
+  world.api.Patch("/api/v1/namespaces/shop/pods/web-0",
+                  absl::StrCat(R"({"status":{"startTime":")", time(kLoopStart - absl::Seconds(100)),
+                               R"(","conditions":[{"type":"Ready","status":"True",)",
+                               R"("lastTransitionTime":")", time(kLoopStart), R"("}]}})"));
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"pendingCapacity":true)");
+  world.metrics.SetExternal("queue", 60'000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.metrics.SetExternal("queue", 40'000);
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                  R"({"spec":{"replicas":4},"status":{"replicas":4}})");
+  while (world.clock.WallNow() < kLoopStart + absl::Seconds(80)) {
+    ASSERT_TRUE(world.Next("web").has_value());
+    ASSERT_EQ(world.Replicas("web"), 4);
+  }
+  while (world.clock.WallNow() < kLoopStart + absl::Seconds(150)) {
+    ASSERT_TRUE(world.Next("web").has_value());
+  }
+  EXPECT_EQ(world.Replicas("web"), 6);
+}
+
 TEST(OwnKind, PausedIsOnlyWatched) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

@@ -177,7 +177,7 @@ absl::Duration LongestWindowOf(const MathConfig& config) {
 
 bool Settled(const Decision& decision, absl::Time& until) {
   if (decision.outcome != Outcome::kDecided || decision.rescale || !decision.error.empty() ||
-      (decision.pending.has_value() && decision.pending->held()) ||
+      decision.pending.has_value() ||
       decision.recommendation != decision.current || !decision.stabilization.has_value() ||
       decision.stabilization->after != decision.current || !decision.limiting.has_value() ||
       decision.limiting->by != LimitedBy::kNothing || !decision.events.empty()) {

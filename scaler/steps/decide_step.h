@@ -64,8 +64,8 @@ class DecideStep {
   const Deps deps_;
 };
 
-// Whether nothing in the decision was held back, limited or unknown. Then the passing of time alone
-// does not change it before `until`, which is set.
+// Whether nothing in the decision was held back, limited or unknown, nor had to wait for pods. Then
+// the passing of time alone does not change it before `until`, which is set.
 bool Settled(const Decision& decision, absl::Time& until);
 
 }  // namespace flyball::scaler
