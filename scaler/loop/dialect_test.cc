@@ -99,6 +99,27 @@ TEST(ScalerDialect, ATargetThatAnOlderControllerPutToSleepWakes) {
   }
 }
 
+// An admission rule refuses to let it sleep, and a person puts it to sleep by other means.
+TEST(ScalerDialect, AWriteThatIsRefusedHasPutNothingToSleep) {
+  LoopWorld world(Auto());
+  world.api.SetVersion("37");
+  world.AddDeployment("web", 2);
+  world.metrics.SetExternal("queue", 20'000);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), kNoWindow);
+  world.api.Inject({.method = "PUT", .part = "/scale", .status = 403});
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.metrics.SetExternal("queue", 0);
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_EQ(world.api.faults(), 1);
+  ASSERT_EQ(world.Replicas("web"), 2);
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                  R"({"spec":{"replicas":0},"status":{"replicas":0}})");
+  world.metrics.SetExternal("queue", 35'000);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 0);
+}
+
 TEST(ScalerDialect, ToleranceOfABehaviorCountsSince135) {
   for (const bool counts : {false, true}) {
     LoopWorld world(Auto());

@@ -68,6 +68,28 @@ TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
   }
 }
 
+// A removal was done, its answer was lost, and the client has sent it again.
+TEST(Scaler, ARemovalThatIsRefusedWhenItIsSentAgainCounts) {
+  for (const int status : {403, 409, 422}) {
+    LoopWorld world;
+    world.AddDeployment("web", 8);
+    world.PutHpa("web", ExternalMetricJson("queue", "10"),
+                 R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0,"policies":[)"
+                 R"({"type":"Pods","value":1,"periodSeconds":600}]}})");
+    world.metrics.SetExternal("queue", 10'000);
+    world.api.Inject({.method = "PUT", .part = "/scale", .status = status});
+    world.api.OnRequest([&world, asked = false](const http::HttpCall& call) mutable {
+      if (call.method != "PUT" || std::exchange(asked, true)) return;
+      world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/web",
+                      R"({"spec":{"replicas":7}})");
+    });
+    world.Start();
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(world.Next("web").has_value());
+    EXPECT_EQ(world.api.faults(), 1) << status;
+    EXPECT_EQ(world.Replicas("web"), 7) << status;
+  }
+}
+
 TEST(Scaler, DecidesOnAllFiveTypes) {
   LoopWorld world;
   world.AddDeployment("web", 2);

@@ -152,16 +152,20 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       deps_.scales.Learn(target, *stored);
       return absl::OkStatus();
     }
-    tracked.written.unconfirmed->throttled = absl::IsResourceExhausted(stored.status());
+    const bool conflicted = absl::IsAborted(stored.status());
+    const bool refused = IsRefusal(stored.status());
+    tracked.written.unconfirmed->refused =
+        absl::IsResourceExhausted(stored.status()) || (refused && !conflicted);
     if (!allowed.ok()) {
       write.dropped = true;
       return allowed;
     }
-    // What is refused had no effect; somebody else may have set the same count. But what a removal
-    // conflicts with may be itself: the transport sends again what got no answer.
-    const bool maybe_done = absl::IsAborted(stored.status()) && decision.desired < decision.current;
-    if (IsRefusal(stored.status()) && !maybe_done) tracked.written.unconfirmed = before;
-    if (!absl::IsAborted(stored.status())) return stored.status();
+    // What is refused had no effect; somebody else may have set the same count. But the transport
+    // sends again what got no answer: a removal that is refused then, or conflicts with itself, may
+    // have been done before.
+    const bool removes = decision.desired < decision.current;
+    if (refused && !removes) tracked.written.unconfirmed = before;
+    if (!conflicted) return stored.status();
     ++conflicts_;
     conflict = stored.status();
     absl::StatusOr<kube::Scale> latest = kube::GetScale(deps_.client, target, read.ns, read.name);

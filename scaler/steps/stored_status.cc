@@ -93,11 +93,11 @@ bool SleepsUnmarked(const AutoscalerStatus& status) {
 }
 
 // Whether we have sent a write that puts the target to sleep and do not know its outcome. One that
-// was throttled has most likely had none: a target at zero was put there by somebody else.
+// was refused has most likely had none: a target at zero was put there by somebody else.
 bool MayHavePutToSleep(const TrackedAutoscaler& tracked) {
   const std::optional<UnconfirmedWrite>& write = tracked.written.unconfirmed;
   const std::shared_ptr<const kube::Scale>& scale = tracked.inputs.scale.scale;
-  return write.has_value() && !write->throttled && write->from > 0 && write->to == 0 &&
+  return write.has_value() && !write->refused && write->from > 0 && write->to == 0 &&
          scale != nullptr && scale->uid == write->uid;
 }
 

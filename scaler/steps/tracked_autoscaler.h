@@ -168,9 +168,9 @@ struct UnconfirmedWrite {
   std::string resource_version;  // the same
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
-  // The API server answered that it had too many requests. It has taken effect only if an earlier
-  // try, whose answer was lost, has.
-  bool throttled = false;
+  // The API server answered that it did nothing, as when it has too many requests. The write has
+  // taken effect only if an earlier try, whose answer was lost, has.
+  bool refused = false;
 };
 
 // What was written, or offered for writing, as far as later cycles need to know it.
