@@ -126,6 +126,32 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// Nobody sees the count that the removal led to: the autoscaler follows another target by then.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsForTheNextTargetToo) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  AutoscalerText text = Following(kHpa, kOneInTenMinutes);
+  Make(text, 8);
+  sim.cluster.PutDeployment(OtherOf(kWeb), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    replica.network.lost = 1;
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  while (replica.network.lost == 0) sim.Run(absl::Milliseconds(100));
+  ASSERT_EQ(Replicas(), 7);
+  sim.cluster.on_scale_write = judge;
+  text.target = OtherOf(kWeb).second;
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Run(absl::Seconds(5));
+  replica.network.lost = 0;
+  sim.Run(absl::Minutes(1));
+  EXPECT_EQ(sim.cluster.Replicas(OtherOf(kWeb)), 8) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Whatever the write waited for.
 TEST_F(UnseenChanges, ARemovalCountsFromWhenItWasWritten) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};

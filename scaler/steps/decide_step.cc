@@ -65,22 +65,20 @@ bool HasChangedSince(const UnconfirmedWrite& write, const kube::Scale& scale) {
 
 // A removal whose answer was lost counts once another count is seen, from when it is seen, even if
 // somebody else has set another count meanwhile, so that nobody can tell whether it took effect. It
-// also counts once the object has changed, since somebody may have set the old count again. An
-// addition does not count: somebody else may have set the same count, and each addition allows
-// removals later on. Neither do those that it may have replaced.
+// also counts once the object has changed, since somebody may have set the old count again, and if
+// the autoscaler has another target by then, since the history is the autoscaler's. An addition
+// does not count: somebody else may have set the same count, and each addition allows removals
+// later on. Neither do those that it may have replaced.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                           WrittenSoFar& written) {
   if (!written.unconfirmed.has_value()) return;
   const UnconfirmedWrite& write = *written.unconfirmed;
   const int32_t replicas = inputs.scale.answer.spec_replicas;
-  if (inputs.scale.scale == nullptr || inputs.scale.scale->uid != write.uid) {
-    written.unconfirmed.reset();  // the target is another one now
-    return;
-  }
+  const bool same = inputs.scale.scale != nullptr && inputs.scale.scale->uid == write.uid;
   const bool removal = write.to < write.from;
   // By the rules of then it may have replaced any other addition.
   if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
-  if (replicas == write.from && !(removal && HasChangedSince(write, *inputs.scale.scale))) {
+  if (same && replicas == write.from && !(removal && HasChangedSince(write, *inputs.scale.scale))) {
     return;  // it may still be on its way to us
   }
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
@@ -89,7 +87,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   } else if (behavior.has_value()) {
     DropReplaceableAdditions(*behavior, absl::InfinitePast(), now, last.decision.state);
   }
-  if (replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
+  if (same && replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
   written.unconfirmed.reset();
 }
 
@@ -177,10 +175,10 @@ absl::Duration LongestWindowOf(const MathConfig& config) {
 
 bool Settled(const Decision& decision, absl::Time& until) {
   if (decision.outcome != Outcome::kDecided || decision.rescale || !decision.error.empty() ||
-      decision.pending.has_value() ||
-      decision.recommendation != decision.current || !decision.stabilization.has_value() ||
-      decision.stabilization->after != decision.current || !decision.limiting.has_value() ||
-      decision.limiting->by != LimitedBy::kNothing || !decision.events.empty()) {
+      decision.pending.has_value() || decision.recommendation != decision.current ||
+      !decision.stabilization.has_value() || decision.stabilization->after != decision.current ||
+      !decision.limiting.has_value() || decision.limiting->by != LimitedBy::kNothing ||
+      !decision.events.empty()) {
     return false;
   }
   until = absl::InfiniteFuture();
