@@ -17,8 +17,6 @@
 namespace flyball::scaler {
 namespace {
 
-// How many times loading a shard's saved state is tried before its autoscalers are decided without.
-constexpr int kLoadTries = 4;
 // The jitter factor of client-go.
 constexpr double kRetryJitter = 1.2;
 // How long, once a shard is being handed over, earlier decisions are still written: longer than any
@@ -198,6 +196,7 @@ class ShardElection::Impl {
     bool confirmed = false;  // the agreed number of shards was ours after this one was taken
     bool loaded = false;     // its saved state was read, or given up on
     int load_failures = 0;
+    int load_refusals = 0;  // the last of these failures, in a row
     std::optional<MonotonicTime> unwanted_since;  // since when it belongs with another replica
     std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released at this time
     MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
@@ -250,7 +249,7 @@ class ShardElection::Impl {
     published_[i].remembers.store(false);
     shard.confirmed = false;
     shard.loaded = false;
-    shard.load_failures = 0;
+    shard.load_failures = shard.load_refusals = 0;
     shard.unwanted_since.reset();
     shard.hand_over_at.reset();
   }
@@ -347,7 +346,7 @@ class ShardElection::Impl {
         (shard.loaded && published_[i].owned.load())) {
       return;
     }
-    if (!shard.loaded && !Load(i) && shard.load_failures < kLoadTries) return;
+    if (!shard.loaded && !Load(i) && shard.load_failures < kMemoryTries) return;
     published_[i].remembers.store(shard.loaded);
     if (published_[i].owned.load()) {
       changed_ = changed_ || shard.loaded;
@@ -364,11 +363,13 @@ class ShardElection::Impl {
       status = memory_->Load(static_cast<int>(i),
                              {.epoch = shard.watched.lease.transitions, .division = count_.term()});
     }
-    shard.loaded = status.ok() || absl::IsPermissionDenied(status);
-    if (!status.ok() && (shard.loaded || ++shard.load_failures == kLoadTries)) {
+    if (!status.ok()) ++shard.load_failures;
+    shard.load_refusals = absl::IsPermissionDenied(status) ? shard.load_refusals + 1 : 0;
+    shard.loaded = status.ok() || shard.load_refusals == kMemoryTries;
+    if (!status.ok() && (shard.loaded || shard.load_failures == kMemoryTries)) {
       spdlog::warn("scaler shard {}: {}: {}", i,
-                   shard.loaded ? "begun without what was kept"
-                                : "nothing is made smaller until what was kept can be read",
+                   shard.loaded ? "it begins without its saved state, and saves none"
+                                : "nothing is made smaller until its saved state can be read",
                    std::string(status.message()));
     }
     return shard.loaded;

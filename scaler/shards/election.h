@@ -69,6 +69,9 @@ struct ShardTerm {
   int64_t division = 0;         // ShardCount::term
 };
 
+// How many times in a row the saved state is asked for, or moved, before it is done without.
+inline constexpr int kMemoryTries = 4;
+
 // What is remembered of a shard and is passed from owner to owner. Everything but IsSafe,
 // TellsOfSleep and Take is called from the election's thread.
 class ShardMemory {
@@ -78,8 +81,9 @@ class ShardMemory {
   // `division` is ShardCount::term. No shard has an owner meanwhile. Called again if it failed half
   // way.
   virtual absl::Status Move(int before, int64_t division) = 0;
-  // Reads what is saved of a shard that is ours from now on. kPermissionDenied: it may not be read,
-  // so the shard begins without it; any other error: to be tried again a little later.
+  // Reads what is saved of a shard that is ours from now on. After an error it is called again a
+  // little later. kPermissionDenied for kMemoryTries times in a row: it may not be read, so the
+  // shard begins without it. An API server that has just started may not know all rights yet.
   virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
   // Saves what is remembered of a shard that is about to be released.
   virtual void Save(int shard) = 0;

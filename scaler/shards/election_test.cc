@@ -296,7 +296,39 @@ TEST(ShardElection, WhoMayNotReadWhatIsKeptBeginsWithoutIt) {
   world.RunUntil(absl::Seconds(10));
   EXPECT_TRUE(replica.election->OwnsShard(0));
   EXPECT_TRUE(replica.election->Remembers(Key("shop")));
-  EXPECT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines.size(), 4u);
+}
+
+// An API server that has just started knows no rights for a moment. Whoever began without what was
+// kept would keep nothing either.
+TEST(ShardElection, WhoMayNotReadWhatIsKeptForAMomentReadsItAgain) {
+  std::vector<std::string> lines;
+  Diary diary("one", lines);
+  diary.failures = 3;
+  diary.failure = absl::PermissionDeniedError("forbidden");
+  ElectionWorld world(Options(1), 8);
+  Replica& replica = world.Add(&diary);
+  int changes = 0;
+  replica.election->OnChange([&] { ++changes; });
+  world.RunUntil(absl::Seconds(20));
+  EXPECT_TRUE(replica.election->OwnsShard(0));
+  EXPECT_TRUE(replica.election->Remembers(Key("shop")));
+  EXPECT_EQ(lines.size(), 4u);  // the last of which reads it
+  EXPECT_EQ(changes, 1);
+}
+
+// Where the server could not be reached for as long before, the first refusal is not the last word.
+TEST(ShardElection, OnlyRefusalsInARowAreTheLastWord) {
+  std::vector<std::string> lines;
+  Diary diary("one", lines);
+  diary.failures = 6;
+  ElectionWorld world(Options(1), 8);
+  Replica& replica = world.Add(&diary);
+  world.RunUntil(absl::Seconds(30), [&] {
+    if (lines.size() == 4) diary.failure = absl::PermissionDeniedError("forbidden");
+    EXPECT_EQ(replica.election->Remembers(Key("shop")), lines.size() == 7) << world.now;
+  });
+  EXPECT_EQ(lines.size(), 7u);
 }
 
 // ---- the property: never two writers ----------------------------------------------------------
