@@ -196,7 +196,7 @@ class ShardElection::Impl {
     bool confirmed = false;  // the agreed number of shards was ours after this one was taken
     bool loaded = false;     // its saved state was read, or given up on
     int load_failures = 0;
-    int load_refusals = 0;  // the last of these failures, in a row
+    int load_refusals = 0;                        // the last of these failures, in a row
     std::optional<MonotonicTime> unwanted_since;  // since when it belongs with another replica
     std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released at this time
     MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment

@@ -79,7 +79,7 @@ class ShardMemory {
   virtual ~ShardMemory() = default;
   // Distributes what is saved for `before` shards anew over the present number of shards;
   // `division` is ShardCount::term. No shard has an owner meanwhile. Called again if it failed half
-  // way.
+  // way, unless that was for lack of rights, kMemoryTries times in a row.
   virtual absl::Status Move(int before, int64_t division) = 0;
   // Reads what is saved of a shard that is ours from now on. After an error it is called again a
   // little later. kPermissionDenied for kMemoryTries times in a row: it may not be read, so the

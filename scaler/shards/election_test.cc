@@ -225,7 +225,10 @@ TEST(ShardElection, WhatWasDecidedBeforeAHandOverIsStillWritten) {
 // Writes down who does what with a shard.
 struct Diary : ShardMemory {
   Diary(std::string owner, std::vector<std::string>& lines) : name(std::move(owner)), all(lines) {}
-  absl::Status Move(int, int64_t) override { return absl::OkStatus(); }
+  absl::Status Move(int before, int64_t) override {
+    all.push_back(absl::StrCat(name, " moves what was kept of ", before));
+    return move_failures-- > 0 ? failure : absl::OkStatus();
+  }
   absl::Status Load(int shard, const ShardTerm& term) override {
     all.push_back(absl::StrCat(name, " loads ", shard, " epoch ", term.epoch));
     return failures-- > 0 ? failure : absl::OkStatus();
@@ -239,7 +242,7 @@ struct Diary : ShardMemory {
   }
   std::string name;
   std::vector<std::string>& all;
-  int failures = 0;
+  int failures = 0, move_failures = 0;
   absl::Status failure = absl::UnavailableError("no answer");
 };
 
@@ -329,6 +332,28 @@ TEST(ShardElection, OnlyRefusalsInARowAreTheLastWord) {
     EXPECT_EQ(replica.election->Remembers(Key("shop")), lines.size() == 7) << world.now;
   });
   EXPECT_EQ(lines.size(), 7u);
+}
+
+// For a moment, or at all.
+TEST(ShardElection, WhoMayNotMoveWhatIsKeptToAnotherNumberOfShardsBeginsWithoutIt) {
+  for (const int refusals : {3, 1000}) {
+    std::vector<std::string> lines;
+    Diary diary("one", lines);
+    diary.move_failures = refusals;
+    diary.failure = absl::PermissionDeniedError("forbidden");
+    ElectionWorld world(Options(1), 8);
+    kube::Lease& lease = world.leases["flyball-scaler-shards"];
+    lease.ns = "flyball";
+    lease.name = "flyball-scaler-shards";
+    lease.resource_version = "0";
+    lease.holder = "2";
+    lease.duration = absl::Seconds(15);
+    Replica& replica = world.Add(&diary);
+    world.RunUntil(absl::Seconds(60));
+    EXPECT_TRUE(replica.election->OwnsShard(0)) << refusals;
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), "one moves what was kept of 2"), 4);
+    EXPECT_EQ(world.leases["flyball-scaler-shards"].holder, "1");
+  }
 }
 
 // ---- the property: never two writers ----------------------------------------------------------

@@ -85,9 +85,14 @@ ShardCount::State ShardCount::Round() {
   // Nothing was agreed on yet, or somebody has deleted what was.
   const int kept = before != 0 ? before : Existing();
   if (memory_ != nullptr && kept != 0) {
-    if (const absl::Status moved = memory_->Move(kept, term()); !moved.ok()) {
-      return wait(absl::StrCat("the saved state of ", kept, " shards cannot be moved to ", shards_,
-                               ": ", moved.message()));
+    const absl::Status moved = memory_->Move(kept, term());
+    refused_moves_ = absl::IsPermissionDenied(moved) ? refused_moves_ + 1 : 0;
+    if (!moved.ok()) {
+      const std::string why =
+          absl::StrCat("the saved state of ", kept, " shards cannot be moved to ", shards_, ": ",
+                       moved.message());
+      if (refused_moves_ < kMemoryTries) return wait(why);
+      spdlog::warn("scaler: {}; begun without it", why);
     }
   }
   settled_ = Say({.shards = shards_, .announced = std::nullopt});

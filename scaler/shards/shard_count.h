@@ -86,6 +86,7 @@ class ShardCount {
   bool settled_ = false;
   std::vector<WatchedLease> others_;  // by shard, while another number is in force
   std::string waits_for_;             // what keeps this replica from its work, as last logged
+  int refused_moves_ = 0;             // how many times in a row the saved state could not be moved
 };
 
 }  // namespace flyball::scaler
