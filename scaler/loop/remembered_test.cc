@@ -202,6 +202,29 @@ TEST_P(LateMemory, CountsWhenItIsRead) {
 }
 INSTANTIATE_TEST_SUITE_P(Late, LateMemory, testing::Bool());
 
+// The last owner has recommended 10 until it ended, though it wrote nothing down in the pause.
+TEST_F(Remembered, WhoTakesOverInAPauseHoldsWhatWasRecommendedInIt) {
+  SimulatedReplica& first = sim.AddReplica();
+  sim.Set(kWeb, 'a', 100'000);
+  AutoscalerText text = Following(R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":30}})");
+  Make(text, 10);
+  sim.Run(absl::Seconds(20));
+  text.annotations = R"("flyball.dev/mode":"shadow")";
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Run(absl::Minutes(1));
+  first.Stop();
+  sim.Set(kWeb, 'a', 30'000);
+  SimulatedReplica& second = sim.AddReplica();
+  while (!second.Owns(kHpa)) sim.Run(absl::Milliseconds(100));
+  text.annotations = "";
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Run(absl::Seconds(10));
+  EXPECT_EQ(Replicas(), 10) << sim.judge.LastDecisions(kHpa);
+  sim.Run(absl::Seconds(40));
+  EXPECT_EQ(Replicas(), 3) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // An addition whose answer was lost is noted under the rules of the next decision.
 TEST_F(Remembered, AnUnconfirmedAdditionReplacesByTheRulesItWasMadeWith) {
   SimulatedReplica& replica = BeginWithOne(AnyInUp(15));

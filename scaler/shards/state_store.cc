@@ -163,9 +163,10 @@ class StateStore::Impl {
   }
 
   void OnDecision(const DecisionRecord& record) {
-    // In mode shadow nothing is written anywhere.
     const Decision& decision = *record.decision;
-    if (record.mode == Mode::kShadow || decision.outcome == Outcome::kScaleUnknown) return;
+    if (decision.outcome == Outcome::kScaleUnknown) return;
+    // In mode shadow nothing is written anywhere.
+    if (record.mode == Mode::kShadow) return NotePause(record.managed->key);
     // Every replica decides what is advised, also while the shard is being handed over: what the
     // next owner needs must not be replaced by what was decided without it.
     if (!record.restored && record.mode != Mode::kAct) return;
@@ -192,7 +193,7 @@ class StateStore::Impl {
     const bool to_sleep =
         decision.desired == 0 && replicas > 0 && EndsInZero(compact) && !held.zero_saved;
     if (grows || to_sleep || !held.IsSafe()) shard.urgent = shard.changed = true;
-    held.untaken = held.as_read = false;
+    held.untaken = held.as_read = held.paused = false;
     held.steadiness = nullptr;
     held.replicas = replicas;
     held.wall_offset = record.wall_offset.value_or(WallOffset());
@@ -248,6 +249,7 @@ class StateStore::Impl {
   struct HeldState {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
+    bool paused = false;   // since then it was decided in mode shadow alone, which is not in it
     int32_t replicas = 0;
     ScalerState state;           // compact
     absl::Duration wall_offset;  // wall - monotonic, when its times were taken
@@ -287,6 +289,13 @@ class StateStore::Impl {
     absl::Duration write_took;
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
+
+  void NotePause(const AutoscalerKey& key) {
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = ShardFor(key);
+    const auto found = shard.states.find(key);
+    if (found != shard.states.end()) found->second.paused = true;
+  }
 
   // An owner that does not see the scale cannot compare the record with the count, and decides
   // without it. It makes nothing smaller, but the next one must know what it recommended.
@@ -334,8 +343,8 @@ class StateStore::Impl {
 
   // The content of a shard, the most recently decided autoscalers first, one of each namespace in
   // turn: if there is no room for all, none takes the room of the others. At a hand-over it is
-  // complete: of what was incomplete when it was read, and was not decided since, the count stands
-  // for what nobody wrote down.
+  // complete: the count stands for what nobody wrote down, of what was incomplete when it was read
+  // and was not decided since, and of what is paused.
   KeptShard Collect(Shard& shard, bool hand_over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     KeptShard out;
     out.saved_at = clock_.WallNow();
@@ -344,7 +353,8 @@ class StateStore::Impl {
     for (auto& [key, held] : shard.states) {
       TakeRounds(held);
       FollowClock(held);
-      if (!hand_over || !held.as_read || shard.complete) continue;
+      const bool lacks_some = held.paused || (held.as_read && !shard.complete);
+      if (!hand_over || !lacks_some) continue;
       held.state.scale_ups.clear();
       held.state.recommendations.push_back({.replicas = held.replicas, .time = out.saved_at});
     }

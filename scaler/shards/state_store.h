@@ -23,7 +23,8 @@
 // Without a record the state is that after a start of the stock controller: the count that is found
 // counts as recommended, and no changes are known.
 //
-// Nothing is saved for autoscalers in mode shadow, since nothing is written for them.
+// Nothing is saved for autoscalers in mode shadow, since nothing is written for them. Of one that
+// was acted on before, the count stands at a hand-over for what was recommended since.
 //
 // Thread-safe. One thread writes; Load and Save are called by the election. If not all fits in a
 // ConfigMap, the autoscalers that were not decided for the longest time are left out. When the

@@ -571,6 +571,19 @@ TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {
   EXPECT_EQ(server_.writes, 0);
 }
 
+TEST_F(StateStoreTest, OfWhatIsPausedTheCountIsHandedOn) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{5, Ago(400)}});
+  mode_ = Mode::kShadow;
+  Decide(*first, "web", 5, {{5, Ago(400)}, {7, Ago(0)}});
+  first->Save(0);
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  EXPECT_THAT(second->Take(Key("web"), 5, kNow)->state.recommendations,
+              testing::ElementsAre(Recommendation{5, Ago(400)}, Recommendation{5, Ago(0)}));
+}
+
 TEST_F(StateStoreTest, OfWhatIsAdvisedNoAdditionsAreHandedOn) {
   for (const Mode mode : {Mode::kAct, Mode::kAdvise}) {
     const auto first = Make();
