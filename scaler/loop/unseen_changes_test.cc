@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -511,7 +512,7 @@ TEST_F(UnseenChanges, WhoPutsATargetToSleepSaysSoAtOnce) {
 }
 
 // How it goes with the write that puts a target to sleep.
-enum class Trouble { kNone, kAnswerLost, kSentTwice, kKilled };
+enum class Trouble { kNone, kAnswerLost, kSentTwice, kKilled, kStatusRefused, kStopped };
 class PutToSleep : public testing::TestWithParam<Trouble> {};
 
 // Whoever decides it then, this replica or the next one.
@@ -526,6 +527,12 @@ TEST_P(PutToSleep, WakesAgain) {
       judge(write);
       if (write.after > 0) return;
       if (GetParam() == Trouble::kKilled) first.Kill();
+      // What it remembers is saved, and the status is not, whether it is killed or ends in order.
+      if (GetParam() >= Trouble::kStatusRefused) {
+        first.refuses = [](const http::HttpCall& call) {
+          return absl::EndsWith(call.target, "/status");
+        };
+      }
       if (GetParam() != Trouble::kAnswerLost) return;
       first.network.lost = 1;
       zero.time.Soon([&] { first.network.lost = 0; });
@@ -536,7 +543,13 @@ TEST_P(PutToSleep, WakesAgain) {
     ASSERT_EQ(zero.cluster.Replicas(kWeb), 0);
     zero.cluster.on_scale_write = judge;
     first.network = {};
-    if (next) first.Kill();
+    if (next && GetParam() == Trouble::kStopped) {
+      first.Stop();
+      zero.Run(absl::Seconds(2));
+    } else if (next) {
+      first.Kill();
+    }
+    first.refuses = nullptr;
     if (!first.alive()) zero.AddReplica();
     zero.Set(kWeb, 'a', 35'000);
     zero.Run(absl::Minutes(1));
@@ -545,7 +558,67 @@ TEST_P(PutToSleep, WakesAgain) {
 }
 INSTANTIATE_TEST_SUITE_P(Troubles, PutToSleep,
                          testing::Values(Trouble::kNone, Trouble::kAnswerLost, Trouble::kSentTwice,
-                                         Trouble::kKilled));
+                                         Trouble::kKilled, Trouble::kStatusRefused,
+                                         Trouble::kStopped));
+
+// Somebody else has scaled the target to zero, or it was there before its autoscaler. Owners end in
+// order or die.
+enum class Zero { kFromTheBeginning, kUnderLoad, kWhileIdle };
+class SwitchedOff : public testing::TestWithParam<std::tuple<Zero, bool>> {};
+TEST_P(SwitchedOff, StaysSoUnderEachNextOwner) {
+  const auto& [when, in_order] = GetParam();
+  Simulation zero(1, WithSleep());
+  zero.AddReplica();
+  MakeSleepy(zero, "");
+  if (when == Zero::kFromTheBeginning) zero.cluster.Scale(kWeb, 0);
+  zero.Run(absl::Seconds(20));
+  if (when == Zero::kWhileIdle) {
+    zero.Set(kWeb, 'a', 0);
+    zero.Run(absl::Seconds(10));
+  }
+  ASSERT_EQ(zero.cluster.Replicas(kWeb), when == Zero::kFromTheBeginning ? 0 : 2);
+  zero.judge.OnForeignScale(kWeb);
+  zero.cluster.Scale(kWeb, 0);
+  zero.Run(absl::Seconds(20));
+  for (size_t owner = 0; owner < 3; ++owner) {
+    if (in_order) zero.replica(owner).Stop();
+    zero.Run(absl::Seconds(2));
+    zero.replica(owner).Kill();
+    zero.AddReplica();
+    zero.Set(kWeb, 'a', 35'000);
+    zero.Run(absl::Seconds(40));
+    EXPECT_EQ(zero.cluster.Replicas(kWeb), 0) << owner << "\n" << zero.judge.LastDecisions(kHpa);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(When, SwitchedOff,
+                         testing::Combine(testing::Values(Zero::kFromTheBeginning, Zero::kUnderLoad,
+                                                          Zero::kWhileIdle),
+                                          testing::Bool()));
+
+// A person takes the condition away while nobody decides.
+TEST_F(UnseenChanges, WhatAPersonLetsSleepOnSleepsUnderTheNextOwnerToo) {
+  Simulation zero(1, WithSleep());
+  zero.AddReplica();
+  MakeSleepy(zero, kToZeroAtOnce);
+  zero.Run(absl::Seconds(20));
+  zero.Set(kWeb, 'a', 0);
+  zero.Run(absl::Seconds(20));
+  ASSERT_EQ(zero.cluster.Replicas(kWeb), 0);
+  zero.replica(0).Kill();
+  const std::string now = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", kSimulationStart + zero.time.now(),
+                                           absl::UTCTimeZone());
+  http::HttpCall edit;
+  edit.method = "PATCH";
+  edit.target = absl::StrCat(PathOf(kHpa), "/status");
+  edit.body =
+      absl::StrCat(R"({"status":{"conditions":[{"type":"ScaledToZero","status":"False",)",
+                   R"("reason":"Off","message":"","lastTransitionTime":")", now, R"("}]}})");
+  ASSERT_EQ(zero.cluster.Serve(edit, /*writer=*/0).status, 200);
+  zero.AddReplica();
+  zero.Set(kWeb, 'a', 20'000);
+  zero.Run(absl::Minutes(1));
+  EXPECT_EQ(zero.cluster.Replicas(kWeb), 0) << zero.judge.LastDecisions(kHpa);
+}
 
 // What was throttled to the end has put nothing to sleep.
 TEST_F(UnseenChanges, WhatAPersonPutToSleepAfterAThrottledWriteStaysAsleep) {

@@ -156,10 +156,9 @@ class StateStore::Impl {
       complete = shard.complete;
     }
     // An addition that is not written down may have replaced earlier ones.
-    return RememberedState{
-        .state = BringForward(kept, complete, current, now, options_),
-        .complete = complete && current <= kept.replicas,
-        .put_to_sleep = !complete && current == 0 && kept.replicas > 0 && EndsInZero(kept.state)};
+    return RememberedState{.state = BringForward(kept, complete, current, now, options_),
+                           .complete = complete && current <= kept.replicas,
+                           .put_to_sleep = current == 0 && EndsInZero(kept.state)};
   }
 
   void OnDecision(const DecisionRecord& record) {
@@ -180,6 +179,12 @@ class StateStore::Impl {
     if (!shard.loaded) return;
     HeldState& held = shard.states[record.managed->key];
     if (held.untaken && !record.restored) return AddTo(held, decision, shard);
+    // Zero that somebody else has set is no recommendation, and must not look like one to the next
+    // owner. The first decision of an owner that has read one for zero does not know yet whether an
+    // earlier owner has put the target to sleep.
+    if (decision.outcome == Outcome::kSwitchedOff && !(held.as_read && EndsInZero(held.state))) {
+      while (EndsInZero(compact)) compact.recommendations.pop_back();
+    }
     const int32_t replicas = record.scale_written ? decision.desired : decision.current;
     if (held.untaken || held.replicas != replicas || !SameValues(held.state, compact) ||
         NewestRecommendation(compact) - held.written_newest >= kTimesWorthAWrite) {
@@ -356,6 +361,8 @@ class StateStore::Impl {
       const bool lacks_some = held.paused || (held.as_read && !shard.complete);
       if (!hand_over || !lacks_some) continue;
       held.state.scale_ups.clear();
+      // Zero holds nothing, and would look like a recommendation to put the target to sleep.
+      if (held.replicas == 0) continue;
       held.state.recommendations.push_back({.replicas = held.replicas, .time = out.saved_at});
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;

@@ -18,7 +18,8 @@
 //     somebody else has undone;
 //   * a target is not put to sleep before its record says that zero was recommended last
 //     (TellsOfSleep): by that the next owner knows that it was most likely not somebody else who
-//     scaled it to zero, so that it may wake;
+//     scaled it to zero, so that it may wake, whatever became of the status. Of a target that an
+//     owner has found switched off by somebody else the record does not say that;
 //   * a record that cannot be read is ignored.
 // Without a record the state is that after a start of the stock controller: the count that is found
 // counts as recommended, and no changes are known.

@@ -367,7 +367,7 @@ class StateStoreTest : public testing::Test {
     managed->key = Key(name, ns);
     managed->autoscaler.max_replicas = 10;
     Decision decision;
-    decision.outcome = Outcome::kDecided;
+    decision.outcome = outcome_;
     decision.current = current;
     decision.recommendation = 7;
     decision.now = kNow;
@@ -384,6 +384,7 @@ class StateStoreTest : public testing::Test {
   void Pass(absl::Duration time) { clock_.Advance(time); }
 
   Mode mode_ = Mode::kAct;
+  Outcome outcome_ = Outcome::kDecided;
   bool restored_ = true;
   FakeConfigMaps server_;
   SimulatedClock clock_{kNow};
@@ -582,6 +583,45 @@ TEST_F(StateStoreTest, OfWhatIsPausedTheCountIsHandedOn) {
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
   EXPECT_THAT(second->Take(Key("web"), 5, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(400)}, Recommendation{5, Ago(0)}));
+}
+
+// The first decision of the second owner does not know yet that the target may wake.
+TEST_F(StateStoreTest, WhatWasPutToSleepIsToldFromOwnerToOwnerUntilOneFindsItSwitchedOff) {
+  const auto put_to_sleep = [&](int64_t epoch) {
+    const auto next = Make();
+    EXPECT_TRUE(next->Load(0, {.epoch = epoch}).ok());
+    return next->Take(Key("web"), 0, kNow)->put_to_sleep;
+  };
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 0, {{5, Ago(9)}, {0, Ago(2)}});
+  first->Save(0);
+  EXPECT_TRUE(put_to_sleep(1));
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  ASSERT_TRUE(second->Take(Key("web"), 0, kNow).has_value());
+  outcome_ = Outcome::kSwitchedOff;
+  for (const bool told : {true, false}) {
+    Decide(*second, "web", 0, {{5, Ago(9)}, {0, Ago(2)}});
+    second->Save(0);
+    EXPECT_EQ(put_to_sleep(2), told);
+  }
+}
+
+// The count that stands for what its owner did not write down is no recommendation for zero.
+TEST_F(StateStoreTest, WhatIsFoundAtZeroIsNotHandedOnAsPutToSleep) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  outcome_ = Outcome::kSwitchedOff;
+  Decide(*first, "web", 0, {{5, Ago(9)}});
+  Pass(absl::Seconds(15));
+  first->WriteWhatChanged();
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  second->Save(0);
+  const auto third = Make();
+  ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
+  EXPECT_FALSE(third->Take(Key("web"), 0, kNow)->put_to_sleep);
 }
 
 TEST_F(StateStoreTest, OfWhatIsAdvisedNoAdditionsAreHandedOn) {

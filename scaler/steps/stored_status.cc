@@ -92,6 +92,14 @@ bool SleepsUnmarked(const AutoscalerStatus& status) {
   return status.current_replicas == 0 || (able != nullptr && able->reason == "SucceededRescale");
 }
 
+// Whether somebody else seems to have set the condition ScaledToZero to False after the last write
+// of the scale that the status tells of, at which we did.
+bool ChangedByOthers(const AutoscalerStatus& status) {
+  const Condition* const told = FindCondition(kScaledToZero, status.conditions);
+  return told != nullptr && told->status != ConditionStatus::kTrue &&
+         told->last_transition_time > status.last_scale_time;
+}
+
 // Whether we have sent a write that puts the target to sleep and do not know its outcome. One that
 // was refused has most likely had none: a target at zero was put there by somebody else.
 bool MayHavePutToSleep(const TrackedAutoscaler& tracked) {
@@ -127,7 +135,7 @@ void TakeStoredStatus(TrackedAutoscaler& tracked) {
   if (MayHavePutToSleep(tracked)) {
     return SetScaledToZero(tracked.written.unconfirmed->time, last.status);
   }
-  if (std::exchange(last.put_to_sleep, false)) {
+  if (std::exchange(last.put_to_sleep, false) && !ChangedByOthers(last.status)) {
     return SetScaledToZero(last.decision.now, last.status);
   }
   if (!SleepsUnmarked(last.status)) return;

@@ -15,8 +15,8 @@ namespace flyball::scaler {
 // is stored. If both a person and we have changed it, the later change counts. A target that was
 // put to sleep by a controller that wrote no such condition gets it, since without it nothing would
 // wake the target; so does one that is found at zero replicas after our write of zero got no usable
-// answer, or after an earlier owner's that it could not tell of, even if somebody else may have set
-// the same count.
+// answer, or after an earlier owner's that the stored status does not tell of, even if somebody
+// else may have set the same count.
 void TakeStoredStatus(TrackedAutoscaler& tracked);
 
 // Whether metrics may put the target to sleep, and only the condition ScaledToZero lets it wake.

@@ -18,8 +18,8 @@ namespace flyball::scaler {
 struct RememberedState {
   ScalerState state;
   bool complete = true;  // false: the earlier owner may have decided more after it saved this
-  // Whether that owner seems to have put the target to sleep before it ended: it was about to, and
-  // the target is found at zero.
+  // Whether that owner seems to have put the target to sleep: zero was recommended last, and the
+  // target is found at zero. The owner may have been unable to say so in the status.
   bool put_to_sleep = false;
 };
 
