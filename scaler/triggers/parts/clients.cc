@@ -84,8 +84,10 @@ absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
   absl::MutexLock lock(&mutex_);
   Kept& kept = http_[key];
   if (kept.client == nullptr) {  // else another thread was faster
-    MakeRoom(ns);
-    kept = {.client = std::move(made), .ns = std::string(ns), .used = now};
+    const size_t bytes = kBytesOfAClient + options.ca_data.size() +
+                         options.client_cert_data.size() + options.client_key_data.size();
+    MakeRoom(ns, bytes);
+    kept = {.client = std::move(made), .ns = std::string(ns), .used = now, .bytes = bytes};
     if (stop_.IsSet()) kept.client->Shutdown();
   }
   return kept.client;
@@ -105,16 +107,25 @@ void TriggerClients::ForgetUnused(MonotonicTime now) {
   });
 }
 
-void TriggerClients::MakeRoom(absl::string_view ns) {
-  size_t of_namespace = 0;
-  auto oldest = http_.end();
-  for (auto it = http_.begin(); it != http_.end(); ++it) {
-    if (it->second.ns != ns) continue;
-    ++of_namespace;
-    if (InUse(it->second.client)) continue;
-    if (oldest == http_.end() || it->second.used < oldest->second.used) oldest = it;
+// Removes clients of the namespace until it may keep another one of so many bytes.
+void TriggerClients::MakeRoom(absl::string_view ns, size_t bytes) {
+  size_t of_others = 0;
+  for (const auto& [key, kept] : http_) of_others += kept.ns == ns ? 0 : kept.bytes;
+  const size_t share = (kMostBytes - std::min(of_others, kMostBytes)) / kPartOfOneNamespace;
+  while (true) {
+    size_t clients = 1, of_namespace = bytes;
+    auto oldest = http_.end();
+    for (auto it = http_.begin(); it != http_.end(); ++it) {
+      if (it->second.ns != ns) continue;
+      ++clients;
+      of_namespace += it->second.bytes;
+      if (InUse(it->second.client)) continue;
+      if (oldest == http_.end() || it->second.used < oldest->second.used) oldest = it;
+    }
+    const bool fits = clients <= kMostOfOneNamespace && of_namespace <= share;
+    if (fits || oldest == http_.end()) return;
+    http_.erase(oldest);
   }
-  if (of_namespace >= kMostOfOneNamespace && oldest != http_.end()) http_.erase(oldest);
 }
 
 void TriggerClients::Shutdown() {

@@ -4,10 +4,11 @@
 //
 // Thread-safe. HTTP clients are kept from one reading to the next. A client that has not been used
 // for kUnusedFor is removed with its credentials at the next reading of any trigger. For each
-// namespace only the kMostOfOneNamespace clients used last are kept: the triggers of a namespace
-// that asks more servers than that connect anew each time, at no cost to other namespaces. Clients
-// of external scalers live as long as a trigger that uses them; a namespace has as many of these at
-// most. Of a name's addresses kMostEndpoints are connected to.
+// namespace only the kMostOfOneNamespace clients used last are kept, and of these only as many as
+// its part of kMostBytes has room for, but always one: the triggers of a namespace that asks more
+// servers than that connect anew each time, at no cost to other namespaces. Clients of external
+// scalers live as long as a trigger that uses them; a namespace has as many of these at most. Of a
+// name's addresses kMostEndpoints are connected to.
 #pragma once
 
 #include <map>
@@ -37,6 +38,12 @@ class TriggerClients {
  public:
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
+  // Of the certificates and keys of all HTTP clients, as PEM, and kBytesOfAClient for the rest of
+  // each. In memory it is up to 41 times as much. A namespace gets an eighth of what the others
+  // leave.
+  static constexpr size_t kMostBytes = 4 << 20;
+  static constexpr size_t kPartOfOneNamespace = 8;
+  static constexpr size_t kBytesOfAClient = 1 << 10;
   static constexpr size_t kMostEndpoints = 4;  // of one external scaler, since all are connected to
 
   // The clock outlives the clients.
@@ -72,6 +79,7 @@ class TriggerClients {
     std::shared_ptr<http::HttpTransport> client;
     std::string ns;  // of the triggers that use it
     MonotonicTime used;
+    size_t bytes = 0;  // as kMostBytes counts them
   };
   struct Scaler {
     std::weak_ptr<ExternalScaler> client;  // triggers own it
@@ -79,7 +87,7 @@ class TriggerClients {
   };
 
   void ForgetUnused(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MakeRoom(absl::string_view ns) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeRoom(absl::string_view ns, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FindEndpoints(ExternalAddress& address, absl::Duration timeout) const;
 
   Clock& clock_;

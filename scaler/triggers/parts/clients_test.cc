@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "http/testing/test_pki.h"
 
 namespace flyball::scaler {
 namespace {
@@ -60,6 +61,31 @@ TEST_F(TriggerClientsTest, OneNamespaceKeepsNoMoreThanItsShare) {
   const size_t before = clients_.kept();
   (void)Http("busy", "s-999:80");
   EXPECT_EQ(clients_.kept(), before);
+}
+
+// OpenSSL takes many times the bytes of a CA, so that whoever has some namespaces could otherwise
+// take all memory.
+TEST_F(TriggerClientsTest, TheCertificatesOfAllNamespacesHaveALimit) {
+  std::string ca = http::TestPem(http::MakeTestCa("a").certificate.get());
+  while (ca.size() < (16 << 10)) ca += "this text is as long as a line of a certificate\n";
+  const auto make = [&](int ns, int host) {
+    http::TransportOptions options;
+    options.url = absl::StrCat("https://s-", host);
+    options.ca_data = ca;
+    clock_.Advance(absl::Milliseconds(1));
+    EXPECT_TRUE(clients_.Http(absl::StrCat("ns-", ns), options).ok());
+  };
+  const size_t bytes = ca.size() + TriggerClients::kBytesOfAClient;
+  for (int i = 0; i < 40; ++i) make(0, i);
+  EXPECT_EQ(clients_.kept(),
+            TriggerClients::kMostBytes / TriggerClients::kPartOfOneNamespace / bytes);
+  for (int ns = 1; ns <= 15; ++ns) {
+    for (int i = 0; i < 40; ++i) make(ns, i);
+  }
+  const size_t kept = clients_.kept();
+  EXPECT_LE(kept * bytes, TriggerClients::kMostBytes);
+  make(16, 0);
+  EXPECT_EQ(clients_.kept(), kept + 1) << "who comes late has room too";
 }
 
 TEST_F(TriggerClientsTest, WhoIsAskedNowIsNotForgotten) {

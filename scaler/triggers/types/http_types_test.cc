@@ -445,12 +445,12 @@ TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
 // Whoever may write Secrets could have thousands of certificates in each client.
 TEST_F(HttpTriggerTest, ASecretHasALimit) {
   server_.Answer(200, Vector(Series("1")));
-  secrets_["ca"] = std::string(65'536, '\n');  // blank counts as absent
+  secrets_["ca"] = std::string(16'384, '\n');  // blank counts as absent
   EXPECT_EQ(Read("prometheus", Prometheus()).error, "");
   secrets_["ca"] += 'a';
   EXPECT_THAT(Read("prometheus", Prometheus()).error,
-              HasSubstr("parameter ca from Secret s, key ca: it has 65537 bytes, expected at most "
-                        "65536"));
+              HasSubstr("parameter ca from Secret s, key ca: it has 16385 bytes, expected at most "
+                        "16384"));
 }
 
 TEST_F(HttpTriggerTest, NothingOfAnAnswersBodyIsShown) {
