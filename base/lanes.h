@@ -39,7 +39,7 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
 
   // The function that runs tasks of that namespace for that server. With server "" there is no
-  // limit, since such tasks ask nothing outside the process.
+  // limit, since such tasks ask no server and are short.
   Run For(absl::string_view ns, absl::string_view server);
 
   // Drops the tasks that wait, and all that are handed in later.

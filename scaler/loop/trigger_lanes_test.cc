@@ -1,4 +1,4 @@
-// Triggers of several namespaces in the scaler's threads, against servers that do not answer.
+// Triggers of several namespaces in the scaler's threads, some of which take very long.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -73,7 +73,10 @@ class TriggerLanesTest : public testing::Test {
     TriggerContext context;
     context.ns = ns;
     context.clients = clients_;
-    std::shared_ptr<Trigger> trigger = *MakeTrigger(spec, context);
+    Submit(ns, *MakeTrigger(spec, context), done);
+  }
+
+  void Submit(const std::string& ns, std::shared_ptr<Trigger> trigger, absl::Notification* done) {
     lanes_.For(ns, trigger->Server())([trigger, done] {
       trigger->Read(absl::UnixEpoch(), absl::Seconds(10));
       if (done != nullptr) done->Notify();
@@ -110,6 +113,25 @@ TEST_F(TriggerLanesTest, OneNamespacesServersDelayNoOther) {
   }
   // A reading of the tenant's takes 3 s: behind them these six would take 18.
   EXPECT_LT(Clock::System().MonotonicNow() - start, absl::Seconds(15));
+}
+
+TEST_F(TriggerLanesTest, OneNamespacesCountsOfPodsDelayNoOther) {
+  const auto counted = std::make_shared<absl::Notification>();
+  TriggerSpec spec;
+  spec.type = "kubernetes-workload";
+  spec.metadata = {{"podSelector", "!a"}, {"value", "1"}};
+  TriggerContext context;
+  context.count_pods = [counted](absl::string_view ns, const kube::Selector&, bool) {
+    if (ns == "tenant") counted->WaitForNotification();
+    return int64_t{0};
+  };
+  context.ns = "tenant";
+  for (int i = 0; i < 200; ++i) Submit("tenant", *MakeTrigger(spec, context), nullptr);
+  context.ns = "other";
+  absl::Notification done;
+  Submit("other", *MakeTrigger(spec, context), &done);
+  EXPECT_TRUE(done.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  counted->Notify();
 }
 
 }  // namespace

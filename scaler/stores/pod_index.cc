@@ -282,11 +282,14 @@ std::vector<AlikePods> PodIndex::Candidates(absl::string_view ns,
   const auto space = namespaces_.find(ns);
   if (space == namespaces_.end()) return candidates;
   space->second->ForEachCandidate(selector, [&](const LabelSet* set) {
-    AlikePods& alike = candidates.emplace_back(AlikePods{.labels = set->text, .nodes = {}});
+    AlikePods alike;
     for (const PodRecord* pod : set->pods) {
       if (pod->row.phase == PodPhase::kSucceeded || pod->row.phase == PodPhase::kFailed) continue;
       alike.nodes.push_back(pod->node.get());
     }
+    if (alike.nodes.empty()) return;
+    alike.labels = set->text;
+    candidates.push_back(std::move(alike));
   });
   return candidates;
 }

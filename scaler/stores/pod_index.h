@@ -97,7 +97,8 @@ class PodIndex {
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
 
-  // What CountMatching needs of the pods of `ns`; some may be left out that do not match.
+  // What CountMatching needs of the pods of `ns`; some may be left out that do not match. Each has
+  // at least one pod.
   std::vector<AlikePods> Candidates(absl::string_view ns, const kube::Selector& selector) const;
 
   // The namespaces that have pods or selectors.

@@ -230,5 +230,16 @@ TEST(PodIndex, CountsPodsAndTheirNodes) {
   EXPECT_EQ(count("none", "app=a", false), 0);
 }
 
+// A namespace may have thousands of pods that have ended, each with labels of its own.
+TEST(PodIndex, LabelsOfEndedPodsAreNotCopied) {
+  PodIndex index;
+  Pod pod = MakePod("shop", "ended", {{"job", "1"}});
+  pod.phase = PodPhase::kFailed;
+  index.Put(pod, "", 1);
+  EXPECT_TRUE(index.Candidates("shop", kube::Selector()).empty());
+  index.Put(MakePod("shop", "running", {{"job", "1"}}), "", 1);
+  EXPECT_EQ(index.Candidates("shop", kube::Selector()).size(), 1u);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

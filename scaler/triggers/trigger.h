@@ -81,7 +81,8 @@ class Trigger {
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
   // The server that Metrics and Read ask, for the limit on calls that one server gets at once
-  // (base/lanes.h); "" if they ask no server.
+  // (base/lanes.h), or a name for the work that they do in this process, if that may be much; "" if
+  // they do neither.
   virtual std::string Server() const { return ""; }
 
   // Whether Metrics and Read never wait and always take the same short time.

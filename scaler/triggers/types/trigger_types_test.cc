@@ -241,5 +241,28 @@ TEST(KubernetesWorkloadTriggerTest, BadSelector) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("longer than 4096 bytes"));
 }
 
+// Each term is compared with the labels of every pod, five times a second if the cadence says so.
+TEST(KubernetesWorkloadTriggerTest, ASelectorHasLimits) {
+  const auto problem = [](const std::string& selector) {
+    TriggerContext context;
+    context.count_pods = [](auto&&...) { return int64_t{0}; };
+    const auto got =
+        Make("kubernetes-workload", {{"podSelector", selector}, {"value", "2"}}, context);
+    return std::string(got.status().message());
+  };
+  const auto many = [](int count, absl::string_view prefix) {
+    std::string text;
+    for (int i = 0; i < count; ++i) absl::StrAppend(&text, i == 0 ? "" : ",", prefix, i);
+    return text;
+  };
+  EXPECT_EQ(problem(many(32, "!a")), "");
+  EXPECT_EQ(problem(absl::StrCat("a in (", many(100, "v"), ")")), "");
+  for (const std::string& selector :
+       {many(33, "!a"), absl::StrCat("a in (", many(100, "v"), "),b=c")}) {
+    EXPECT_EQ(problem(selector),
+              "triggers[0].metadata.podSelector: it has more than 32 requirements or 100 values");
+  }
+}
+
 }  // namespace
 }  // namespace flyball::scaler
