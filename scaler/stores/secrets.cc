@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -38,6 +39,12 @@ absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_vie
     return absl::InvalidArgumentError(
         absl::StrCat("key ", key.key, " of secret ", ns, "/", key.secret, " is no base64"));
   }
+  if (out.text.size() > kMaxSecretBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("key ", key.key, " of secret ", ns, "/", key.secret, " has ", out.text.size(),
+                     " bytes, expected at most ", kMaxSecretBytes,
+                     "; of a CA file only the CA of that server is needed"));
+  }
   return out;
 }
 
@@ -46,12 +53,13 @@ absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
   // A slash is in no name of a namespace or Secret and in no key, so this text is unambiguous.
   const std::string name = absl::StrCat(ns, "/", key.secret, "/", key.key);
   const MonotonicTime now = clock_.MonotonicNow();
-  if (std::optional<SecretValue> kept = kept_.Get(name, now)) return *std::move(kept);
-  ASSIGN_OR_RETURN(SecretValue value, ReadSecret(client_, ns, key, which_));
-  const size_t bytes =
-      sizeof(value) + value.text.size() + (value.allowed_hosts ? value.allowed_hosts->size() : 0);
-  kept_.Put(name, value, bytes, now, now + kKept);
-  return value;
+  auto& kept = parts_[absl::HashOf(ns) % parts_.size()].kept;
+  if (auto known = kept.Get(name, now)) return *std::move(known);
+  absl::StatusOr<SecretValue> read = ReadSecret(client_, ns, key, which_);
+  size_t bytes = sizeof(read) + read.status().message().size();
+  if (read.ok()) bytes += read->text.size() + read->allowed_hosts.value_or("").size();
+  kept.Put(name, read, bytes, now, now + (read.ok() ? kKept : kErrorKept));
+  return read;
 }
 
 }  // namespace flyball::scaler

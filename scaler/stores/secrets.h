@@ -6,6 +6,9 @@
 // (parts/secrets.h).
 #pragma once
 
+#include <array>
+#include <cstddef>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -19,6 +22,10 @@ namespace flyball::scaler {
 
 inline constexpr char kTriggerSecretLabel[] = "flyball.dev/trigger-secret";  // "true"
 
+// Of one value. What OpenSSL keeps of a list of certificates is up to 41 times as large, in each
+// client that uses it.
+inline constexpr size_t kMaxSecretBytes = 16 << 10;
+
 enum class TriggerSecrets {
   kAll,
   kReferenced,  // those with the label
@@ -27,19 +34,22 @@ enum class TriggerSecrets {
 // Asks the API server each time. Messages name the Secret and the key, never a value.
 //   kNotFound          there is no such Secret, or it has no such key
 //   kPermissionDenied  it has no such label, or the API server refuses
-//   kInvalidArgument   the value is no base64
+//   kInvalidArgument   the value is no base64, or has more than kMaxSecretBytes
 absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_view ns,
                                        const TriggerSpec::SecretKey& key, TriggerSecrets which);
 
-// Does what ReadSecret does, but returns a value again that was read in the last seconds: triggers
-// that are read each second would otherwise ask the API server as often for each of their
-// parameters.
+// Does what ReadSecret does, but returns the value or the error again that it returned in the last
+// seconds: triggers that are read each second would otherwise ask the API server as often for each
+// of their parameters.
 //
-// Thread-safe. Errors are not kept. Limits: 4,096 values, 4 MiB.
+// Thread-safe. Limits: 16,384 answers, 8 MiB. A namespace gets an eighth of both, so that one with
+// many Secrets takes the room of few others.
 class SecretReader {
  public:
   // How long a value is kept: a change of a Secret is seen after this time at the latest.
   static constexpr absl::Duration kKept = absl::Seconds(5);
+  // How long an error is kept: a Secret that is made counts soon.
+  static constexpr absl::Duration kErrorKept = absl::Seconds(1);
 
   // The client and the clock outlive the reader.
   SecretReader(kube::ApiClient& client, Clock& clock, TriggerSecrets which)
@@ -48,10 +58,14 @@ class SecretReader {
   absl::StatusOr<SecretValue> Read(absl::string_view ns, const TriggerSpec::SecretKey& key);
 
  private:
+  struct Part {
+    ExpiringCache<absl::StatusOr<SecretValue>> kept{2048, size_t{1} << 20};
+  };
+
   kube::ApiClient& client_;
   Clock& clock_;
   const TriggerSecrets which_;
-  ExpiringCache<SecretValue> kept_{4096, size_t{4} << 20};
+  std::array<Part, 8> parts_;  // by a hash of the namespace
 };
 
 }  // namespace flyball::scaler

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kube/testing/fake_api_server.h"
 
@@ -55,15 +56,68 @@ TEST_F(ReadSecretTest, AValueIsGivenAgainForSeconds) {
   SimulatedClock clock(absl::UnixEpoch());
   SecretReader reader(client, clock, TriggerSecrets::kReferenced);
   const auto read = [&] { return reader.Read("shop", {.secret = "s", .key = "token"}); };
-  EXPECT_TRUE(absl::IsNotFound(read().status()));
   Put("s", R"(,"labels":{"flyball.dev/trigger-secret":"true"})");
-  EXPECT_EQ(read()->text, "hunter2") << "errors are not kept";
+  EXPECT_EQ(read()->text, "hunter2");
   Put("s", "");  // the label is taken away
   clock.Advance(absl::Seconds(4));
   EXPECT_EQ(read()->text, "hunter2");
   EXPECT_FALSE(reader.Read("shop", {.secret = "s", .key = "other"}).ok()) << "the value of a key";
   clock.Advance(absl::Seconds(1));
   EXPECT_TRUE(absl::IsPermissionDenied(read().status()));
+}
+
+// Triggers that are read five times a second ask for a Secret that does not exist as often.
+TEST_F(ReadSecretTest, AnErrorIsGivenAgainForASecond) {
+  const auto transport = api_.Connector()();
+  kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
+  SimulatedClock clock(absl::UnixEpoch());
+  SecretReader reader(client, clock, TriggerSecrets::kAll);
+  const auto read = [&] { return reader.Read("shop", {.secret = "s", .key = "token"}); };
+  for (int i = 0; i < 5; ++i) {
+    const absl::Status status = read().status();
+    EXPECT_TRUE(absl::IsNotFound(status)) << status;
+    clock.Advance(absl::Milliseconds(199));
+  }
+  EXPECT_EQ(api_.CountRequests("GET", "/secrets/s"), 1);
+  Put("s", "");
+  clock.Advance(absl::Milliseconds(5));
+  EXPECT_EQ(read()->text, "hunter2");
+}
+
+TEST_F(ReadSecretTest, AValueHasALimit) {
+  const auto put = [&](const std::string& value) {
+    api_.Put(absl::StrCat(
+        R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"shop","name":"s"},)"
+        R"("data":{"token":")",
+        absl::Base64Escape(value), R"("}})"));
+  };
+  put(std::string(kMaxSecretBytes, 'a'));
+  EXPECT_TRUE(Read("s", TriggerSecrets::kAll).ok());
+  put(std::string(kMaxSecretBytes + 1, 'a'));
+  EXPECT_EQ(std::string(Read("s", TriggerSecrets::kAll).status().message()),
+            "key token of secret shop/s has 16385 bytes, expected at most 16384; of a CA file only "
+            "the CA of that server is needed");
+}
+
+// Whoever may write Secrets of one namespace could otherwise have those of all others read again
+// for each reading.
+TEST_F(ReadSecretTest, OneNamespaceTakesTheRoomOfFewOthers) {
+  const auto transport = api_.Connector()();
+  kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
+  SimulatedClock clock(absl::UnixEpoch());
+  SecretReader reader(client, clock, TriggerSecrets::kAll);
+  constexpr int kCalm = 64;
+  const auto read_calm = [&] {
+    for (int i = 0; i < kCalm; ++i) {
+      (void)reader.Read(absl::StrCat("calm-", i), {.secret = "s", .key = "token"});
+    }
+  };
+  read_calm();
+  for (int i = 0; i < 20'000; ++i) {
+    (void)reader.Read("busy", {.secret = absl::StrCat("s-", i), .key = "token"});
+  }
+  read_calm();
+  EXPECT_LT(api_.CountRequests("GET", "/namespaces/calm"), kCalm + kCalm / 2);
 }
 
 TEST_F(ReadSecretTest, TheAnnotationIsReadWithEither) {

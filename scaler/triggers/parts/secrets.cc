@@ -41,11 +41,6 @@ absl::StatusOr<std::string> Secrets::Read(
     absl::StatusOr<SecretValue> value = read_(ns_, found->second);
     absl::Status status = value.status();
     if (value.ok() && value->allowed_hosts.has_value()) status = MaySend(*value->allowed_hosts);
-    if (status.ok() && value->text.size() > kMaxBytes) {
-      status = absl::FailedPreconditionError(
-          absl::StrCat("it has ", value->text.size(), " bytes, expected at most ", kMaxBytes,
-                       "; of a CA file only the CA of that server is needed"));
-    }
     if (!status.ok()) {
       return absl::FailedPreconditionError(absl::StrCat("parameter ", parameter, " from Secret ",
                                                         found->second.secret, ", key ",

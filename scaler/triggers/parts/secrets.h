@@ -5,7 +5,6 @@
 // are sent to no other server.
 #pragma once
 
-#include <cstddef>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -21,10 +20,6 @@ inline constexpr char kAllowedHosts[] = "flyball.dev/allowed-hosts";
 
 class Secrets {
  public:
-  // Of one value. What OpenSSL keeps of a list of certificates is up to 41 times as large, in each
-  // client that uses it.
-  static constexpr size_t kMaxBytes = 16 << 10;
-
   // The Secrets of the planned trigger, whose values are sent to that host and port.
   Secrets(const TriggerPlan& plan, std::string host, int port);
 
@@ -32,9 +27,8 @@ class Secrets {
 
   // The value of the first of the parameters (one and its older names) that is not blank; "" if
   // none is.
-  //   kFailedPrecondition  a Secret cannot be read, may not be sent to this server, or has more
-  //                        than kMaxBytes; the message names the Secret and shows nothing of its
-  //                        content
+  //   kFailedPrecondition  a Secret cannot be read, or may not be sent to this server; the message
+  //                        names the Secret and shows nothing of its content
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
   // The same, without white space around the value. Blank values and line breaks are errors.

@@ -442,17 +442,6 @@ TEST_F(HttpTriggerTest, ASpecialAddressIsNotConnectedTo) {
   EXPECT_EQ(server_.connections(), 0u);
 }
 
-// Whoever may write Secrets could have thousands of certificates in each client.
-TEST_F(HttpTriggerTest, ASecretHasALimit) {
-  server_.Answer(200, Vector(Series("1")));
-  secrets_["ca"] = std::string(16'384, '\n');  // blank counts as absent
-  EXPECT_EQ(Read("prometheus", Prometheus()).error, "");
-  secrets_["ca"] += 'a';
-  EXPECT_THAT(Read("prometheus", Prometheus()).error,
-              HasSubstr("parameter ca from Secret s, key ca: it has 16385 bytes, expected at most "
-                        "16384"));
-}
-
 TEST_F(HttpTriggerTest, NothingOfAnAnswersBodyIsShown) {
   const std::string bodies[] = {
       "hunter2",
