@@ -120,12 +120,16 @@ int ResponseReader::TakeHead() {
 int ResponseReader::TakeBody(absl::string_view piece) {
   body_bytes_ += piece.size();
   const auto hand_on = [this](absl::string_view data) {
+    unpacked_bytes_ += data.size();
     stopped_ = !handlers_.on_data(data);
     return !stopped_;
   };
   if (!inflater_.has_value()) return hand_on(piece) ? 0 : -1;
   absl::Status status = inflater_->Feed(piece, hand_on);
   if (!status.ok()) return Fail(std::move(status));
+  if (body_bytes_ > unpacked_bytes_ + kMaxHeadBytes) {
+    return Fail(TooLarge("sends more gzip without content"));
+  }
   return stopped_ ? -1 : 0;
 }
 

@@ -21,7 +21,8 @@ namespace flyball::http {
 // Limits of the bytes of header names and values together, and of header lines. A peer may send as
 // many bytes again that are neither (status line, chunk sizes and extensions, trailers,
 // informational answers), and eight more for each byte of the body: a chunk of one byte has five
-// such bytes.
+// such bytes. A body in gzip may have as many bytes more than it unpacks to, since empty blocks
+// would never reach a limit on what it unpacks to.
 inline constexpr size_t kMaxHeadBytes = 64 << 10;
 inline constexpr size_t kMaxHeaders = 256;
 
@@ -75,6 +76,7 @@ class ResponseReader {
   bool keep_alive_ = false, closed_ = false, left_over_ = false;
   size_t head_bytes_ = 0;
   size_t fed_ = 0, body_bytes_ = 0;  // as received, body_bytes_ before gzip is undone
+  size_t unpacked_bytes_ = 0;        // of the body
 };
 
 }  // namespace flyball::http

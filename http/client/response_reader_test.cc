@@ -82,6 +82,7 @@ TEST_P(GoodAnswerTest, IsReadTheSameHoweverItArrives) {
 }
 
 const std::string kOk = "HTTP/1.1 200 OK\r\n";
+const std::string kGzip = kOk + "Content-Encoding: gzip\r\n\r\n";
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, GoodAnswerTest,
@@ -106,10 +107,9 @@ INSTANTIATE_TEST_SUITE_P(
             "304 Content-Length=9 | "},
         Row{"NoContent", "HTTP/1.1 204 N\r\n\r\n", "204 | "},
         Row{"Head", kOk + "Content-Length: 9\r\n\r\n", "200 Content-Length=9 | ", true, true},
-        Row{"Gzip", absl::StrCat(kOk, "Content-Encoding: gzip\r\n\r\n", Gzip("a text")),
-            "200 Content-Encoding=gzip | a text", false},
-        Row{"GzipOfTwoMembers",
-            absl::StrCat(kOk, "Content-Encoding: gzip\r\n\r\n", Gzip("a "), Gzip("text")),
+        Row{"Gzip", absl::StrCat(kGzip, Gzip("a text")), "200 Content-Encoding=gzip | a text",
+            false},
+        Row{"GzipOfTwoMembers", absl::StrCat(kGzip, Gzip("a "), Gzip("text")),
             "200 Content-Encoding=gzip | a text", false},
         Row{"NothingInGzip", kOk + "Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
             "200 Content-Encoding=gzip Content-Length=0 | "}),
@@ -149,9 +149,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"AnotherProtocol", "HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
             "not HTTP"},
         Row{"NoGzip", kOk + "Content-Encoding: gzip\r\n\r\nsecret secret secret", "no gzip"},
-        Row{"CutGzip",
-            absl::StrCat(kOk, "Content-Encoding: gzip\r\n\r\n", Gzip("a text").substr(0, 12)),
-            "cut short"},
+        Row{"CutGzip", absl::StrCat(kGzip, Gzip("a text").substr(0, 12)), "cut short"},
         Row{"OtherEncoding", kOk + "Content-Encoding: br\r\n\r\nsecret", "not asked for"}),
     [](const auto& info) { return info.param.name; });
 
@@ -189,7 +187,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Flood{"Continues", "", "HTTP/1.1 100 Continue\r\n\r\n"},
                     Flood{"ChunkExtension", kOk + "Transfer-Encoding: chunked\r\n\r\n3;", "x"},
                     Flood{"Trailers", kOk + "Transfer-Encoding: chunked\r\n\r\n0\r\n", "a: b\r\n"},
-                    Flood{"OneTrailer", kOk + "Transfer-Encoding: chunked\r\n\r\n0\r\na: ", "x"}),
+                    Flood{"OneTrailer", kOk + "Transfer-Encoding: chunked\r\n\r\n0\r\na: ", "x"},
+                    Flood{"EmptyGzipBlocks", kGzip + Gzip("").substr(0, 10),
+                          std::string("\0\0\0\xff\xff", 5)},
+                    Flood{"EmptyGzipMembers", kGzip, Gzip("")}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ResponseReaderTest, HeadersUpToTheLimitsAreTaken) {
@@ -217,7 +218,7 @@ TEST(ResponseReaderTest, AHandlerEndsABomb) {
                                       return (got += data.size()) < 100'000;
                                     }});
   const std::string bomb = Gzip(std::string(50 << 20, 'x'));
-  ASSERT_TRUE(reader.Feed(absl::StrCat(kOk, "Content-Encoding: gzip\r\n\r\n", bomb)).ok());
+  ASSERT_TRUE(reader.Feed(absl::StrCat(kGzip, bomb)).ok());
   EXPECT_TRUE(reader.done());
   EXPECT_FALSE(reader.keep_alive());
   EXPECT_LT(got, 200'000u);
