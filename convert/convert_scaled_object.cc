@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/go/number.h"
 #include "convert/documents.h"
 #include "convert/keda_pause.h"
@@ -19,6 +21,7 @@
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"
 #include "scaler/spec/own_spec.h"
+#include "scaler/triggers/trigger.h"
 #include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::convert {
@@ -208,8 +211,27 @@ class ScaledObjectConverter {
     for (const char* same : {"name", "metricType", "metadata"}) {
       if (trigger.contains(same)) own[same] = trigger[same];
     }
+    if (type == "prometheus" || type == "metrics-api") {
+      NameLongTimeout(MemberOf(trigger, "metadata"), field + ".metadata.timeout");
+    }
     AddSecrets(trigger, field, own);
     out["triggers"].push_back(std::move(own));
+  }
+
+  void NameLongTimeout(const Json& metadata, const std::string& field) {
+    const std::string text = TextOf(metadata, "timeout");
+    int64_t milliseconds = 0;
+    absl::Duration timeout;
+    if (absl::SimpleAtoi(text, &milliseconds)) {
+      timeout = absl::Milliseconds(milliseconds);
+    } else if (!absl::ParseDuration(text, &timeout)) {
+      return;
+    }
+    if (timeout > scaler::kMaxTriggerTimeout) {
+      out_.Remark(absl::StrCat(field, " counts as ",
+                               absl::FormatDuration(scaler::kMaxTriggerTimeout),
+                               ", the longest that there is."));
+    }
   }
 
   // Triggers of these types become metrics, which, as in KEDA, never wake a target.

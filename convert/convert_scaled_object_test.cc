@@ -351,6 +351,24 @@ constexpr char kLogin[] =
     "spec: {podIdentity: {provider: none}, env: , secretTargetRef: [";
 
 // KEDA reads how to authenticate from Secrets too; an Autoscaler would ask without credentials.
+TEST(ConvertScaledObjects, ATimeoutWithoutEffectIsNamed) {
+  const auto yaml = [](absl::string_view timeout) {
+    const Conversion got = Convert(ScaledObject(absl::StrCat(
+        "  triggers:\n  - type: metrics-api\n    metadata: {url: 'http://a', valueLocation: b, "
+        "targetValue: '1', timeout: '",
+        timeout, "'}\n")));
+    EXPECT_THAT(got.errors, IsEmpty());
+    return got.yaml;
+  };
+  for (const char* longer : {"11s", "10001"}) {
+    EXPECT_THAT(yaml(longer), HasSubstr("# spec.triggers[0].metadata.timeout counts as 10s, the "
+                                        "longest that there is.\n"));
+  }
+  for (const char* no_longer : {"10s", "10000"}) {
+    EXPECT_THAT(yaml(no_longer), Not(HasSubstr("counts as")));
+  }
+}
+
 TEST(ConvertScaledObjects, AParameterThatIsNoSecretIsRefused) {
   const auto convert = [](absl::string_view parameters) {
     std::string refs;

@@ -294,8 +294,8 @@ class TriggerQuestion : public WholeQuestion {
   bool AnswersAtOnce() const override { return trigger_->AnswersAtOnce(); }
 
   SamplesRead Ask(const AskContext& context, Answer& answer) override {
-    const MonotonicTime deadline = clock_.MonotonicNow() + kReadTimeout;
-    absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kReadTimeout);
+    const MonotonicTime deadline = clock_.MonotonicNow() + kMaxTriggerTimeout;
+    absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kMaxTriggerTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
       return {};

@@ -30,6 +30,9 @@ namespace flyball::scaler {
 // A reading with a larger amount is unknown, as it is for all readings (steps/guard.h).
 inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
 
+// The longest time that a trigger is given for a reading.
+inline constexpr absl::Duration kMaxTriggerTimeout = absl::Seconds(10);
+
 // One External metric of a trigger.
 struct TriggerMetric {
   std::string name;                                    // "s0-cron-Etc-UTC-08xxx-018xxx"

@@ -54,7 +54,8 @@ inline constexpr MetadataKey kHttpKeys[] = {
     {"key", KeyKind::kSecret, "", "in mode `tls`: its key (PEM)"},
     {"unsafeSsl", KeyKind::kBool, "false",
      "`true`: the server's certificate is not verified, unless a `ca` or a `cert` is given"},
-    {"timeout", KeyKind::kDuration, "3s", "how long an answer may take"},
+    {"timeout", KeyKind::kDuration, "3s",
+     "how long an answer may take; a longer one than 10s counts as 10s"},
 };
 
 class HttpSource {
