@@ -147,8 +147,8 @@ absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) co
     ASSIGN_OR_RETURN(options.client_cert_data, secrets_->Read({"cert"}));
     ASSIGN_OR_RETURN(options.client_key_data, secrets_->Read({"key"}));
   }
-  options.insecure_skip_verify =
-      unsafe_ssl_ && options.ca_data.empty() && options.client_cert_data.empty();
+  const bool without = options.ca_data.empty() && options.client_cert_data.empty();
+  options.insecure_skip_verify = unsafe_ssl_ && (without || unsafe_with_certificates_);
   if (modes_.count("bearer") != 0) {
     ASSIGN_OR_RETURN(options.token, secrets_->ReadLine({"bearerToken", "token"}));
   }

@@ -53,7 +53,8 @@ inline constexpr MetadataKey kHttpKeys[] = {
     {"cert", KeyKind::kSecret, "", "in mode `tls`: the client's certificate (PEM)"},
     {"key", KeyKind::kSecret, "", "in mode `tls`: its key (PEM)"},
     {"unsafeSsl", KeyKind::kBool, "false",
-     "`true`: the server's certificate is not verified, unless a `ca` or a `cert` is given"},
+     "`true`: the server's certificate is not verified; `prometheus` verifies it nevertheless if a "
+     "`ca` or a `cert` is given"},
     {"timeout", KeyKind::kDuration, "3s",
      "how long an answer may take; a longer one than 10s counts as 10s"},
 };
@@ -81,6 +82,9 @@ class HttpSource {
   // Headers that are added to each call. They never carry credentials: those come from Secrets.
   void set_headers(http::Headers headers) { headers_ = std::move(headers); }
 
+  // unsafeSsl counts although a `ca` or a `cert` is given.
+  void set_unsafe_with_certificates() { unsafe_with_certificates_ = true; }
+
   // For types whose answers are smaller. It is called before the first Get.
   void set_max_answer_bytes(size_t bytes) { max_answer_bytes_ = bytes; }
 
@@ -99,6 +103,7 @@ class HttpSource {
   std::string path_;    // "" or begins with a slash
   std::string query_;   // the URL's, encoded
   bool unsafe_ssl_ = false;
+  bool unsafe_with_certificates_ = false;
   absl::Duration timeout_;
   http::Headers headers_;
   size_t max_answer_bytes_ = kMaxAnswerBytes;

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "http/testing/fake_dns_server.h"
+#include "http/testing/test_pki.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"
 #include "scaler/triggers/types/trigger_types.h"
@@ -302,6 +303,43 @@ TEST_F(HttpTriggerTest, CustomHeader) {
   server_.Answer(200, Vector(Series("1")));
   Read("prometheus", Prometheus({{"authModes", "custom"}}));
   EXPECT_EQ(server_.seen().get_header_value("X-Auth"), "v");
+}
+
+// A server whose certificate nobody has signed.
+class TlsServer {
+ public:
+  TlsServer() {
+    server_.Get(".*", [](const httplib::Request&, httplib::Response& response) {
+      response.set_content(R"({"queue":{"depth":1}})", "application/json");
+    });
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~TlsServer() {
+    server_.stop();
+    thread_.join();
+  }
+  std::string url() const { return absl::StrCat("https://127.0.0.1:", port_); }
+
+ private:
+  const http::TestPair pair_ = http::MakeTestPair({.common_name = "a", .usage = "serverAuth"});
+  httplib::SSLServer server_{pair_.certificate.get(), pair_.key.get()};
+  const int port_ = server_.bind_to_any_port("127.0.0.1");
+  std::thread thread_;
+};
+
+TEST_F(HttpTriggerTest, UnsafeSslCountsWithACaInMetricsApiAlone) {
+  const TlsServer server;
+  secrets_ = {{"ca", http::TestPem(http::MakeTestCa("other").certificate.get())}};
+  const auto metrics_api = [&](const char* unsafe) {
+    return Read("metrics-api", MetricsApi({{"url", server.url()}, {"unsafeSsl", unsafe}})).error;
+  };
+  EXPECT_EQ(metrics_api("true"), "");
+  EXPECT_THAT(metrics_api("false"), HasSubstr("certificate"));
+  EXPECT_THAT(
+      Read("prometheus", Prometheus({{"serverAddress", server.url()}, {"unsafeSsl", "true"}}))
+          .error,
+      HasSubstr("certificate"));
 }
 
 // Where a request ends is said by the client alone: else what follows could be taken for another

@@ -78,6 +78,7 @@ Location ReadLocation(Metadata& metadata, const std::string& location) {
 std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   Metadata& metadata = plan.metadata;
   const std::shared_ptr<HttpSource> source = HttpSource::Make(plan, "url");
+  source->set_unsafe_with_certificates();  // as in KEDA, where prometheus differs
   const std::string where = metadata.Text("valueLocation");
   const Location location = ReadLocation(metadata, where);
   OneMetric one{.metric = plan.Metric(absl::StrCat("metric-api-", where), "targetValue"),
