@@ -69,9 +69,9 @@ std::unique_ptr<HttpSource> HttpSource::Make(const TriggerPlan& plan, absl::stri
 
 http::Url HttpSource::ReadUrl(const TriggerPlan& plan, absl::string_view field) {
   Metadata& metadata = plan.metadata;
-  const std::string raw = metadata.Text(field, KeyKind::kUrl);
-  if (!metadata.Has(field)) return {};
-  const absl::string_view text = absl::StripAsciiWhitespace(raw);
+  const std::string written = metadata.Text(field, KeyKind::kUrl);
+  const absl::string_view text = written;
+  if (text.empty()) return {};
   absl::StatusOr<http::Url> url = http::Url::Parse(text);
   if (!url.ok()) {
     metadata.Wrong(field, url.status().message());
@@ -128,7 +128,7 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   need("custom", {"customAuthHeader"});
   need("custom", {"customAuthValue"});
   if (modes_.count("apiKey") == 0) return;
-  plain_api_key_ = std::string(absl::StripAsciiWhitespace(metadata.Text("apiKey")));
+  plain_api_key_ = metadata.Text("apiKey");
   if (plain_api_key_.empty()) need("apiKey", {"apiKey"});
   api_key_in_query_ = metadata.OneOf("method") == "query";
   api_key_name_ = metadata.Text("keyParamName");
@@ -155,7 +155,7 @@ absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) co
   if (modes_.count("basic") != 0) {
     ASSIGN_OR_RETURN(options.username, secrets_->ReadLine({"username"}));
     ASSIGN_OR_RETURN(const std::string password, secrets_->Read({"password"}));
-    options.password = password.substr(0, password.find_last_not_of("\r\n") + 1);
+    options.password = std::string(absl::StripAsciiWhitespace(password));
   }
   if (modes_.count("custom") != 0) {
     ASSIGN_OR_RETURN(std::string name, secrets_->ReadLine({"customAuthHeader"}));

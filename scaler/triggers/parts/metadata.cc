@@ -1,7 +1,6 @@
 #include "scaler/triggers/parts/metadata.h"
 
 #include <cmath>
-#include <optional>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -42,12 +41,12 @@ bool ParseDuration(absl::string_view text, absl::Duration& to) {
 
 }  // namespace
 
-const std::string* Metadata::Find(absl::string_view name) const {
+// Without white space around it; nullopt: it is absent or blank.
+std::optional<absl::string_view> Metadata::Find(absl::string_view name) const {
   const auto found = spec_.metadata.find(std::string(name));
-  if (found == spec_.metadata.end() || absl::StripAsciiWhitespace(found->second).empty()) {
-    return nullptr;
-  }
-  return &found->second;
+  if (found == spec_.metadata.end()) return std::nullopt;
+  const absl::string_view text = absl::StripAsciiWhitespace(found->second);
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
 const MetadataKey& Metadata::KeyOf(absl::string_view name, KeyKind kind) {
@@ -62,9 +61,9 @@ const MetadataKey& Metadata::KeyOf(absl::string_view name, KeyKind kind) {
   return kNone;
 }
 
-const std::string* Metadata::FindOrNote(const MetadataKey& key) {
-  const std::string* text = Find(key.name);
-  if (text == nullptr && key.otherwise == kRequired) Wrong(key.name, "is required");
+std::optional<absl::string_view> Metadata::FindOrNote(const MetadataKey& key) {
+  const std::optional<absl::string_view> text = Find(key.name);
+  if (!text.has_value() && key.otherwise == kRequired) Wrong(key.name, "is required");
   return text;
 }
 
@@ -74,15 +73,15 @@ T Metadata::Value(absl::string_view name, KeyKind kind, absl::string_view expect
   const MetadataKey& key = KeyOf(name, kind);
   T otherwise{};
   (void)parse(key.otherwise, otherwise);
-  const std::string* text = FindOrNote(key);
-  if (text == nullptr) return otherwise;
+  const std::optional<absl::string_view> text = FindOrNote(key);
+  if (!text.has_value()) return otherwise;
   T value{};
-  if (parse(absl::StripAsciiWhitespace(*text), value)) return value;
+  if (parse(*text, value)) return value;
   Wrong(name, absl::StrCat("expected ", expected, ", got \"", *text, "\""));
   return otherwise;
 }
 
-bool Metadata::Has(absl::string_view name) const { return Find(name) != nullptr; }
+bool Metadata::Has(absl::string_view name) const { return Find(name).has_value(); }
 
 void Metadata::Wrong(absl::string_view name, absl::string_view problem) {
   problems_.push_back(absl::StrCat("triggers[", index_, "]", name.empty() ? "" : ".metadata.", name,
@@ -112,8 +111,7 @@ void Metadata::RefuseSecret(const std::string& parameter) {
 }
 
 std::string Metadata::Text(absl::string_view name, KeyKind kind) {
-  const std::string* text = FindOrNote(KeyOf(name, kind));
-  return text == nullptr ? "" : *text;
+  return std::string(FindOrNote(KeyOf(name, kind)).value_or(""));
 }
 
 double Metadata::Number(absl::string_view name) {
@@ -157,8 +155,8 @@ std::string Metadata::OneOf(absl::string_view name) {
 }
 std::vector<std::pair<std::string, std::string>> Metadata::Pairs(absl::string_view name) {
   std::vector<std::pair<std::string, std::string>> out;
-  const std::string* text = FindOrNote(KeyOf(name, KeyKind::kPairs));
-  if (text == nullptr) return out;
+  const std::optional<absl::string_view> text = FindOrNote(KeyOf(name, KeyKind::kPairs));
+  if (!text.has_value()) return out;
   for (const absl::string_view item : absl::StrSplit(*text, ',')) {
     const std::vector<absl::string_view> sides = absl::StrSplit(item, '=');
     const absl::string_view key = absl::StripAsciiWhitespace(sides[0]);

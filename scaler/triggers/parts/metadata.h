@@ -1,14 +1,16 @@
 // The metadata of a trigger: which keys its type has, and a reader of their values that collects
 // everything that is wrong with them.
 //
-// Not thread-safe; it lives while a trigger is made. Source: KEDA 2.20 typed configuration: a blank
-// value counts as absent; numbers are JSON's (no `+5`, `05`, `.5`, and `10.0` is no integer); keys
-// that a type does not have are ignored. Differs: Secrets for parameters that a type does not take
-// from Secrets are refused, since a request would go without what they are meant for.
+// Not thread-safe; it lives while a trigger is made. Source: KEDA 2.20 typed configuration: white
+// space around a value does not count, and a blank value counts as absent; numbers are JSON's (no
+// `+5`, `05`, `.5`, and `10.0` is no integer); keys that a type does not have are ignored. Differs:
+// Secrets for parameters that a type does not take from Secrets are refused, since a request would
+// go without what they are meant for.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,8 +83,8 @@ class Metadata {
   absl::Status status() const;
 
  private:
-  const std::string* Find(absl::string_view name) const;
-  const std::string* FindOrNote(const MetadataKey& key);
+  std::optional<absl::string_view> Find(absl::string_view name) const;
+  std::optional<absl::string_view> FindOrNote(const MetadataKey& key);
   void RefuseSecret(const std::string& parameter);
   const MetadataKey& KeyOf(absl::string_view name, KeyKind kind);
   template <typename T, typename Parse>

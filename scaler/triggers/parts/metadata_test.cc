@@ -45,13 +45,13 @@ MetadataKey Key(KeyKind kind, absl::string_view otherwise = "") {
   return {"", kind, otherwise, "", ""};
 }
 
-TEST(MetadataTest, BlankIsAbsent) {
-  const TriggerSpec spec = Spec({{"a", " \t"}, {"b", " x "}});
+TEST(MetadataTest, WhiteSpaceAroundAValueDoesNotCount) {
+  const TriggerSpec spec = Spec({{"a", " \t"}, {"b", " x y\n"}});
   const OfKind text(Key(KeyKind::kText));
   Metadata metadata(spec, 0, text.keys());
   EXPECT_FALSE(metadata.Has("a"));
   EXPECT_EQ(metadata.Text("a"), "");
-  EXPECT_EQ(metadata.Text("b"), " x ");
+  EXPECT_EQ(metadata.Text("b"), "x y");
   EXPECT_TRUE(metadata.status().ok());
 }
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -210,7 +209,7 @@ class ExternalTrigger : public Trigger {
 void ReadAddress(Metadata& metadata, ExternalAddress& address) {
   const std::string text = metadata.Text("scalerAddress");
   if (text.empty()) return;
-  address.address = std::string(absl::StripPrefix(absl::StripAsciiWhitespace(text), "dns:///"));
+  address.address = std::string(absl::StripPrefix(text, "dns:///"));
   const absl::StatusOr<http::Url> url = http::Url::Parse(absl::StrCat("https://", address.address));
   if (!url.ok() || address.address.find_first_of("/?#@") != std::string::npos) {
     return metadata.Wrong("scalerAddress", "expected host:port");

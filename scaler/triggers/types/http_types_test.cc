@@ -284,7 +284,7 @@ TEST_F(HttpTriggerTest, BasicAndApiKeyTogether) {
   secrets_ = {{"username", "u"}, {"password", "p:w "}, {"apiKey", "k&y"}};
   server_.Answer(200, R"({"queue":{"depth":1}})");
   Read("metrics-api", MetricsApi({{"authMode", "basic,apiKey"}, {"method", "query"}}));
-  EXPECT_EQ(server_.seen().get_header_value("Authorization"), "Basic dTpwOncg");
+  EXPECT_EQ(server_.seen().get_header_value("Authorization"), "Basic dTpwOnc=");
   EXPECT_EQ(server_.seen().get_param_value("api_key"), "k&y");
   EXPECT_EQ(server_.seen().get_param_value("a"), "b c");
 }
