@@ -181,7 +181,7 @@ class ExternalTrigger : public Trigger {
         return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", i + 1));
       }
       double sum = 0;
-      for (const double value : values) sum += value;
+      for (const double value : values) sum += value < 0 ? 0 : value;  // each by itself, as in KEDA
       ASSIGN_OR_RETURN(readings[i].value_milli, ValueMilli(sum));
       readings[i].time = now;
     }

@@ -139,6 +139,9 @@ TEST(ExternalTriggerTest, ValuesAreReadAndActivityIsAsked) {
   got = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_EQ(got.value_milli, 2500);
   EXPECT_TRUE(got.active);
+  // One that is negative takes nothing away from the others.
+  peer.Do(R"({"values": {"queue": [{"value": 9}, {"value": -5}]}})");
+  EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).value_milli, 9000);
 }
 
 TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
