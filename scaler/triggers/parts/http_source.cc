@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/go/url.h"
@@ -21,6 +22,25 @@ constexpr size_t kMaxContentType = 64;
 // sets itself.
 constexpr absl::string_view kFraming[] = {"Connection", "Content-Length",    "Expect", "Host", "TE",
                                           "Trailer",    "Transfer-Encoding", "Upgrade"};
+
+// A query without the parameters of that name.
+std::string WithoutParameter(absl::string_view query, absl::string_view name) {
+  const auto is_other = [name](absl::string_view pair) {
+    return go::Unescape(pair.substr(0, pair.find('=')), /*plus_is_space=*/true) != name;
+  };
+  return absl::StrJoin(absl::StrSplit(query, '&', is_other), "&");
+}
+
+// Whether the options give a header of that name.
+bool Gives(const http::TransportOptions& options, absl::string_view name) {
+  if (absl::EqualsIgnoreCase(name, "Authorization") &&
+      !(options.token.empty() && options.username.empty())) {
+    return true;
+  }
+  return std::any_of(options.headers.begin(), options.headers.end(), [name](const auto& header) {
+    return absl::EqualsIgnoreCase(header.first, name);
+  });
+}
 
 bool FitsRequestLine(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -133,6 +153,7 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
   api_key_in_query_ = metadata.OneOf("method") == "query";
   api_key_name_ = metadata.Text("keyParamName");
   if (api_key_name_.empty()) api_key_name_ = api_key_in_query_ ? "api_key" : "X-API-KEY";
+  if (api_key_in_query_) query_ = WithoutParameter(query_, api_key_name_);
   const absl::string_view problem = api_key_in_query_ ? "" : HeaderProblem(api_key_name_);
   if (!problem.empty()) {
     metadata.Wrong("keyParamName", absl::StrCat("\"", api_key_name_, "\" ", problem));
@@ -198,6 +219,8 @@ absl::StatusOr<http::HttpAnswer> HttpSource::Get(absl::string_view path, const Q
   http::HttpCall call;
   call.target = std::move(target);
   call.headers = headers_;
+  std::erase_if(call.headers,
+                [&options](const auto& header) { return Gives(options, header.first); });
   call.timeout = std::min(deadline - clock.MonotonicNow(), timeout_);
   call.max_body_bytes = max_answer_bytes_;
   absl::StatusOr<http::HttpAnswer> answer = client->Do(call);

@@ -79,7 +79,7 @@ class HttpSource {
   absl::StatusOr<http::HttpAnswer> Get(absl::string_view path, const QueryPairs& query,
                                        absl::Duration timeout);
 
-  // Headers that are added to each call. They never carry credentials: those come from Secrets.
+  // Headers that are added to each call, unless a Secret gives one of the same name.
   void set_headers(http::Headers headers) { headers_ = std::move(headers); }
 
   // unsafeSsl counts although a `ca` or a `cert` is given.

@@ -157,14 +157,17 @@ std::vector<std::pair<std::string, std::string>> Metadata::Pairs(absl::string_vi
   std::vector<std::pair<std::string, std::string>> out;
   const std::optional<absl::string_view> text = FindOrNote(KeyOf(name, KeyKind::kPairs));
   if (!text.has_value()) return out;
+  size_t items = 0;
   for (const absl::string_view item : absl::StrSplit(*text, ',')) {
+    ++items;
     const std::vector<absl::string_view> sides = absl::StrSplit(item, '=');
     const absl::string_view key = absl::StripAsciiWhitespace(sides[0]);
     if (sides.size() != 2 || key.empty()) {
       // The message does not repeat the item, since it may be a secret.
-      Wrong(name, absl::StrCat("expected key=value,key=value; item ", out.size() + 1, " is none"));
+      Wrong(name, absl::StrCat("expected key=value,key=value; item ", items, " is none"));
       return {};
     }
+    std::erase_if(out, [key](const auto& pair) { return pair.first == key; });
     out.emplace_back(std::string(key), std::string(absl::StripAsciiWhitespace(sides[1])));
   }
   return out;

@@ -70,6 +70,7 @@ class Metadata {
   bool Bool(absl::string_view name);
   absl::Duration Duration(absl::string_view name);
   std::string OneOf(absl::string_view name);
+  // Of a key that comes twice the last value counts.
   std::vector<std::pair<std::string, std::string>> Pairs(absl::string_view name);
 
   TargetType MetricType() const;

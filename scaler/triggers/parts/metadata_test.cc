@@ -115,10 +115,12 @@ TEST(MetadataTest, DurationsAreTextOrMilliseconds) {
 }
 
 TEST(MetadataTest, PairsHaveOneEqualsSignEach) {
-  const TriggerSpec spec = Spec({{"a", "k=v, l = w"}, {"b", "k=v=w"}, {"c", "k"}, {"d", "=v"}});
+  const TriggerSpec spec =
+      Spec({{"a", "k=v, l = w"}, {"e", "k=v,l=w,k=x"}, {"b", "k=v=w"}, {"c", "k"}, {"d", "=v"}});
   const OfKind pairs(Key(KeyKind::kPairs));
   Metadata metadata(spec, 0, pairs.keys());
   EXPECT_THAT(metadata.Pairs("a"), ElementsAre(Pair("k", "v"), Pair("l", "w")));
+  EXPECT_THAT(metadata.Pairs("e"), ElementsAre(Pair("l", "w"), Pair("k", "x")));
   EXPECT_TRUE(metadata.status().ok());
   for (const char* bad : {"b", "c", "d"}) {
     Metadata again(spec, 0, pairs.keys());

@@ -289,6 +289,36 @@ TEST_F(HttpTriggerTest, BasicAndApiKeyTogether) {
   EXPECT_EQ(server_.seen().get_param_value("a"), "b c");
 }
 
+TEST_F(HttpTriggerTest, ApiKeyInPlaceOfTheUrlsOwn) {
+  secrets_ = {{"apiKey", "k"}};
+  server_.Answer(200, R"({"queue":{"depth":1}})");
+  Read("metrics-api", MetricsApi({{"url", server_.url() + "/?a=1&my+key=old&b=2&my%20key"},
+                                  {"authMode", "apiKey"},
+                                  {"method", "query"},
+                                  {"keyParamName", "my key"}}));
+  EXPECT_EQ(server_.seen().target, "/?a=1&b=2&my%20key=k");
+}
+
+TEST_F(HttpTriggerTest, ASecretCountsMoreThanAHeaderOfTheSameName) {
+  secrets_ = {{"token", "t"}, {"customAuthHeader", "X-Auth"}, {"customAuthValue", "v"}};
+  server_.Answer(200, Vector(Series("1")));
+  const Fields headers = {{"customHeaders", "authorization=plain,x-auth=plain,x-other=plain"}};
+  const auto read = [&](const std::string& modes) {
+    Fields metadata = headers;
+    metadata["authModes"] = modes;
+    EXPECT_EQ(Read("prometheus", Prometheus(metadata)).error, "");
+    return server_.seen();
+  };
+  const httplib::Request with_secrets = read("bearer,custom");
+  EXPECT_EQ(with_secrets.get_header_value("Authorization"), "Bearer t");
+  EXPECT_EQ(with_secrets.get_header_value_count("Authorization"), 1u);
+  EXPECT_EQ(with_secrets.get_header_value("X-Auth"), "v");
+  EXPECT_EQ(with_secrets.get_header_value_count("X-Auth"), 1u);
+  EXPECT_EQ(with_secrets.get_header_value("X-Other"), "plain");
+  secrets_ = {{"username", "u"}};
+  EXPECT_EQ(read("basic").get_header_value("Authorization"), "Basic dTo=");
+}
+
 TEST_F(HttpTriggerTest, ApiKeyInAHeader) {
   secrets_ = {{"apiKey", "k"}};
   server_.Answer(200, R"({"queue":{"depth":1}})");
