@@ -8,7 +8,8 @@ namespace flyball::scrape {
 namespace {
 
 // The convention as the Helm chart of Prometheus has it: one target for each port unless the
-// annotation names one, no pods that have ended.
+// annotation names one, no pods that have ended. Discovery gives the address of a pod without
+// declared ports as a bare IP, so one of IPv6 still needs its brackets.
 constexpr char kJob[] = R"(scrape_configs:
 - job_name: annotated-pods
   kubernetes_sd_configs: [{role: pod}]
@@ -25,6 +26,10 @@ constexpr char kJob[] = R"(scrape_configs:
   - source_labels: [__meta_kubernetes_pod_annotation_prometheus_io_path]
     regex: (.+)
     target_label: __metrics_path__
+  - source_labels: [__address__]
+    regex: ([^\[]*:.*:.*)
+    replacement: "[$1]"
+    target_label: __address__
   - source_labels: [__address__, __meta_kubernetes_pod_annotation_prometheus_io_port]
     regex: (\[[^\]]+\]|[^:]+)(?::\d+)?;(\d+)
     replacement: $1:$2

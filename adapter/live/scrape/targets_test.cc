@@ -100,6 +100,22 @@ TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
                                                        {"pod", "web-1"}}));
 }
 
+TEST(TargetsTest, AnAnnotatedPodThatDeclaresNoPortIsScrapedByIPv6Too) {
+  const std::string annotation = "__meta_kubernetes_pod_annotation_prometheus_io_";
+  const auto instance_at = [&](const std::string& port) {
+    TargetGroup group;
+    group.labels = {{annotation + "scrape", "true"}};
+    if (!port.empty()) group.labels.emplace_back(annotation + "port", port);
+    group.targets = {{{"__address__", "fd00::1"}}};
+    const Targets targets = MakeTargets(AnnotatedPods(absl::Seconds(1)), {&group, 1});
+    const std::string instance(promql::LabelValue(targets.active.at(0).sample_labels, "instance"));
+    EXPECT_EQ(targets.active[0].origin, "http://" + instance);
+    return instance;
+  };
+  EXPECT_EQ(instance_at("9102"), "[fd00::1]:9102");
+  EXPECT_EQ(instance_at(""), "[fd00::1]");
+}
+
 TEST(TargetsTest, AnAnnotatedPortIsScrapedOnceHoweverManyContainersThereAre) {
   const std::string prefix = "__meta_kubernetes_pod_";
   const auto container_at = [&](const std::string& port) {
