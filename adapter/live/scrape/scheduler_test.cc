@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -61,6 +62,15 @@ Job JobOf(const std::string& more) {
   rules::Findings findings("f");
   return std::move(
       ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings).jobs.at(0));
+}
+
+// As the function that it hides, but with hashes that are the same in each run: the first target
+// has its ticks 5.5 s after an interval began, each other one a few milliseconds later.
+Targets MakeTargets(const Job& job, const std::vector<TargetGroup>& groups) {
+  Targets targets = scrape::MakeTargets(job, absl::MakeConstSpan(groups));
+  uint64_t hash = 5'500'000'000;
+  for (Target& target : targets.active) target.hash = std::exchange(hash, hash + 7'777'777);
+  return targets;
 }
 
 class SchedulerTest : public testing::Test {

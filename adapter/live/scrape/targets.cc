@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/go/text.h"
 #include "base/go/url.h"
-#include "base/stable_hash.h"
 #include "base/status_macros.h"
 
 namespace flyball::scrape {
@@ -70,20 +70,6 @@ void SetUrl(const Job& job, Target& target) {
       absl::StrCat(absl::StartsWith(path, "/") ? "" : "/", go::EscapeForRequestLine(path));
   const std::string query = QueryOf(job, target.labels);
   if (!query.empty()) absl::StrAppend(&target.path, "?", query);
-}
-
-uint64_t HashOf(const Target& target) {
-  std::string text = absl::StrCat(target.origin, target.path);
-  for (const auto& [name, value] : target.labels) {
-    text.push_back('\0');
-    absl::StrAppend(&text, name);
-    text.push_back('\0');
-    absl::StrAppend(&text, value);
-  }
-  // FNV's last bytes move few bits.
-  uint64_t hash = StableHash(text);
-  hash = (hash ^ (hash >> 32)) * 0x9E3779B97F4A7C15u;
-  return hash ^ (hash >> 29);
 }
 
 absl::Status CheckAddress(const LabelSet& labels) {
@@ -180,7 +166,7 @@ absl::StatusOr<Target> MakeTarget(const Job& job, LabelSet discovered) {
     if (!absl::StartsWith(label.first, "__")) target.sample_labels.push_back(label);
   }
   SetUrl(job, target);
-  target.hash = HashOf(target);
+  target.hash = absl::HashOf(target.origin, target.path, target.labels);
   return target;
 }
 

@@ -22,7 +22,9 @@ struct Target {
   std::string origin;              // "http://10.0.0.1:8080"
   std::string path;                // with the query: "/metrics?format=prometheus"
   absl::Duration interval, timeout;
-  uint64_t hash = 0;  // of labels and URL: identifies the target and spreads the scrapes
+  // Of labels and URL, with a seed of this process, since pods choose these texts: identifies the
+  // target and spreads the scrapes.
+  uint64_t hash = 0;
 };
 
 struct RefusedTarget {

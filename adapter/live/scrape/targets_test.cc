@@ -67,6 +67,16 @@ TEST(TargetsTest, EachOnceAndTheRefusedWithTheirReason) {
   EXPECT_EQ(targets.refused[3].reason, "it has no __address__");
 }
 
+// These two have the same FNV-1a: whoever may choose labels must not find such a pair, or one of
+// the targets would not be scraped.
+TEST(TargetsTest, TargetsAreDistinctEvenIfAHashWithoutASeedIsNot) {
+  const Job job = JobOf(
+      "  static_configs:\n"
+      "  - {targets: ['h:1'], labels: {zone: r7a3g65j1s2u29n130wz}}\n"
+      "  - {targets: ['h:1'], labels: {zone: pla0l30ksw01vfq492ky}}\n");
+  EXPECT_EQ(MakeTargets(job, job.static_groups).active.size(), 2u);
+}
+
 TEST(TargetsTest, MoreThanTheLimit) {
   const Job job = JobOf("  target_limit: 1\n  static_configs: [{targets: ['a:1', 'b:1']}]\n");
   EXPECT_TRUE(MakeTargets(job, job.static_groups).over_limit);
