@@ -76,7 +76,7 @@ void DeltaTotals::ForgetIdle(int64_t now_ms, Stripe& stripe) const {
 }
 
 absl::Status DeltaTotals::Add(absl::string_view key, OtlpPoint& point, Request& request,
-                              absl::FunctionRef<absl::Status()> store) {
+                              absl::FunctionRef<Stored()> store) {
   RETURN_IF_ERROR(CheckNumbers(point));
   const auto stripe = stripes_.Lock(absl::HashOf(key));
   ForgetIdle(request.now_ms, *stripe);
@@ -106,10 +106,11 @@ absl::Status DeltaTotals::Add(absl::string_view key, OtlpPoint& point, Request& 
   point.value = total.value;
   point.count = total.count;
   point.buckets = total.buckets;
-  RETURN_IF_ERROR(store());
+  const Stored stored = store();
+  if (!stored.some) return stored.status;
   stripe->bytes += total.bytes - bytes_before;
   stripe->totals[key] = std::move(total);
-  return absl::OkStatus();
+  return stored.status;
 }
 
 }  // namespace flyball::live

@@ -33,16 +33,22 @@ class DeltaTotals {
     size_t bounds_left = 0;
   };
 
+  // What became of the samples of one point.
+  struct Stored {
+    absl::Status status;  // the first error
+    bool some = false;    // at least one of them was stored
+  };
+
   // Replaces the point's differences by the totals of the series that `key` names, and calls
-  // `store`; the new totals are kept only if that succeeds. Bounds that are new are added to those
-  // that the series has.
+  // `store`; the new totals are kept unless nothing was stored: samples that lie below those before
+  // would look like a restart. Bounds that are new are added to those that the series has.
   //   kInvalidArgument    the point begins before the last one ended, falls, is not finite, or has
   //                       too many bounds
   //   kOutOfRange         the request has no bounds left
   //   kResourceExhausted  a new series, and there is no room
   //   what `store` returns
   absl::Status Add(absl::string_view key, formats::OtlpPoint& point, Request& request,
-                   absl::FunctionRef<absl::Status()> store);
+                   absl::FunctionRef<Stored()> store);
 
  private:
   static constexpr size_t kStripes = 16;

@@ -17,11 +17,11 @@ OtlpPoint Sum(int64_t start_ns, int64_t time_ns, double value) {
   return point;
 }
 
-absl::Status Stored() { return absl::OkStatus(); }
+DeltaTotals::Stored StoreAll() { return {absl::OkStatus(), true}; }
 
 // As the only point of a request.
 absl::Status Add(DeltaTotals& totals, const std::string& key, OtlpPoint& point, int64_t now_ms,
-                 absl::FunctionRef<absl::Status()> store = Stored) {
+                 absl::FunctionRef<DeltaTotals::Stored()> store = StoreAll) {
   DeltaTotals::Request request = {.now_ms = now_ms, .bounds_left = 1000};
   return totals.Add(key, point, request, store);
 }
@@ -61,7 +61,10 @@ TEST(DeltaTotals, WhatOverlapsOrIsOlderOrFallsIsRefused) {
 TEST(DeltaTotals, WhatCouldNotBeStoredDoesNotCount) {
   DeltaTotals totals(kRetention);
   OtlpPoint point = Sum(10, 20, 3);
-  EXPECT_FALSE(Add(totals, "a", point, 0, [] { return absl::ResourceExhaustedError(""); }).ok());
+  const auto store_none = [] {
+    return DeltaTotals::Stored{absl::ResourceExhaustedError(""), false};
+  };
+  EXPECT_FALSE(Add(totals, "a", point, 0, store_none).ok());
   point = Sum(10, 20, 3);
   ASSERT_TRUE(Add(totals, "a", point, 0).ok());
   EXPECT_EQ(point.value, 3);
@@ -99,7 +102,7 @@ TEST(DeltaTotals, ARequestMayUseSoManyBoundsOfItsSeries) {
     return point;
   };
   DeltaTotals::Request request = {.now_ms = 0, .bounds_left = 200};
-  const auto add = [&](OtlpPoint point) { return totals.Add("h", point, request, Stored); };
+  const auto add = [&](OtlpPoint point) { return totals.Add("h", point, request, StoreAll); };
   for (int64_t ns = 1; ns <= 100; ++ns) EXPECT_TRUE(add(histogram(ns, 100)).ok()) << ns;
   EXPECT_EQ(request.bounds_left, 200u) << "none for points that have all themselves";
   EXPECT_TRUE(add(histogram(101, 1)).ok());
@@ -110,7 +113,7 @@ TEST(DeltaTotals, ARequestMayUseSoManyBoundsOfItsSeries) {
   EXPECT_TRUE(add(histogram(104, 89)).ok());
   request.bounds_left = 200;
   OtlpPoint point = histogram(105, 1);
-  EXPECT_TRUE(totals.Add("h", point, request, Stored).ok()) << "in the next request";
+  EXPECT_TRUE(totals.Add("h", point, request, StoreAll).ok()) << "in the next request";
   EXPECT_EQ(point.buckets.size(), 100u);
   EXPECT_EQ(point.buckets[0].count, 104);
 }

@@ -200,18 +200,35 @@ formats::Message Histogram(int64_t ms, int bounds) {
       .Bytes(7, uppers);
 }
 
+// A request with these points of the delta histogram `h`.
+std::string DeltasOf(formats::Message points) {
+  points.Varint(2, 1);
+  const formats::Message metric = formats::Message().Bytes(1, "h").Add(9, points);
+  return formats::Message()
+      .Add(1, formats::Message().Add(2, formats::Message().Add(2, metric)))
+      .bytes();
+}
+
+// The total must go on even if one bucket could not be stored, since the other samples were.
+TEST(OtlpPages, ADeltaOfWhichOneBucketHasNoRoomCounts) {
+  Server server({.max_series = 3});
+  const auto send = [&server](int64_t ms, int bounds) {
+    const std::string message = DeltasOf(formats::Message().Add(1, Histogram(ms, bounds)));
+    return server.receiver.Take(formats::OtlpEncoding::kProtobuf, message, kNow)->no_room;
+  };
+  EXPECT_EQ(send(0, 1), 0u);
+  EXPECT_EQ(send(1, 2), 1u);
+  EXPECT_EQ(send(2, 1), 1u);
+  EXPECT_THAT(server.Stored(), testing::Contains("h_count 2@-9999 5@-9998 7@-9997"));
+}
+
 TEST(OtlpPages, ShortDeltasOfALongHistogramCostNoMoreThanTheirRequestMay) {
   const auto send = [](int first_bounds, int more, int bounds) {
     Server server;
     formats::Message points;
     points.Add(1, Histogram(0, first_bounds));
     for (int i = 1; i <= more; ++i) points.Add(1, Histogram(i, bounds));
-    points.Varint(2, 1);
-    const formats::Message metric = formats::Message().Bytes(1, "h").Add(9, points);
-    const std::string message =
-        formats::Message()
-            .Add(1, formats::Message().Add(2, formats::Message().Add(2, metric)))
-            .bytes();
+    const std::string message = DeltasOf(points);
     const auto received = server.receiver.Take(formats::OtlpEncoding::kProtobuf, message, kNow);
     EXPECT_TRUE(received.ok()) << received.status();
     EXPECT_EQ(received->no_room, 0u) << "it would be sent again";

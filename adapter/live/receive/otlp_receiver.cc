@@ -160,11 +160,14 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     RETURN_IF_ERROR(read.status());
     const promql::LabelSet& labels = *read;
     const auto store = [&] {
-      return Store(name_, metric_.kind, labels, point, MillisecondsOf(point.time_ns));
+      const size_t taken = samples_.taken;
+      const absl::Status status =
+          Store(name_, metric_.kind, labels, point, MillisecondsOf(point.time_ns));
+      return DeltaTotals::Stored{status, samples_.taken > taken};
     };
     const bool delta = HasTemporality(metric_.kind) &&
                        metric_.temporality == OtlpTemporality::kDelta && !point.no_value;
-    if (!delta) return store();
+    if (!delta) return store().status;
     key_.clear();
     promql::AppendLabel("", name_, &key_);
     for (const auto& [name, value] : labels) promql::AppendLabel(name, value, &key_);
