@@ -298,6 +298,7 @@ absl::Duration LiveSource::Step() {
   tell_again_ = is_new;
   if (now >= next_prune_) {
     store_.Prune(absl::ToUnixMillis(deps_.clock.WallNow()));
+    ingest_.ForgetDropped();
     next_prune_ = now + kPruneEvery;
   }
   if (now >= next_snapshot_) {

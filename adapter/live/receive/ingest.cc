@@ -53,6 +53,16 @@ void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
   by_bytes[key] = handle;
 }
 
+void Ingest::ForgetDropped() {
+  const StoreCounts counts = store_.counts();
+  const uint64_t dropped = counts.made - counts.series;
+  if (std::exchange(dropped_, dropped) == dropped) return;
+  known_.ForEach([](KnownSeries& known) {
+    absl::erase_if(known.by_hash, [](const auto& item) { return item.second.dropped(); });
+    known.by_bytes.EraseIf([](const SeriesHandle& handle) { return handle.dropped(); });
+  });
+}
+
 absl::StatusOr<SeriesHandle> Ingest::Open(const std::vector<formats::LabelView>& labels) {
   thread_local promql::LabelsBuilder builder;
   builder.Clear();

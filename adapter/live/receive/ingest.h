@@ -65,6 +65,10 @@ class Ingest {
   // To be called at the end of a request whose samples were appended one by one.
   void Count(const Received& received);
 
+  // Lets go of the series that the store has dropped, whose labels would stay in memory otherwise.
+  // To be called by one thread, after the store has been pruned.
+  void ForgetDropped();
+
   struct Totals {
     std::atomic<uint64_t> requests = 0, taken = 0, refused = 0, no_room = 0;
   };
@@ -98,6 +102,7 @@ class Ingest {
   const bool canonical_bounds_;
   const size_t known_per_stripe_;
   Striped<KnownSeries, kStripes> known_;
+  uint64_t dropped_ = 0;  // series that the store had dropped at the last ForgetDropped
   Totals totals_;
   MetadataTable metadata_;
 };

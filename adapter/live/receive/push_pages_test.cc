@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <snappy.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
 #include "promql/text.h"
@@ -122,6 +125,25 @@ TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
   server.clock.Advance(absl::Hours(1));
   EXPECT_EQ(server.Write(Request(labels, {{later, 2}})), "204");
   EXPECT_THAT(server.Stored(), ElementsAre("up 2@3600000"));
+}
+
+// Otherwise the labels of pods that are gone would take memory that nothing limits.
+TEST(PushPages, ASeriesThatTheStoreHasDroppedIsFreed) {
+  Server server;
+  EXPECT_EQ(server.Write(Request({{"__name__", "sorted"}, {"a", "1"}}, {{kNow, 1}})), "204");
+  EXPECT_EQ(server.Write(Request({{"a", "1"}, {"__name__", "unsorted"}}, {{kNow, 1}})), "204");
+  EXPECT_EQ(server.Write(Request({{"__name__", "goes_on"}}, {{kNow + 5000, 1}})), "204");
+  std::vector<std::weak_ptr<const StoredSeries>> series;
+  for (const auto& stored : server.store.All()) series.push_back(stored);
+  ASSERT_EQ(series.size(), 3u);
+  const auto alive = [&series] {
+    return std::count_if(series.begin(), series.end(),
+                         [](const auto& one) { return !one.expired(); });
+  };
+  server.store.Prune(kNow + server.store.options().retention_ms + 1);
+  EXPECT_EQ(alive(), 3);
+  server.ingest.ForgetDropped();
+  EXPECT_EQ(alive(), 1);
 }
 
 TEST(PushPages, AFullStoreAsksToBeTriedAgain) {

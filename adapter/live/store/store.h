@@ -39,6 +39,8 @@ class SeriesHandle {
   // False: nothing uses the series, so its samples are dropped.
   bool kept() const { return series_ != nullptr; }
   const promql::Labels& labels() const { return series_->labels(); }  // of one that is kept
+  // The series was kept, and the store has dropped it since.
+  bool dropped() const { return kept() && series_->dropped(); }
 
   // Fetches what Append is going to use into the processor's cache. With many series each sample
   // waits for memory, so a caller with a list of samples calls this for those a few places ahead.

@@ -41,6 +41,12 @@ class StoredSeries final : public promql::Series {
   // Otherwise as Add.
   Added AddPast(absl::Span<const Point> past, Watches& to_tell);
 
+  // The store has dropped it.
+  bool dropped() const {
+    absl::ReaderMutexLock lock(&mutex_);
+    return dropped_;
+  }
+
   // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.
   std::optional<size_t> Adopt(SeriesSamples samples);
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;
