@@ -15,8 +15,8 @@ namespace flyball::live {
 
 class NamespaceShares {
  public:
-  // A namespace may have at most this many times the series for which there is room left. So one
-  // alone takes four fifths of all.
+  // A namespace may have at most this many times the series for which there is room left, and as
+  // many times the bytes, without samples. So one alone takes four fifths of all.
   static constexpr size_t kShareOfRoom = 4;
   // A namespace whose series take less than this part of all bytes gets another one even if the
   // samples of others take all of them.
@@ -28,6 +28,9 @@ class NamespaceShares {
 
   bool HasRoomForSeries(absl::string_view ns, size_t series_left) const {
     return Of(ns).series < kShareOfRoom * series_left;
+  }
+  bool HasRoomForBytes(absl::string_view ns, size_t bytes_left) const {
+    return Of(ns).bytes < kShareOfRoom * bytes_left;
   }
   bool IsSmall(absl::string_view ns, size_t max_bytes) const {
     return Of(ns).bytes < max_bytes / kSmallPart;

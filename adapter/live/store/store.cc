@@ -68,10 +68,16 @@ absl::Status Store::CheckLabels(const promql::Labels& labels) {
 
 bool Store::HasBytes(absl::string_view ns, Sender sender) const {
   const size_t bytes = bytes_.load(std::memory_order_relaxed);
-  if (bytes < options_.max_bytes) return true;
+  const size_t max_bytes = options_.max_bytes;
   // A little more than what makes known series forget, which may go on for long.
-  const size_t most = options_.max_bytes + options_.max_bytes / 2 + options_.max_bytes / 8;
-  return sender == Sender::kAnybody && bytes < most && shares_.IsSmall(ns, options_.max_bytes);
+  const size_t most = max_bytes + max_bytes / 2 + max_bytes / 8;
+  if (sender == Sender::kAnybody) {
+    const bool has_room = bytes < max_bytes && shares_.HasRoomForBytes(ns, max_bytes - bytes);
+    return has_room || (bytes < most - max_bytes / 16 && shares_.IsSmall(ns, max_bytes));
+  }
+  // What anybody may have scraped takes no room from others, which also get the last of it.
+  const size_t of_anybody = anybody_bytes_.load(std::memory_order_relaxed);
+  return bytes < most && bytes - std::min(bytes, of_anybody) < max_bytes;
 }
 
 absl::Status Store::CheckRoom(const promql::Labels& labels, Sender sender) {
@@ -97,11 +103,16 @@ absl::Status Store::CheckRoom(const promql::Labels& labels, Sender sender) {
   return absl::OkStatus();
 }
 
+void Store::CountBytes(size_t grown_by, Sender sender) {
+  bytes_.fetch_add(grown_by, std::memory_order_relaxed);
+  if (sender == Sender::kAnybody) anybody_bytes_.fetch_add(grown_by, std::memory_order_relaxed);
+}
+
 size_t Store::MaxBytesOfSeries() const {
   const size_t most = options_.max_bytes + options_.max_bytes / 2;
   if (bytes_.load(std::memory_order_relaxed) < most) return std::numeric_limits<size_t>::max();
   absl::ReaderMutexLock lock(&mutex_);
-  return most / std::max<size_t>(index_.size(), 1);
+  return (most - std::min(most, fixed_bytes_)) / std::max<size_t>(index_.size(), 1);
 }
 
 bool Store::IsToClaim(const StoredSeries& series, Sender sender) {
@@ -109,8 +120,9 @@ bool Store::IsToClaim(const StoredSeries& series, Sender sender) {
 }
 
 void Store::SetSender(StoredSeries& series, Sender sender) {
-  series.SetSender(sender);
+  const size_t of_samples = series.SetSender(sender);
   if (sender != Sender::kAnybody) return;
+  anybody_bytes_.fetch_add(series.fixed_bytes() + of_samples, std::memory_order_relaxed);
   shares_.Add(NamespaceShares::NamespaceOf(series.labels()), series.fixed_bytes());
 }
 
@@ -143,6 +155,7 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
   index_.Add(handle.series_);
   SetSender(*handle.series_, sender);
   made_.fetch_add(1, std::memory_order_relaxed);
+  fixed_bytes_ += handle.series_->fixed_bytes();
   bytes_.fetch_add(handle.series_->fixed_bytes(), std::memory_order_relaxed);
   return handle;
 }
@@ -169,7 +182,7 @@ absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now
   Watches to_tell;
   const StoredSeries::Added added = series.Add(sample, window_ms, MaxBytesOfSeries(), to_tell);
   if (added.forgotten != 0) forgotten_.fetch_add(added.forgotten, std::memory_order_relaxed);
-  if (added.grown_by != 0) bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
+  if (added.grown_by != 0) CountBytes(added.grown_by, added.sender);
   for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
   if (!added.outcome) return absl::NotFoundError("the series has been dropped");
   return ToStatus(*added.outcome, series.labels());
@@ -213,7 +226,7 @@ absl::Status Store::Restore(const promql::Labels& labels, SeriesSamples samples)
   if (!handle.kept()) return absl::OkStatus();
   const std::optional<size_t> bytes = handle.series_->Adopt(std::move(samples));
   if (!bytes) return absl::AlreadyExistsError("the series has samples already");
-  bytes_.fetch_add(*bytes, std::memory_order_relaxed);
+  CountBytes(*bytes, handle.series_->sender());
   return absl::OkStatus();
 }
 
@@ -228,7 +241,7 @@ absl::Status Store::AddPast(const promql::LabelSet& labels, std::vector<Point> p
     if (!handle.kept()) return absl::OkStatus();
     Watches to_tell;
     const StoredSeries::Added added = handle.series_->AddPast(past, to_tell);
-    bytes_.fetch_add(added.grown_by, std::memory_order_relaxed);
+    CountBytes(added.grown_by, added.sender);
     for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
     if (added.outcome) return absl::OkStatus();
   }

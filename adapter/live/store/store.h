@@ -129,6 +129,8 @@ class Store final : public promql::SeriesReader {
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Whether the bytes that are left, or the few that its namespace has, allow another series.
   bool HasBytes(absl::string_view ns, Sender sender) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // The series' samples take so much more; wraps when it is less.
+  void CountBytes(size_t grown_by, Sender sender);
   // That the samples of one may take which gets another one.
   size_t MaxBytesOfSeries() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
@@ -145,12 +147,14 @@ class Store final : public promql::SeriesReader {
   const StoreOptions options_;
   std::array<std::atomic<uint64_t>, kRefusals> refusals_{};
   std::atomic<size_t> bytes_ = 0;
+  std::atomic<size_t> anybody_bytes_ = 0;  // of these: of series of Sender::kAnybody
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, since there was no room
   std::atomic<uint64_t> keep_version_ = 0;
 
   mutable absl::Mutex mutex_;
   SeriesIndex index_ ABSL_GUARDED_BY(mutex_);
+  size_t fixed_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of all series, without samples
   NamespaceShares shares_ ABSL_GUARDED_BY(mutex_);
   // The bool values have no meaning. nullptr: all series are kept.
   std::shared_ptr<const SelectorTable<bool>> kept_ ABSL_GUARDED_BY(mutex_);

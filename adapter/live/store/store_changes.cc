@@ -30,8 +30,11 @@ void Store::Remove(const std::vector<SeriesPtr>& series,
   for (const SeriesPtr& one : series) {
     const std::optional<size_t> of_samples = drop(*one);
     if (!of_samples) continue;
-    bytes += *of_samples + one->fixed_bytes();
+    const size_t of_series = *of_samples + one->fixed_bytes();
+    bytes += of_series;
+    fixed_bytes_ -= one->fixed_bytes();
     if (one->sender() == Sender::kAnybody) {
+      anybody_bytes_.fetch_sub(of_series, std::memory_order_relaxed);
       shares_.Remove(NamespaceShares::NamespaceOf(one->labels()), one->fixed_bytes());
     }
     gone.push_back(one);

@@ -24,10 +24,11 @@ struct StoreOptions {
   // A sample that is later than now by more than this is refused, as by Prometheus.
   int64_t max_ahead_ms = 10 * 60'000;
 
-  // New series are refused when there are this many, or when all together take this many bytes.
-  // Existing series go on, since their past samples are worth more than the first of a new one; but
-  // once they take half as much again, those that get samples and take more than an equal part
-  // forget their oldest. A sender of ever more samples so shortens the past of its own series.
+  // New series are refused when there are this many, or when all together take this many bytes. Of
+  // the latter those of anybody's series do not count for other senders until all take five eighths
+  // more. Existing series go on, since their past samples are worth more than the first of a new
+  // one; but once they take half as much again, those that get samples and take more than an equal
+  // part forget their oldest. A sender of ever more samples so shortens the past of its own series.
   size_t max_series = 1'000'000;
   size_t max_bytes = size_t{1} << 30;
   // Of one series.
@@ -45,7 +46,7 @@ struct StoreCounts {
   uint64_t refused_max_bytes = 0;
   uint64_t refused_labels = 0;
   uint64_t forgotten_chunks = 0;  // of samples, since all series took too many bytes
-  uint64_t not_kept = 0;  // times that a series was not made because nothing uses it
+  uint64_t not_kept = 0;          // times that a series was not made because nothing uses it
 };
 
 }  // namespace flyball::live

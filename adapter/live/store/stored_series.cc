@@ -37,10 +37,10 @@ StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, size_t ma
       if (watch->Mark()) to_tell.push_back(watch);
     }
   }
-  const size_t forgotten =
-      samples_.heap_bytes() > max_bytes ? samples_.ForgetBeyond(max_bytes) : 0;
+  const size_t forgotten = samples_.heap_bytes() > max_bytes ? samples_.ForgetBeyond(max_bytes) : 0;
   return {.outcome = outcome,
           .grown_by = samples_.heap_bytes() - bytes_before,
+          .sender = sender(),
           .forgotten = forgotten};
 }
 
@@ -61,7 +61,14 @@ StoredSeries::Added StoredSeries::AddPast(absl::Span<const Point> past, Watches&
     if (watch->Mark()) to_tell.push_back(watch);
   }
   return {.outcome = SeriesSamples::Outcome::kAdded,
-          .grown_by = samples_.heap_bytes() - bytes_before};
+          .grown_by = samples_.heap_bytes() - bytes_before,
+          .sender = sender()};
+}
+
+size_t StoredSeries::SetSender(Sender sender) {
+  absl::MutexLock lock(&mutex_);
+  sender_.store(sender, std::memory_order_relaxed);
+  return samples_.heap_bytes();
 }
 
 std::optional<size_t> StoredSeries::Adopt(SeriesSamples samples) {

@@ -4,6 +4,7 @@
 // those that are read. A series that the store has dropped has no samples and accepts none.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -31,6 +32,7 @@ class StoredSeries final : public promql::Series {
   struct Added {
     std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
     size_t grown_by = 0;                            // bytes; wraps when it shrank
+    Sender sender = Sender::kUnclaimed;             // whose bytes these are
     size_t forgotten = 0;                           // chunks, to stay within the bytes
   };
   // `to_tell` gets the watches that this call has marked and that were not marked before. Of the
@@ -70,9 +72,10 @@ class StoredSeries final : public promql::Series {
   // What it takes besides its samples: itself, its labels, and its place in the index; about.
   size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
 
-  // Guarded by the lock of the store's index.
-  Sender sender() const { return sender_; }
-  void SetSender(Sender sender) { sender_ = sender; }
+  Sender sender() const { return sender_.load(std::memory_order_relaxed); }
+  // With the lock of the store's index. The bytes that its samples take at that moment: Added tells
+  // of all later ones.
+  size_t SetSender(Sender sender);
 
   // Each once, however often it is added.
   void AddWatch(const std::shared_ptr<Watch>& watch);
@@ -85,8 +88,8 @@ class StoredSeries final : public promql::Series {
 
   const promql::Labels labels_;
   const int64_t retention_ms_;
-  Sender sender_ = Sender::kUnclaimed;
   mutable absl::Mutex mutex_;
+  std::atomic<Sender> sender_ = Sender::kUnclaimed;
   bool dropped_ ABSL_GUARDED_BY(mutex_) = false;
   Watches watches_ ABSL_GUARDED_BY(mutex_);
   SeriesSamples samples_ ABSL_GUARDED_BY(mutex_);
