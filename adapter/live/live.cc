@@ -87,12 +87,14 @@ SeriesName NameOf(const promql::Labels& labels) {
 
 Live::Live(const promql::SeriesReader& series, LiveOptions options)
     : series_(series),
+      store_(nullptr),
       options_(std::move(options)),
       kept_(options_.window.kept),
       queries_(nullptr, nullptr, options_.eval.dialect) {}
 
 Live::Live(live::Store& store, Clock& clock, LiveOptions options)
     : series_(store),
+      store_(&store),
       options_(std::move(options)),
       kept_(options_.window.kept),
       news_(std::make_shared<SampleNews>(clock, options_.debounce)),
@@ -118,11 +120,25 @@ absl::Status Live::CheckSeen(PreparedQuery& query) const {
   return status;
 }
 
+absl::Status Live::CheckForgotten(const promql::Expr& expr, int64_t time_ms) const {
+  absl::Status status;
+  if (store_ == nullptr) return status;
+  const int64_t warmup_ms = absl::ToInt64Milliseconds(options_.window.warmup);
+  ForEachRead(expr, time_ms, warmup_ms, [&](const promql::Selector& selector, int64_t since_ms) {
+    if (!status.ok() || !store_->HasForgotten(selector.matchers, since_ms)) return;
+    status = absl::UnavailableError(
+        absl::StrCat("the live source had no room for all samples that the query needs of ",
+                     promql::SelectorText(selector.matchers)));
+  });
+  return status;
+}
+
 absl::StatusOr<Live::Evaluated> Live::Evaluate(PreparedQuery& query, absl::Time at) const {
   const int64_t time_ms = absl::ToUnixMillis(at);
   LiveWindow window = options_.window;
   window.kept = kept_.Get();
   RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, window));
+  RETURN_IF_ERROR(CheckForgotten(query.expr(), time_ms));
   if (options_.refuses_unseen) RETURN_IF_ERROR(CheckSeen(query));
   SamplesRead read = query.BeginToRead();
   auto value = promql::EvalInstant(query.expr(), series_, time_ms, options_.eval);

@@ -54,7 +54,8 @@ class Live : public MetricSource {
   // `timeout` is not needed: a query works on memory alone and is bounded.
   //   kInvalidArgument  for whatever Prometheus would refuse or fail on, with its text, and for a
   //                     query over the limit
-  //   kUnavailable      the query reads further back than the live source has samples
+  //   kUnavailable      the query reads further back than the live source has samples, or samples
+  //                     that it had no room to keep
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
@@ -77,8 +78,10 @@ class Live : public MetricSource {
   };
   absl::StatusOr<Evaluated> Evaluate(PreparedQuery& query, absl::Time at) const;
   absl::Status CheckSeen(PreparedQuery& query) const;
+  absl::Status CheckForgotten(const promql::Expr& expr, int64_t time_ms) const;
 
   const promql::SeriesReader& series_;
+  const live::Store* const store_;  // nullptr: nothing is forgotten
   const LiveOptions options_;
   Snapshot<KeptSince> kept_;
   const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell of samples

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "adapter/live/store/testing/any_time_store.h"
+#include "adapter/live/store/testing/make_labels.h"
 
 namespace flyball::adapter {
 namespace {
@@ -35,6 +36,35 @@ TEST(LiveQuery, GivesVectorsScalarsAndRefusals) {
   EXPECT_EQ((*ask("\"text\""))->type, QueryResult::Type::kString);
   EXPECT_EQ(ask("sum(").status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ask("topk(NaN, up)").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Of a window that has lost its beginning a rate is too low.
+TEST(LiveQuery, IsUnknownIfThereWasNoRoomForAllOfItsSamples) {
+  SimulatedClock clock(kNow);
+  live::Store store({.max_bytes = 100'000});
+  const promql::Labels greedy = live::Named("greedy"), modest = live::Named("modest");
+  for (int64_t ms = -100'000; ms < 0; ++ms) {
+    const double value = static_cast<double>(ms * ms) / 7;
+    ASSERT_TRUE(store.Append(greedy, {kNowMs + ms, value}, kNowMs).ok());
+    if (ms % 1000 != 0) continue;
+    ASSERT_TRUE(store.Append(modest, {kNowMs + ms, value}, kNowMs).ok());
+  }
+  ASSERT_GT(store.counts().forgotten_chunks, 0u);
+  LiveOptions options;
+  options.window.warmup = absl::Seconds(1);
+  Live live(store, clock, options);
+  const auto status = [&live](absl::string_view query) {
+    return live.Query(query, kNow, absl::Seconds(1)).status();
+  };
+  EXPECT_EQ(
+      status("1 + sum(rate(greedy[2m]))"),
+      absl::UnavailableError("the live source had no room for all samples that the query needs of "
+                             "{__name__=\"greedy\"}"));
+  EXPECT_TRUE(absl::IsUnavailable(status("rate({__name__=~\".+\"}[2m])")));
+  EXPECT_TRUE(absl::IsUnavailable(status("greedy offset 90s")));
+  EXPECT_EQ(status("rate(modest[2m])"), absl::OkStatus());
+  EXPECT_EQ(status("rate(greedy[1s])"), absl::OkStatus());
+  EXPECT_EQ(status("greedy"), absl::OkStatus());
 }
 
 TEST(LiveSeries, ListsNamesSinceTheStart) {

@@ -94,16 +94,17 @@ void SeriesSamples::ForgetBefore(int64_t time_ms) {
   chunks_.erase(chunks_.begin(), old);
 }
 
-size_t SeriesSamples::ForgetBeyond(size_t max_heap_bytes) {
-  size_t forgotten = 0;
+SeriesSamples::Forgotten SeriesSamples::ForgetBeyond(size_t max_heap_bytes) {
+  Forgotten forgotten;
   size_t left = chunk_bytes_ + chunks_.size() * sizeof(Chunk);
-  while (left > max_heap_bytes && forgotten < chunks_.size()) {
-    const size_t bytes = chunks_[forgotten++].head().bytes;
-    chunk_bytes_ -= static_cast<uint32_t>(bytes);
-    left -= bytes + sizeof(Chunk);
+  while (left > max_heap_bytes && forgotten.chunks < chunks_.size()) {
+    const ChunkHead head = chunks_[forgotten.chunks++].head();
+    forgotten.last_ms = head.last_ms;
+    chunk_bytes_ -= head.bytes;
+    left -= head.bytes + sizeof(Chunk);
   }
-  if (forgotten == 0) return 0;
-  chunks_.erase(chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(forgotten));
+  if (forgotten.chunks == 0) return forgotten;
+  chunks_.erase(chunks_.begin(), chunks_.begin() + static_cast<std::ptrdiff_t>(forgotten.chunks));
   if (chunks_.capacity() > 2 * chunks_.size()) chunks_.shrink_to_fit();
   if (chunks_.empty()) {
     open_ = false;

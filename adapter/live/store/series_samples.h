@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -47,9 +48,13 @@ class SeriesSamples {
   // What its chunks take, about.
   size_t heap_bytes() const { return chunk_bytes_ + chunks_.capacity() * sizeof(Chunk); }
 
+  struct Forgotten {
+    size_t chunks = 0;
+    int64_t last_ms = std::numeric_limits<int64_t>::min();  // of their samples
+  };
   // Forgets the oldest samples, in chunks, until the others take no more than that; the newest few
-  // stay. How many chunks it forgot.
-  size_t ForgetBeyond(size_t max_heap_bytes);
+  // stay.
+  Forgotten ForgetBeyond(size_t max_heap_bytes);
 
   // All samples as chunks, at the end of `bytes`.
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;

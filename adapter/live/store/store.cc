@@ -108,6 +108,23 @@ void Store::CountBytes(size_t grown_by, Sender sender) {
   if (sender == Sender::kAnybody) anybody_bytes_.fetch_add(grown_by, std::memory_order_relaxed);
 }
 
+void Store::CountForgotten(const SeriesSamples::Forgotten& forgotten) {
+  forgotten_.fetch_add(forgotten.chunks, std::memory_order_relaxed);
+  int64_t until_ms = forgotten_until_ms_.load(std::memory_order_relaxed);
+  while (until_ms < forgotten.last_ms &&
+         !forgotten_until_ms_.compare_exchange_weak(until_ms, forgotten.last_ms,
+                                                    std::memory_order_relaxed)) {
+  }
+}
+
+bool Store::HasForgotten(const Selector& selector, int64_t since_ms) const {
+  if (forgotten_until_ms_.load(std::memory_order_relaxed) < since_ms) return false;
+  const std::vector<SeriesPtr> found = Find(selector);
+  return std::any_of(found.begin(), found.end(), [since_ms](const SeriesPtr& series) {
+    return series->forgotten_until_ms() >= since_ms;
+  });
+}
+
 size_t Store::MaxBytesOfSeries() const {
   const size_t most = options_.max_bytes + options_.max_bytes / 2;
   if (bytes_.load(std::memory_order_relaxed) < most) return std::numeric_limits<size_t>::max();
@@ -181,7 +198,7 @@ absl::Status Store::Append(const SeriesHandle& handle, Point sample, int64_t now
   sample.value = Normalized(sample.value);
   Watches to_tell;
   const StoredSeries::Added added = series.Add(sample, window_ms, MaxBytesOfSeries(), to_tell);
-  if (added.forgotten != 0) forgotten_.fetch_add(added.forgotten, std::memory_order_relaxed);
+  if (added.forgotten.chunks != 0) CountForgotten(added.forgotten);
   if (added.grown_by != 0) CountBytes(added.grown_by, added.sender);
   for (const std::shared_ptr<Watch>& watch : to_tell) watch->Tell();
   if (!added.outcome) return absl::NotFoundError("the series has been dropped");

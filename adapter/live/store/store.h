@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -85,6 +86,10 @@ class Store final : public promql::SeriesReader {
       const promql::Interrupted& interrupted,
       const std::vector<promql::Matcher>& matchers) const override;
 
+  // Whether samples at or after `since_ms` of a series that the selector matches were forgotten
+  // since there was no room for them. This costs next to nothing unless any such samples were.
+  bool HasForgotten(const Selector& selector, int64_t since_ms) const;
+
   // Drops the series that have had no sample for the retention.
   void Prune(int64_t now_ms);
 
@@ -131,6 +136,7 @@ class Store final : public promql::SeriesReader {
   bool HasBytes(absl::string_view ns, Sender sender) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // The series' samples take so much more; wraps when it is less.
   void CountBytes(size_t grown_by, Sender sender);
+  void CountForgotten(const SeriesSamples::Forgotten& forgotten);
   // That the samples of one may take which gets another one.
   size_t MaxBytesOfSeries() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
@@ -150,6 +156,8 @@ class Store final : public promql::SeriesReader {
   std::atomic<size_t> anybody_bytes_ = 0;  // of these: of series of Sender::kAnybody
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, since there was no room
+  // The time of the newest of these.
+  std::atomic<int64_t> forgotten_until_ms_ = std::numeric_limits<int64_t>::min();
   std::atomic<uint64_t> keep_version_ = 0;
 
   mutable absl::Mutex mutex_;

@@ -37,7 +37,11 @@ StoredSeries::Added StoredSeries::Add(Point sample, int64_t window_ms, size_t ma
       if (watch->Mark()) to_tell.push_back(watch);
     }
   }
-  const size_t forgotten = samples_.heap_bytes() > max_bytes ? samples_.ForgetBeyond(max_bytes) : 0;
+  SeriesSamples::Forgotten forgotten;
+  if (samples_.heap_bytes() > max_bytes) {
+    forgotten = samples_.ForgetBeyond(max_bytes);
+    forgotten_until_ms_ = std::max(forgotten_until_ms_, forgotten.last_ms);
+  }
   return {.outcome = outcome,
           .grown_by = samples_.heap_bytes() - bytes_before,
           .sender = sender(),

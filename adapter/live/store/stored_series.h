@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -33,7 +34,7 @@ class StoredSeries final : public promql::Series {
     std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
     size_t grown_by = 0;                            // bytes; wraps when it shrank
     Sender sender = Sender::kUnclaimed;             // whose bytes these are
-    size_t forgotten = 0;                           // chunks, to stay within the bytes
+    SeriesSamples::Forgotten forgotten;             // to stay within the bytes
   };
   // `to_tell` gets the watches that this call has marked and that were not marked before. Of the
   // samples the oldest are forgotten that take more than `max_bytes` with the others.
@@ -52,6 +53,12 @@ class StoredSeries final : public promql::Series {
   // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.
   std::optional<size_t> Adopt(SeriesSamples samples);
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;
+
+  // The time of the newest sample that it forgot to stay within the bytes; the least number: none.
+  int64_t forgotten_until_ms() const {
+    absl::ReaderMutexLock lock(&mutex_);
+    return forgotten_until_ms_;
+  }
 
   // No sample at or after `time_ms`.
   bool IsOlderThan(int64_t time_ms) const;
@@ -92,6 +99,7 @@ class StoredSeries final : public promql::Series {
   std::atomic<Sender> sender_ = Sender::kUnclaimed;
   bool dropped_ ABSL_GUARDED_BY(mutex_) = false;
   Watches watches_ ABSL_GUARDED_BY(mutex_);
+  int64_t forgotten_until_ms_ ABSL_GUARDED_BY(mutex_) = std::numeric_limits<int64_t>::min();
   SeriesSamples samples_ ABSL_GUARDED_BY(mutex_);
 };
 
