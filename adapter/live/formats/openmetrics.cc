@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -14,16 +16,14 @@
 namespace flyball::formats {
 namespace {
 
-constexpr MetricType kTypes[] = {
-    MetricType::kUnknown,        MetricType::kCounter, MetricType::kGauge, MetricType::kHistogram,
-    MetricType::kGaugeHistogram, MetricType::kSummary, MetricType::kInfo,  MetricType::kStateset,
-};
+// By the number of the MetricType.
+constexpr absl::string_view kTypeNames[] = {"unknown",        "counter", "gauge", "histogram",
+                                            "gaugehistogram", "summary", "info",  "stateset"};
 
 std::optional<MetricType> TypeNamed(absl::string_view word) {
-  for (const MetricType type : kTypes) {
-    if (MetricTypeName(type) == word) return type;
-  }
-  return std::nullopt;
+  const auto* const name = std::find(std::begin(kTypeNames), std::end(kTypeNames), word);
+  if (name == std::end(kTypeNames)) return std::nullopt;
+  return static_cast<MetricType>(name - kTypeNames);
 }
 
 // `name_unit`: the unit must be the last word of the name.
@@ -161,27 +161,7 @@ class OpenMetricsParser {
 
 }  // namespace
 
-absl::string_view MetricTypeName(MetricType type) {
-  switch (type) {
-    case MetricType::kUnknown:
-      return "unknown";
-    case MetricType::kCounter:
-      return "counter";
-    case MetricType::kGauge:
-      return "gauge";
-    case MetricType::kHistogram:
-      return "histogram";
-    case MetricType::kGaugeHistogram:
-      return "gaugehistogram";
-    case MetricType::kSummary:
-      return "summary";
-    case MetricType::kInfo:
-      return "info";
-    case MetricType::kStateset:
-      return "stateset";
-  }
-  return "unknown";
-}
+absl::string_view MetricTypeName(MetricType type) { return kTypeNames[static_cast<size_t>(type)]; }
 
 absl::Status ParseOpenMetrics(absl::string_view page, ScrapeSink& sink) {
   return OpenMetricsParser(page, sink).Parse();

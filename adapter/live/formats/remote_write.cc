@@ -38,11 +38,8 @@ constexpr int kType = 1, kHelp = 3, kUnit = 4;
 
 // The numbers of both versions' metadata.
 MetricType TypeOfNumber(uint64_t number) {
-  constexpr MetricType kTypes[] = {
-      MetricType::kUnknown,        MetricType::kCounter, MetricType::kGauge, MetricType::kHistogram,
-      MetricType::kGaugeHistogram, MetricType::kSummary, MetricType::kInfo,  MetricType::kStateset,
-  };
-  return number < std::size(kTypes) ? kTypes[number] : MetricType::kUnknown;
+  const bool known = number <= static_cast<uint64_t>(MetricType::kStateset);
+  return known ? static_cast<MetricType>(number) : MetricType::kUnknown;
 }
 
 // Value 1 and stamp 2 in both versions; what is left out is zero.

@@ -27,7 +27,7 @@ inline constexpr size_t kMaxSentLabels = 1024;
 inline constexpr size_t kMaxSeriesText =
     kMaxLabels * (2 * (kMaxLabelNameBytes + kMaxLabelValueBytes) + 8);
 
-// What a TYPE line says. Prometheus's `untyped` is kUnknown.
+// What a TYPE line says. Prometheus's `untyped` is kUnknown. The numbers are those of remote write.
 enum class MetricType : uint8_t {
   kUnknown,
   kCounter,
