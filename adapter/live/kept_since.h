@@ -23,8 +23,6 @@ class KeptSince {
 
   // Each selector is kept since a time of its own.
   explicit KeptSince(std::vector<Kept> kept) : kept_(std::move(kept)) {}
-  // Every series is kept since then.
-  static KeptSince Everything(int64_t since_ms) { return KeptSince({{{}, since_ms}}); }
 
   // The result of keeping these selectors from `now_ms` on (nullopt: every series): what was kept
   // before keeps its time, everything else begins at `now_ms`.

@@ -22,8 +22,10 @@ std::optional<std::vector<live::Selector>> All(const std::vector<std::string>& t
   return selectors;
 }
 
+KeptSince Everything(int64_t since_ms) { return KeptSince({{{}, since_ms}}); }
+
 TEST(KeptSince, WhatWasKeptGoesOnAndTheRestBegins) {
-  const KeptSince at_start = KeptSince::Everything(100).After(All({"a", "b{pod!=\"\"}"}), 150);
+  const KeptSince at_start = Everything(100).After(All({"a", "b{pod!=\"\"}"}), 150);
   EXPECT_EQ(at_start.Of(Of("a")), 100);
   const KeptSince reloaded = at_start.After(All({"a", "b", "c"}), 200);
   EXPECT_EQ(reloaded.Of(Of("a")), 100);
@@ -33,23 +35,21 @@ TEST(KeptSince, WhatWasKeptGoesOnAndTheRestBegins) {
 }
 
 TEST(KeptSince, WhatWasLetGoBeginsAnew) {
-  const KeptSince without =
-      KeptSince::Everything(100).After(All({"a", "b"}), 150).After(All({"a"}), 200);
+  const KeptSince without = Everything(100).After(All({"a", "b"}), 150).After(All({"a"}), 200);
   EXPECT_EQ(without.Of(Of("a")), 100);
   EXPECT_EQ(without.After(All({"a", "b"}), 300).Of(Of("b")), 300);
 }
 
 TEST(KeptSince, ANarrowerSelectorOfWhatWasKeptGoesOn) {
   const KeptSince narrower =
-      KeptSince::Everything(100).After(All({"a"}), 150).After(All({"a{pod!=\"\"}"}), 200);
+      Everything(100).After(All({"a"}), 150).After(All({"a{pod!=\"\"}"}), 200);
   EXPECT_EQ(narrower.Of(Of("a{pod!=\"\",ns=\"x\"}")), 100);
 }
 
 // The rules' selectors say that there is a namespace, and a request says which.
 TEST(KeptSince, OfANamespaceThereIsAllThatIsKeptOfAnyNamespace) {
-  const KeptSince reloaded = KeptSince::Everything(100)
-                                 .After(All({"a{ns!=\"\"}"}), 150)
-                                 .After(All({"a{ns!=\"\"}", "b"}), 200);
+  const KeptSince reloaded =
+      Everything(100).After(All({"a{ns!=\"\"}"}), 150).After(All({"a{ns!=\"\"}", "b"}), 200);
   EXPECT_EQ(reloaded.Of(Of("a{ns=\"x\"}")), 100);
   EXPECT_EQ(reloaded.Of(Of("a{ns=~\"x|y\"}")), 100);
   EXPECT_EQ(reloaded.Of(Of("a{ns=~\"x|\"}")), 200) << "those without one were not kept";
@@ -61,8 +61,7 @@ TEST(KeptSince, OfANamespaceThereIsAllThatIsKeptOfAnyNamespace) {
 }
 
 TEST(KeptSince, EverythingBeginsWhereNothingWasKept) {
-  const KeptSince everything =
-      KeptSince::Everything(100).After(All({"a"}), 150).After(std::nullopt, 200);
+  const KeptSince everything = Everything(100).After(All({"a"}), 150).After(std::nullopt, 200);
   EXPECT_EQ(everything.Of(Of("a")), 100);
   EXPECT_EQ(everything.Of(Of("b")), 200);
   EXPECT_EQ(everything.After(All({"a", "b"}), 300).Of(Of("b")), 200);
@@ -76,7 +75,7 @@ TEST(KeptSince, OfWhatIsNotKeptTheLatestCounts) {
 }
 
 TEST(KeptSince, WhatGetsAPastIsKnownSinceThen) {
-  const KeptSince kept = KeptSince::Everything(100).After(All({"a", "b"}), 150);
+  const KeptSince kept = Everything(100).After(All({"a", "b"}), 150);
   const KeptSince warmed = kept.Earlier(Of("a"), 40).Earlier(Of("b"), 120);
   EXPECT_EQ(warmed.Of(Of("a{pod=\"x\"}")), 40);
   EXPECT_EQ(warmed.Of(Of("b")), 100) << "not later than it was";

@@ -165,11 +165,11 @@ TEST_F(LiveNewsTest, EqualQueriesShareAnAnswerUntilASampleCame) {
 TEST(LiveWindowTest, AQueryIsRefusedUntilItsWindowIsWhole) {
   live::Store store;
   SimulatedClock clock(kNow);
-  Live live(store, clock,
-            {.window = {.kept = std::make_shared<KeptSince>(
-                            KeptSince::Everything(absl::ToUnixMillis(kNow))),
-                        .warmup = absl::Seconds(10)},
-             .refuses_unseen = true});
+  Live live(
+      store, clock,
+      {.window = {.kept = std::make_shared<KeptSince>(KeptSince({{{}, absl::ToUnixMillis(kNow)}})),
+                  .warmup = absl::Seconds(10)},
+       .refuses_unseen = true});
   const auto ask = [&](const std::string& promql) {
     StandingQuery query(promql);
     const absl::Status status = live.Query(promql, clock.WallNow(), kTimeout).status();

@@ -67,14 +67,6 @@ void ForEachRead(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms, S
   std::visit(Walk{time_ms, warmup_ms, see}, expr.node);
 }
 
-std::optional<int64_t> ReadsSince(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms) {
-  std::optional<int64_t> earliest_ms;
-  ForEachRead(expr, time_ms, warmup_ms, [&](const promql::Selector&, int64_t since_ms) {
-    earliest_ms = std::min(since_ms, earliest_ms.value_or(since_ms));
-  });
-  return earliest_ms;
-}
-
 absl::Status CheckReach(const promql::Expr& expr, int64_t time_ms, const LiveWindow& window) {
   const int64_t forgotten_ms = absl::ToUnixMillis(absl::FromUnixMillis(time_ms) - window.retention);
   absl::Status status;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -31,9 +30,6 @@ struct LiveWindow {
 // it reads; an instant selector reads `warmup_ms` back. Times saturate at the limits of int64.
 void ForEachRead(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms,
                  absl::FunctionRef<void(const promql::Selector&, int64_t since_ms)> see);
-
-// The earliest of these times. nullopt: the query reads no samples.
-std::optional<int64_t> ReadsSince(const promql::Expr& expr, int64_t time_ms, int64_t warmup_ms);
 
 // kUnavailable, with both times, where the query reads samples from before the window of one of its
 // selectors.

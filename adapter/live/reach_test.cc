@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,15 +17,24 @@ namespace {
 constexpr int64_t kNowMs = 1'700'000'000'000;
 constexpr int64_t kWarmupMs = 10'000;
 
+// The earliest of the times that the query reads. nullopt: it reads no samples.
+std::optional<int64_t> ReadsSince(const promql::Expr& expr, int64_t time_ms) {
+  std::optional<int64_t> earliest_ms;
+  ForEachRead(expr, time_ms, kWarmupMs, [&](const promql::Selector&, int64_t since_ms) {
+    earliest_ms = std::min(since_ms, earliest_ms.value_or(since_ms));
+  });
+  return earliest_ms;
+}
+
 // How many milliseconds before now the query reads; -1: nothing.
 int64_t Back(const std::string& query) {
   const auto expr = promql::Parse(query);
   EXPECT_TRUE(expr.ok()) << expr.status();
-  const auto since = ReadsSince(**expr, kNowMs, kWarmupMs);
+  const auto since = ReadsSince(**expr, kNowMs);
   return since.has_value() ? kNowMs - *since : -1;
 }
 
-TEST(ReadsSince, AddsRangesOffsetsAndSubqueries) {
+TEST(ForEachRead, AddsRangesOffsetsAndSubqueries) {
   EXPECT_EQ(Back("1 + vector(2)"), -1);
   EXPECT_EQ(Back("time()"), -1);
   EXPECT_EQ(Back("x"), 10'000);
@@ -36,7 +47,7 @@ TEST(ReadsSince, AddsRangesOffsetsAndSubqueries) {
   EXPECT_EQ(Back("max_over_time(max_over_time(x[1m:1s])[1m:1s])"), 130'000);
 }
 
-TEST(ReadsSince, TakesTheFurthestOfAllParts) {
+TEST(ForEachRead, TakesTheFurthestOfAllParts) {
   EXPECT_EQ(Back("rate(x[1m]) / rate(y[2m])"), 120'000);
   EXPECT_EQ(Back("-(rate(x[2m])) or y"), 120'000);
   EXPECT_EQ(Back("topk(scalar(max_over_time(k[3m])), x)"), 180'000);
@@ -44,7 +55,7 @@ TEST(ReadsSince, TakesTheFurthestOfAllParts) {
   EXPECT_EQ(Back("absent(x)"), 10'000);
 }
 
-TEST(ReadsSince, FollowsTimesThatAreGiven) {
+TEST(ForEachRead, FollowsTimesThatAreGiven) {
   EXPECT_EQ(Back("x @ 1699999940"), 70'000);
   EXPECT_EQ(Back("rate(x[1m] @ end() offset 1m)"), 120'000);
   EXPECT_EQ(Back("rate(x[1m] @ start())"), 60'000);
@@ -53,10 +64,10 @@ TEST(ReadsSince, FollowsTimesThatAreGiven) {
   EXPECT_EQ(Back("max_over_time(x[1h:1m] @ 1699999990)"), 3'620'000);
 }
 
-TEST(ReadsSince, StopsAtTheEarliestTime) {
+TEST(ForEachRead, StopsAtTheEarliestTime) {
   const auto expr = promql::Parse("rate(x[290y] offset 290y)");
   ASSERT_TRUE(expr.ok()) << expr.status();
-  EXPECT_EQ(ReadsSince(**expr, std::numeric_limits<int64_t>::min() + 1, kWarmupMs),
+  EXPECT_EQ(ReadsSince(**expr, std::numeric_limits<int64_t>::min() + 1),
             std::numeric_limits<int64_t>::min());
 }
 
@@ -70,7 +81,7 @@ std::string Checked(const std::string& query, absl::Duration age, const LiveWind
 }
 
 TEST(CheckReach, RefusesWhatTheWindowDoesNotHold) {
-  const LiveWindow window = {.kept = std::make_shared<KeptSince>(KeptSince::Everything(kNowMs)),
+  const LiveWindow window = {.kept = std::make_shared<KeptSince>(KeptSince({{{}, kNowMs}})),
                              .retention = absl::Minutes(10),
                              .warmup = absl::Seconds(10)};
   EXPECT_EQ(Checked("rate(x[1m])", absl::Milliseconds(59'999), window),

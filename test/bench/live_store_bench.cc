@@ -86,12 +86,8 @@ void BytesOfASample(benchmark::State& state) {
 }
 BENCHMARK(BytesOfASample)->DenseRange(0, std::size(kKinds) - 1)->Unit(benchmark::kMillisecond);
 
-// As a scrape does: the samples of a page are known before the first one is appended.
 void AppendAll(Store& store, Feed& feed, int64_t now_ms) {
-  constexpr size_t kAhead = 12;
-  const size_t count = feed.handles.size();
-  for (size_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) feed.handles[i + kAhead].Prefetch();
+  for (size_t i = 0; i < feed.handles.size(); ++i) {
     (void)store.Append(feed.handles[i], {now_ms, feed.values[i]}, now_ms);
   }
 }

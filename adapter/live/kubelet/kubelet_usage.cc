@@ -101,11 +101,4 @@ std::optional<PodUsage> KubeletUsage::Pod(const PodId& pod) const {
   return usage;
 }
 
-std::vector<PodId> KubeletUsage::Pods() const {
-  std::vector<PodId> pods;
-  pods.reserve(node_of_.size());
-  for (const auto& [pod, node] : node_of_) pods.push_back(pod);
-  return pods;
-}
-
 }  // namespace flyball::kubelet

@@ -76,7 +76,6 @@ class KubeletUsage {
   // nullopt: not known, or not measured twice yet.
   std::optional<TimedUsage> Node(const std::string& node) const;
   std::optional<PodUsage> Pod(const PodId& pod) const;
-  std::vector<PodId> Pods() const;  // sorted
 
  private:
   struct PointPair {

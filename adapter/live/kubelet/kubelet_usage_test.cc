@@ -74,14 +74,16 @@ TEST_F(KubeletUsageTest, CpuThatGoesBackLeavesTheContainerOut) {
 
 TEST_F(KubeletUsageTest, APodWithAContainerThatHasNoCpuIsLeftOut) {
   Take(PageOf(0, 2'000'000, 20, 2'000'000));
-  EXPECT_TRUE(usage_.Pods().empty());
+  Take(PageOf(0, 2'010'000, 21, 2'010'000));
+  EXPECT_FALSE(usage_.Pod(web_).has_value());
 }
 
 TEST_F(KubeletUsageTest, WhatIsMissingFromAPageVanishes) {
   Take(PageOf(10, 2'000'000, 20, 2'000'000));
-  EXPECT_EQ(usage_.Pods(), std::vector<PodId>{web_});
+  Take(PageOf(11, 2'010'000, 21, 2'010'000));
+  EXPECT_TRUE(usage_.Pod(web_).has_value());
   Take("");
-  EXPECT_TRUE(usage_.Pods().empty());
+  EXPECT_FALSE(usage_.Pod(web_).has_value());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<J
       changed_(jobs.size(), false),
       thread_(clock, [this] { return Flush(); }) {
   for (const Job& job : jobs) incomplete_.push_back(job.kubernetes_discoveries.size());
-  for (size_t i = 0; i < jobs.size(); ++i) Replace(i, "static", jobs[i].static_groups);
+  for (size_t i = 0; i < jobs.size(); ++i) Put(i, "static", jobs[i].static_groups);
   thread_.Start();
 }
 
@@ -32,8 +32,6 @@ void TargetBoard::Put(size_t job, const std::string& discovery,
                       const std::vector<TargetGroup>& groups) {
   for (const TargetGroup& group : groups) {
     Targets targets = MakeTargets(*jobs_[job], {&group, 1});
-    targets.refused.clear();  // there may be many, and they are not needed here
-    targets.refused.shrink_to_fit();
     if (targets.active.empty()) {
       groups_[job].erase({discovery, group.source});
       continue;
@@ -55,16 +53,6 @@ void TargetBoard::Change(size_t job, const std::string& discovery,
   if (groups.empty()) return;
   absl::MutexLock lock(&mutex_);
   Put(job, discovery, groups);
-}
-
-void TargetBoard::Replace(size_t job, const std::string& discovery,
-                          const std::vector<TargetGroup>& groups) {
-  {
-    absl::MutexLock lock(&mutex_);
-    std::erase_if(groups_[job], [&](const auto& known) { return known.first.first == discovery; });
-    Put(job, discovery, groups);
-  }
-  thread_.Wake();
 }
 
 void TargetBoard::Complete(size_t job) {

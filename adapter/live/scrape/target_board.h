@@ -35,8 +35,6 @@ class TargetBoard {
   // Replaces the groups with the same sources; a group without targets is removed. `job` is an
   // index of jobs(), `discovery` identifies one of the job's discoveries.
   void Change(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
-  // The same, and removes all groups with other sources of that discovery.
-  void Replace(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
   // One of the job's discoveries has told all of its targets, for the first time.
   void Complete(size_t job);
 

@@ -182,11 +182,7 @@ Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups) {
       LabelSet discovered = DiscoveredLabels(job, labels, of_group);
       const std::string address(LabelValue(discovered, "__address__"));
       auto target = MakeTarget(job, std::move(discovered));
-      if (!target.ok()) {
-        const bool dropped = absl::IsNotFound(target.status());
-        targets.refused.push_back({dropped ? "" : std::string(target.status().message())});
-        continue;
-      }
+      if (!target.ok()) continue;
       // An annotated port takes the place of the port of each container of its pod, and these
       // targets differ only in the label `container`: every sum would count the page once for each.
       // It belongs to the container that declares the port, or else to the first one.

@@ -27,14 +27,9 @@ struct Target {
   uint64_t hash = 0;
 };
 
-struct RefusedTarget {
-  std::string reason;  // "": the rules have dropped it
-};
-
 struct Targets {
   // Each once, in the order of the groups; of an annotated pod each page once.
   std::vector<Target> active;
-  std::vector<RefusedTarget> refused;
   size_t left_out = 0;      // targets that were not even made: one pod may not have so many
   bool over_limit = false;  // there are more than target_limit: each scrape is to fail
   bool incomplete = false;  // there are others, which are not known yet

@@ -60,11 +60,15 @@ TEST(TargetsTest, EachOnceAndTheRefusedWithTheirReason) {
   const Targets targets = MakeTargets(job, job.static_groups);
   EXPECT_EQ(targets.active.size(), 1u);
   EXPECT_FALSE(targets.over_limit);
-  ASSERT_EQ(targets.refused.size(), 4u);
-  EXPECT_EQ(targets.refused[0].reason, "__address__ is \"h/1\", expected host:port");
-  EXPECT_EQ(targets.refused[1].reason, "");
-  EXPECT_EQ(targets.refused[2].reason, "__scrape_timeout__ is longer than __scrape_interval__");
-  EXPECT_EQ(targets.refused[3].reason, "it has no __address__");
+  const TargetGroup& group = job.static_groups.at(0);
+  ASSERT_EQ(group.targets.size(), 6u);
+  const auto why_not = [&](size_t target) {
+    return MakeTarget(job, DiscoveredLabels(job, group.targets[target], group.labels)).status();
+  };
+  EXPECT_EQ(why_not(2).message(), "__address__ is \"h/1\", expected host:port");
+  EXPECT_TRUE(absl::IsNotFound(why_not(3)));
+  EXPECT_EQ(why_not(4).message(), "__scrape_timeout__ is longer than __scrape_interval__");
+  EXPECT_EQ(why_not(5).message(), "it has no __address__");
 }
 
 // These two have the same FNV-1a: whoever may choose labels must not find such a pair, or one of
@@ -155,19 +159,19 @@ TEST(TargetsTest, OfAnnotatedPodsOnlyTheLabelsThatRulesReadAreCopied) {
 }
 
 TEST(TargetsTest, AnnotatedPodsWithALongPathAreRefused) {
+  const Job job = AnnotatedPods(absl::Seconds(1));
   TargetGroup group;
   group.targets = {{{"__address__", "10.0.0.1:80"}}};
   const auto of_path = [&](size_t bytes) {
     group.labels = {
         {"__meta_kubernetes_pod_annotation_prometheus_io_path", "/" + std::string(bytes - 1, 'p')},
         {"__meta_kubernetes_pod_annotation_prometheus_io_scrape", "true"}};
-    return MakeTargets(AnnotatedPods(absl::Seconds(1)), {&group, 1});
+    return MakeTargets(job, {&group, 1});
   };
   EXPECT_EQ(of_path(2048).active.size(), 1u);
-  const Targets refused = of_path(2049);
-  EXPECT_TRUE(refused.active.empty());
-  ASSERT_EQ(refused.refused.size(), 1u);
-  EXPECT_EQ(refused.refused[0].reason,
+  EXPECT_TRUE(of_path(2049).active.empty());
+  const LabelSet discovered = DiscoveredLabels(job, group.targets[0], group.labels);
+  EXPECT_EQ(MakeTarget(job, discovered).status().message(),
             "the value of \"__metrics_path__\" takes more than 2048 bytes");
 }
 

@@ -43,12 +43,6 @@ class SeriesHandle {
   // The series was kept, and the store has dropped it since.
   bool dropped() const { return kept() && series_->dropped(); }
 
-  // Fetches what Append is going to use into the processor's cache. With many series each sample
-  // waits for memory, so a caller with a list of samples calls this for those a few places ahead.
-  void Prefetch() const {
-    if (kept()) series_->Prefetch();
-  }
-
  private:
   friend class Store;
   std::shared_ptr<StoredSeries> series_;

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/testing/make_labels.h"
+#include "adapter/live/store/testing/take_mark.h"
 
 namespace flyball::live {
 namespace {
@@ -463,7 +464,7 @@ TEST(StartWatch, MarksOnceForWhatMatches) {
   int64_t time_ms = kNow;
   const auto marked_by = [&](const promql::Labels& labels) {
     EXPECT_TRUE(store.Append(labels, {++time_ms, 1}, kNow).ok());
-    return watch->TakeMark();
+    return TakeMark(*watch);
   };
   EXPECT_TRUE(marked_by(Named("x", {{"a", "1"}}))) << "a series that was there";
   EXPECT_TRUE(marked_by(Named("x", {{"a", "2"}}))) << "a new series";
@@ -475,9 +476,9 @@ TEST(StartWatch, MarksOnceForWhatMatches) {
   ASSERT_TRUE(store.Append(before, {time_ms, 1}, kNow).ok());
   ASSERT_TRUE(store.Append(before, {++time_ms, 1}, kNow).ok());
   EXPECT_EQ(told, 4) << "told when it becomes marked, not at each sample";
-  EXPECT_TRUE(watch->TakeMark());
+  EXPECT_TRUE(TakeMark(*watch));
   EXPECT_TRUE(store.Append(before, {time_ms, 1}, kNow).ok());
-  EXPECT_FALSE(watch->TakeMark()) << "the same sample again is none";
+  EXPECT_FALSE(TakeMark(*watch)) << "the same sample again is none";
 
   store.StopWatch(watch);
   EXPECT_FALSE(marked_by(Named("x", {{"a", "1"}})));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/store.h"
 #include "adapter/live/store/testing/make_labels.h"
+#include "adapter/live/store/testing/take_mark.h"
 
 namespace flyball::live {
 namespace {
@@ -95,10 +96,10 @@ TEST(Store, ServesManyThreads) {
   };
   int64_t seen_ms = 0;
   while (writing > 0) {
-    if (watch->TakeMark()) seen_ms = newest_seen();
+    if (TakeMark(*watch)) seen_ms = newest_seen();
   }
   for (std::thread& thread : threads) thread.join();
-  if (watch->TakeMark()) seen_ms = newest_seen();
+  if (TakeMark(*watch)) seen_ms = newest_seen();
   EXPECT_EQ(seen_ms, kStart + (kRounds - 1) * 1000);
   EXPECT_EQ(store.Select(Name("x")).size(), size_t{kWriters} * kSeriesEach);
   store.Prune(kStart * 1000);

@@ -69,13 +69,6 @@ class StoredSeries final : public promql::Series {
   // The same, and nullopt unless it has a sample later than `time_ms`.
   std::optional<size_t> DropIfLaterThan(int64_t time_ms);
 
-  void Prefetch() const {
-    constexpr int kLine = 64;
-    for (size_t at = 0; at < sizeof(*this); at += kLine) {
-      __builtin_prefetch(reinterpret_cast<const char*>(this) + at, 1);
-    }
-  }
-
   // What it takes besides its samples: itself, its labels, and its place in the index; about.
   size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
 

@@ -23,12 +23,6 @@ class Watch final : public SampleVersion {
 
   const std::vector<Selector>& selectors() const { return selectors_; }
 
-  // True once for all samples since the last call.
-  bool TakeMark() {
-    const uint64_t before = number();
-    return Take() != before;
-  }
-
  private:
   const std::vector<Selector> selectors_;
 };
