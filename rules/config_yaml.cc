@@ -32,39 +32,30 @@ class Reader : private YamlReader {
     std::string field;
     for (const std::string& key : path) {
       field = FieldPath(field, key);
-      const YamlNode* const found = Value(*chart, key);
+      const YamlNode* const found = ValueOf(chart, key);
       if (found == nullptr)
         return findings_.Error(chart->place, field, "the values have no such key");
       chart = found;
     }
     if (chart->kind == YamlNode::Kind::kList) return List(out.rules)(*chart, out.rules_field);
     field = FieldPath(field, "rules");
-    const YamlNode* const rules = Value(*chart, "rules");
+    const YamlNode* const rules = ValueOf(chart, "rules");
     if (rules == nullptr) return;
     out.rules_field = FieldPath(field, "custom");
     out.external_field = FieldPath(field, "external");
     out.resource_field = FieldPath(field, "resource");
-    if (const YamlNode* list = Value(*rules, "custom")) List(out.rules)(*list, out.rules_field);
-    if (const YamlNode* list = Value(*rules, "external")) {
+    if (const YamlNode* list = ValueOf(rules, "custom")) List(out.rules)(*list, out.rules_field);
+    if (const YamlNode* list = ValueOf(rules, "external")) {
       List(out.external_rules)(*list, out.external_field);
     }
     // The chart of prometheus-adapter has an empty mapping by default.
-    const YamlNode* const resource = Value(*rules, "resource");
+    const YamlNode* const resource = ValueOf(rules, "resource");
     if (resource == nullptr || resource->items.empty()) return;
     Read(*resource, out.resource_field, out.resource_rules.emplace());
   }
 
  private:
   using YamlReader::Read;
-
-  // nullptr: it is no mapping, or has no such key.
-  static const YamlNode* Value(const YamlNode& map, absl::string_view key) {
-    if (map.kind != YamlNode::Kind::kMap) return nullptr;
-    for (size_t i = 0; i + 1 < map.items.size(); i += 2) {
-      if (Follow(*map.items[i]).text == key) return &Follow(*map.items[i + 1]);
-    }
-    return nullptr;
-  }
 
   // A reader of one field into `out`.
   template <typename T>

@@ -12,19 +12,6 @@
 namespace flyball::rules {
 namespace {
 
-const YamlNode& Follow(const YamlNode& node) {
-  return node.kind == YamlNode::Kind::kAlias ? *node.anchored : node;
-}
-
-// nullptr: it is no mapping, or has no such key.
-const YamlNode* Value(const YamlNode* map, absl::string_view key) {
-  if (map == nullptr || map->kind != YamlNode::Kind::kMap) return nullptr;
-  for (size_t i = 0; i + 1 < map->items.size(); i += 2) {
-    if (Follow(*map->items[i]).text == key) return &Follow(*map->items[i + 1]);
-  }
-  return nullptr;
-}
-
 std::string TextOf(const YamlNode* node) {
   return node != nullptr && node->kind == YamlNode::Kind::kScalar ? node->text : "";
 }
@@ -32,15 +19,15 @@ std::string TextOf(const YamlNode* node) {
 // `rules` of a chart's values: of a rule file it is a list.
 bool IsChartRules(const YamlNode* rules) {
   for (const char* key : {"default", "custom", "external", "resource", "existing"}) {
-    if (Value(rules, key) != nullptr) return true;
+    if (ValueOf(rules, key) != nullptr) return true;
   }
   return false;
 }
 
 // The rules of the chart itself, or those of a ConfigMap.
 bool HasRulesElsewhere(const YamlNode& rules) {
-  const std::string existing = TextOf(Value(&rules, "existing"));
-  return TextOf(Value(&rules, "default")) == "true" ||
+  const std::string existing = TextOf(ValueOf(&rules, "existing"));
+  return TextOf(ValueOf(&rules, "default")) == "true" ||
          (!existing.empty() && existing != "null" && existing != "~");
 }
 
@@ -114,22 +101,22 @@ class Objects {
       return Add({"", {.rules = nullptr, .findings = std::move(findings).Take()}});
     }
     if (tree.root == nullptr) return;
-    const YamlNode* const items = Value(tree.root, "items");
+    const YamlNode* const items = ValueOf(tree.root, "items");
     if (items == nullptr) return ReadObject(*tree.root);
     for (const YamlNode* item : items->items) ReadObject(Follow(*item));
   }
 
   void ReadObject(const YamlNode& object) {
-    const std::string kind = TextOf(Value(&object, "kind"));
+    const std::string kind = TextOf(ValueOf(&object, "kind"));
     if (kind != "ConfigMap")
       return kinds_.push_back(kind.empty() ? "an object without kind" : kind);
-    const YamlNode* const metadata = Value(&object, "metadata");
-    const std::string ns = TextOf(Value(metadata, "namespace"));
+    const YamlNode* const metadata = ValueOf(&object, "metadata");
+    const std::string ns = TextOf(ValueOf(metadata, "namespace"));
     const std::string name =
-        absl::StrCat("ConfigMap ", ns, ns.empty() ? "" : "/", TextOf(Value(metadata, "name")));
-    const YamlNode* const data = Value(&object, "data");
+        absl::StrCat("ConfigMap ", ns, ns.empty() ? "" : "/", TextOf(ValueOf(metadata, "name")));
+    const YamlNode* const data = ValueOf(&object, "data");
     // By this name both charts and the original's manifests keep them.
-    if (const YamlNode* const text = Value(data, "config.yaml")) {
+    if (const YamlNode* const text = ValueOf(data, "config.yaml")) {
       return ReadText(absl::StrCat(name, ", config.yaml"), *text);
     }
     if (data == nullptr) return;
@@ -209,8 +196,8 @@ std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file
   }
   Findings ignored(file);
   const YamlTree tree = text.size() <= kMaxFileBytes ? ReadYaml(text, ignored) : YamlTree();
-  if (Value(tree.root, "kind") != nullptr) return Objects(text, file).Find();
-  const YamlNode* const rules = Value(tree.root, "rules");
+  if (ValueOf(tree.root, "kind") != nullptr) return Objects(text, file).Find();
+  const YamlNode* const rules = ValueOf(tree.root, "rules");
   if (IsChartRules(rules)) {
     found.push_back(OfValues("values", text, file, {}));
     if (HasRulesElsewhere(*rules)) DropNoRules(found[0].compiled);

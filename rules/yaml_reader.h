@@ -38,10 +38,6 @@ class YamlReader {
   };
   using Keys = std::vector<Key>;
 
-  static const YamlNode& Follow(const YamlNode& node) {
-    return node.kind == YamlNode::Kind::kAlias ? *node.anchored : node;
-  }
-
   void Wrong(const YamlNode& node, const std::string& path, absl::string_view expected);
   // False once the file has grown too large through its anchors.
   bool Count(const YamlNode& node, const std::string& path);

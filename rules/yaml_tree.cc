@@ -229,6 +229,18 @@ void UnescapeApostrophes(size_t from, std::string& text) {
 
 }  // namespace
 
+const YamlNode& Follow(const YamlNode& node) {
+  return node.kind == YamlNode::Kind::kAlias ? *node.anchored : node;
+}
+
+const YamlNode* ValueOf(const YamlNode* map, absl::string_view key) {
+  if (map == nullptr || map->kind != YamlNode::Kind::kMap) return nullptr;
+  for (size_t i = 0; i + 1 < map->items.size(); i += 2) {
+    if (Follow(*map->items[i]).text == key) return &Follow(*map->items[i + 1]);
+  }
+  return nullptr;
+}
+
 YamlTree ReadYaml(absl::string_view text, Findings& findings) {
   std::string mended;
   for (size_t read = text.size();; read += text.size()) {

@@ -25,6 +25,11 @@ struct YamlNode {
   Place place;
 };
 
+// What an alias stands for; any other node itself.
+const YamlNode& Follow(const YamlNode& node);
+// The value of a key, with aliases followed. nullptr: it is no mapping, or has no such key.
+const YamlNode* ValueOf(const YamlNode* map, absl::string_view key);
+
 struct YamlTree {
   std::deque<YamlNode> nodes;  // owns them
   YamlNode* root = nullptr;    // of the first document; nullptr: there is none
