@@ -36,7 +36,7 @@ bool HasImpersonation(const http::Headers& headers) {
 }
 
 http::HttpResponse TooManyRequests() {
-  http::HttpResponse response = ErrorText(429, "Too many requests, please try again later.");
+  http::HttpResponse response = http::ErrorText(429, "Too many requests, please try again later.");
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -162,7 +162,7 @@ http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
                    std::string(decision.status().message()));
     }
     // As Go's http.Error after the library's escaping.
-    return ErrorText(
+    return http::ErrorText(
         500, absl::StrReplaceAll(absl::StrCat("Internal Server Error: \"", Shown(request.target),
                                               "\": ", decision.status().message()),
                                  {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
@@ -207,11 +207,9 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
       return deps_.documents->Index(200, providers);
     case Endpoint::kHealth:
       return deps_.documents->Health(routed, providers);
-    case Endpoint::kMetrics: {
-      http::HttpResponse response = PlainText(200, deps_.metrics_text());
-      response.content_type = "text/plain; version=0.0.4; charset=utf-8";
-      return response;
-    }
+    case Endpoint::kMetrics:
+      return http::NosniffResponse(200, "text/plain; version=0.0.4; charset=utf-8",
+                                   deps_.metrics_text());
     case Endpoint::kVersion:
       if (!NamesType(request.Header("Accept"), {"application/json"})) {
         return StatusResponse(wire::NoRepresentation({"application/json"}), style);

@@ -119,8 +119,8 @@ http::HttpResponse DocumentEndpoints::ResourceList(const RoutedRequest& routed, 
 }
 
 http::HttpResponse DocumentEndpoints::Index(int status, const adapter::Providers& providers) {
-  return BodyResponse(status, "application/json",
-                      wire::RootPathsJson(discovery_.Get(providers)->paths));
+  return http::BodyResponse(status, "application/json",
+                            wire::RootPathsJson(discovery_.Get(providers)->paths));
 }
 
 http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
@@ -129,7 +129,8 @@ http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
       routed.name.empty()
           ? health_->Run(routed.resource, routed.query.Has("verbose"), routed.query.All("exclude"))
           : health_->RunOne(routed.resource, routed.name);
-  return answer.status == 404 ? Index(404, providers) : PlainText(answer.status, answer.body);
+  if (answer.status == 404) return Index(404, providers);
+  return http::NosniffResponse(answer.status, http::kPlainText, answer.body);
 }
 
 http::HttpResponse DocumentEndpoints::Version() {
@@ -145,7 +146,7 @@ http::HttpResponse DocumentEndpoints::Version() {
       {"compiler", ""},
       {"platform", kPlatform}};
   wire::AppendStringMap(members, &json);
-  return BodyResponse(200, "application/json", wire::IndentJson(json));
+  return http::BodyResponse(200, "application/json", wire::IndentJson(json));
 }
 
 http::HttpResponse DocumentEndpoints::OpenApi(const http::HttpRequest& request,

@@ -44,7 +44,7 @@ std::shared_ptr<const adapter::MetricsProvider> ProviderOf(Endpoint endpoint,
 http::HttpResponse TimeoutResponse() {
   std::string body = wire::ToJson(wire::Timeout());
   body.replace(0, body.find("\"metadata\""), "{");
-  return BodyResponse(504, "text/plain; charset=utf-8", std::move(body));
+  return http::BodyResponse(504, http::kPlainText, std::move(body));
 }
 
 // RFC 9111's quoted text holds no quotes or line ends.

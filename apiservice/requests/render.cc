@@ -74,35 +74,17 @@ std::string Restyle(std::string json, const Style& style) {
   return style.pretty ? wire::IndentJson(json) : json;
 }
 
-http::HttpResponse BodyResponse(int code, absl::string_view content_type, std::string body) {
-  http::HttpResponse response;
-  response.status = code;
-  response.content_type = std::string(content_type);
-  response.body = std::make_shared<const std::string>(std::move(body));
-  return response;
-}
-
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style) {
   Style own = style;
   own.media = style.error.value_or(MediaType());
   own.pretty = style.pretty || !style.error.has_value();
   const wire::Status shown = wire::Shortened(status);
+  const bool protobuf = own.media.encoding == Encoding::kProtobuf;
   http::HttpResponse response =
-      BodyResponse(status.code, ContentTypeOf(own.media),
-                   own.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(shown)
-                                                             : Restyle(wire::ToJson(shown), own));
+      http::BodyResponse(status.code, ContentTypeOf(own.media),
+                         protobuf ? wire::ToProtobuf(shown) : Restyle(wire::ToJson(shown), own));
   if (status.code == 403) response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
-}
-
-http::HttpResponse PlainText(int code, std::string text) {
-  http::HttpResponse response = BodyResponse(code, "text/plain; charset=utf-8", std::move(text));
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  return response;
-}
-
-http::HttpResponse ErrorText(int code, absl::string_view text) {
-  return PlainText(code, absl::StrCat(text, "\n"));
 }
 
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,

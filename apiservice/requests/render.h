@@ -28,11 +28,7 @@ struct Style {
 // From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.
 Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed);
 
-http::HttpResponse BodyResponse(int code, absl::string_view content_type, std::string body);
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
-// text/plain, as Go's http.Error: with a newline and X-Content-Type-Options: nosniff.
-http::HttpResponse ErrorText(int code, absl::string_view text);
-http::HttpResponse PlainText(int code, std::string text);
 
 // `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);

@@ -49,10 +49,7 @@ const std::string& DateNow(absl::Time now) {
 }
 
 HttpResponse PlainError(int status, absl::string_view text) {
-  HttpResponse response;
-  response.status = status;
-  response.content_type = "text/plain; charset=utf-8";
-  response.body = std::make_shared<std::string>(text);
+  HttpResponse response = BodyResponse(status, kPlainText, std::string(text));
   response.close = true;
   return response;
 }

@@ -1,10 +1,30 @@
 #include "http/server/message.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace flyball::http {
+
+HttpResponse BodyResponse(int status, absl::string_view content_type, std::string body) {
+  HttpResponse response;
+  response.status = status;
+  response.content_type = std::string(content_type);
+  response.body = std::make_shared<const std::string>(std::move(body));
+  return response;
+}
+
+HttpResponse NosniffResponse(int status, absl::string_view content_type, std::string body) {
+  HttpResponse response = BodyResponse(status, content_type, std::move(body));
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return response;
+}
+
+HttpResponse ErrorText(int status, absl::string_view text) {
+  return NosniffResponse(status, kPlainText, absl::StrCat(text, "\n"));
+}
 
 absl::string_view ReasonPhrase(int status) {
   static constexpr std::pair<int, absl::string_view> kPhrases[] = {

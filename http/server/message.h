@@ -10,6 +10,8 @@
 
 namespace flyball::http {
 
+inline constexpr char kPlainText[] = "text/plain; charset=utf-8";
+
 struct PeerChain;
 
 struct HttpRequest {
@@ -32,6 +34,12 @@ struct HttpResponse {
   // Let go once it was sent, or what its peer did not take is kept with the connection.
   std::shared_ptr<const void> held = nullptr;
 };
+
+HttpResponse BodyResponse(int status, absl::string_view content_type, std::string body);
+// The same with `X-Content-Type-Options: nosniff`.
+HttpResponse NosniffResponse(int status, absl::string_view content_type, std::string body);
+// text/plain, as Go's http.Error: the text and a line end, and nosniff.
+HttpResponse ErrorText(int status, absl::string_view text);
 
 // The reason phrase: "OK", "Not Found".
 absl::string_view ReasonPhrase(int status);

@@ -47,12 +47,7 @@ int HttpStatusOf(const absl::Status& status) {
 }
 
 http::HttpResponse Json(int status, std::string body) {
-  http::HttpResponse response;
-  response.status = status;
-  response.content_type = "application/json";
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.body = std::make_shared<const std::string>(std::move(body));
-  return response;
+  return http::NosniffResponse(status, "application/json", std::move(body));
 }
 
 http::HttpResponse NotAllowed(absl::string_view allowed) {

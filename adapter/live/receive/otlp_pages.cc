@@ -1,7 +1,6 @@
 #include "adapter/live/receive/otlp_pages.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -20,12 +19,7 @@ namespace {
 using formats::OtlpEncoding;
 
 http::HttpResponse Message(OtlpEncoding encoding, int status, std::string message) {
-  http::HttpResponse response;
-  response.status = status;
-  response.content_type = std::string(formats::OtlpMediaType(encoding));
-  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-  response.body = std::make_shared<const std::string>(std::move(message));
-  return response;
+  return http::NosniffResponse(status, formats::OtlpMediaType(encoding), std::move(message));
 }
 
 http::HttpResponse Failure(OtlpEncoding encoding, int http_status, const absl::Status& status) {
@@ -80,7 +74,7 @@ bool OtlpPages::Has(absl::string_view path) const {
 http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   if (request.method != "POST") return PostExpected();
   const auto encoding = formats::OtlpEncodingOf(request.Header("Content-Type"));
-  if (!encoding.ok()) return TextAnswer(415, encoding.status().message());
+  if (!encoding.ok()) return http::ErrorText(415, encoding.status().message());
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) return TooMany(*encoding);
   PushRoom::Share share(room_);
@@ -95,8 +89,8 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
     return Take(*encoding, request.body);
   }
   if (!absl::EqualsIgnoreCase(packing, "gzip")) {
-    return TextAnswer(415,
-                      absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
+    return http::ErrorText(
+        415, absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
   }
   const auto message = Uncompress(request.body, MaxBytes(*encoding), has_room);
   if (message.ok()) return Take(*encoding, *message);

@@ -20,7 +20,7 @@ http::HttpResponse Empty(int status) {
 }
 
 http::HttpResponse Later(int status, absl::string_view text) {
-  http::HttpResponse response = TextAnswer(status, text);
+  http::HttpResponse response = http::ErrorText(status, text);
   response.headers.emplace_back("Retry-After", kRetryAfter);
   return response;
 }
@@ -28,12 +28,12 @@ http::HttpResponse Later(int status, absl::string_view text) {
 http::HttpResponse TooMany() { return Later(429, "too many requests with samples are under way"); }
 
 http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
-  if (!received.ok()) return TextAnswer(400, received.status().message());
+  if (!received.ok()) return http::ErrorText(400, received.status().message());
   const size_t failed = received->refused + received->no_room;
   if (failed == 0) return Empty(204);
   const std::string text = absl::StrCat(failed, " of ", received->all(),
                                         " samples were refused, the first one: ", received->reason);
-  return received->no_room > 0 ? Later(503, text) : TextAnswer(400, text);
+  return received->no_room > 0 ? Later(503, text) : http::ErrorText(400, text);
 }
 
 }  // namespace
@@ -54,15 +54,15 @@ http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
 http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t now_ms) {
   const auto version =
       formats::WriteVersionOf(request.Header("Content-Type"), request.Header("Content-Encoding"));
-  if (!version.ok()) return TextAnswer(415, version.status().message());
+  if (!version.ok()) return http::ErrorText(415, version.status().message());
   PushRoom::Share share(room_);
   const auto message = formats::UncompressSnappy(
       request.body, limits_.max_uncompressed_bytes,
       [&share](size_t bytes) { return share.GrowTo(PushRoom::kRemoteWrite * bytes); });
   if (absl::IsUnavailable(message.status())) return TooMany();
   if (!message.ok()) {
-    return TextAnswer(absl::IsResourceExhausted(message.status()) ? 413 : 400,
-                      message.status().message());
+    return http::ErrorText(absl::IsResourceExhausted(message.status()) ? 413 : 400,
+                           message.status().message());
   }
   const absl::StatusOr<Received> received = ingest_.Write(*version, *message, now_ms);
   http::HttpResponse response = AnswerOf(received);
@@ -79,7 +79,7 @@ http::HttpResponse PushPages::Write(const http::HttpRequest& request, int64_t no
 http::HttpResponse PushPages::Push(const http::HttpRequest& request, int64_t now_ms) {
   const absl::string_view encoding = request.Header("Content-Encoding");
   if (!encoding.empty() && !absl::EqualsIgnoreCase(encoding, "identity")) {
-    return TextAnswer(415, "the text must not be compressed");
+    return http::ErrorText(415, "the text must not be compressed");
   }
   const bool open_metrics =
       absl::StartsWithIgnoreCase(request.Header("Content-Type"), "application/openmetrics-text");
