@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "http/client/address.h"
+#include "http/address.h"
 
 namespace flyball::http {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "http/client/address.h"
+#include "http/address.h"
 #include "http/client/dns_settings.h"
 #include "http/client/wait.h"
 

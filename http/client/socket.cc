@@ -25,22 +25,6 @@ constexpr size_t kJoined = 16 << 10;
 
 absl::Status Unavailable(absl::string_view why) { return absl::UnavailableError(why); }
 
-socklen_t ToSockaddr(const Endpoint& to, sockaddr_storage& out) {
-  out = {};
-  if (to.address.v4) {
-    auto* v4 = reinterpret_cast<sockaddr_in*>(&out);
-    v4->sin_family = AF_INET;
-    v4->sin_port = htons(to.port);
-    std::memcpy(&v4->sin_addr, to.address.bytes.data(), 4);
-    return sizeof *v4;
-  }
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&out);
-  v6->sin6_family = AF_INET6;
-  v6->sin6_port = htons(to.port);
-  std::memcpy(&v6->sin6_addr, to.address.bytes.data(), 16);
-  return sizeof *v6;
-}
-
 void SetOptions(int fd) {
   // With these options a peer that vanished is noticed within 45 s, even on a stream without data.
   // If the system lacks an option, the deadlines remain.

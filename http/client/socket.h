@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "http/client/address.h"
+#include "http/address.h"
 #include "http/client/tls_client.h"
 #include "http/client/wait.h"
 

@@ -13,7 +13,7 @@
 #include "base/openssl_ptr.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
-#include "http/client/address.h"
+#include "http/address.h"
 
 namespace flyball::http {
 namespace {

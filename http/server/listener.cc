@@ -1,6 +1,5 @@
 #include "http/server/listener.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -9,47 +8,28 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "http/address.h"
 
 namespace flyball::http {
 namespace {
 
 constexpr int kBacklog = 4096;
 
-struct Address {
-  sockaddr_storage storage = {};
-  socklen_t length = 0;
-};
-
-absl::StatusOr<Address> ParseAddress(const ListenOptions& options) {
-  Address address;
-  const auto port = htons(static_cast<uint16_t>(options.port));
-  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
-  if (inet_pton(AF_INET, options.bind_address.c_str(), &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    v4->sin_port = port;
-    address.length = sizeof(sockaddr_in);
-    return address;
-  }
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
-  if (inet_pton(AF_INET6, options.bind_address.c_str(), &v6->sin6_addr) == 1) {
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = port;
-    address.length = sizeof(sockaddr_in6);
-    return address;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--bind-address \"", options.bind_address, "\" is not an IP address"));
-}
-
 }  // namespace
 
 absl::StatusOr<Listener> Listen(const ListenOptions& options) {
-  const absl::StatusOr<Address> address = ParseAddress(options);
-  if (!address.ok()) return address.status();
+  const std::optional<IpAddress> ip = IpAddress::Parse(options.bind_address);
+  if (!ip.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--bind-address \"", options.bind_address, "\" is not an IP address"));
+  }
+  sockaddr_storage address;
+  const socklen_t size = ToSockaddr({*ip, static_cast<uint16_t>(options.port)}, address);
   Listener listener;
-  listener.fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  listener.fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const auto fail = [&] {
     const std::string cause = std::strerror(errno);
     if (listener.fd >= 0) close(listener.fd);
@@ -63,11 +43,10 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options) {
   if (options.reuse_port) setsockopt(listener.fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
   // "::" means IPv4 too, whatever the machine's default.
   const int off = 0;
-  if (address->storage.ss_family == AF_INET6) {
+  if (!ip->v4) {
     setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   }
-  const auto* name = reinterpret_cast<const sockaddr*>(&address->storage);
-  if (bind(listener.fd, name, address->length) != 0) return fail();
+  if (bind(listener.fd, reinterpret_cast<const sockaddr*>(&address), size) != 0) return fail();
   if (listen(listener.fd, kBacklog) != 0) return fail();
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);

@@ -1,7 +1,5 @@
 #include "serve/front/prober.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -10,12 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/thread_limit.h"
+#include "http/address.h"
 #include "http/client/readiness_answer.h"
 
 namespace flyball::serve {
@@ -30,17 +30,10 @@ socklen_t ParseAddress(absl::string_view text, sockaddr_storage& out) {
     return 0;
   }
   absl::string_view host = text.substr(0, colon);
-  out = {};
-  auto* const v4 = reinterpret_cast<sockaddr_in*>(&out);
-  auto* const v6 = reinterpret_cast<sockaddr_in6*>(&out);
-  if (absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]")) {
-    v6->sin6_family = AF_INET6;
-    v6->sin6_port = htons(static_cast<uint16_t>(port));
-    return inet_pton(AF_INET6, std::string(host).c_str(), &v6->sin6_addr) == 1 ? sizeof(*v6) : 0;
-  }
-  v4->sin_family = AF_INET;
-  v4->sin_port = htons(static_cast<uint16_t>(port));
-  return inet_pton(AF_INET, std::string(host).c_str(), &v4->sin_addr) == 1 ? sizeof(*v4) : 0;
+  const bool brackets = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
+  const std::optional<http::IpAddress> ip = http::IpAddress::Parse(host);
+  if (!ip.has_value() || ip->v4 == brackets) return 0;
+  return http::ToSockaddr({*ip, static_cast<uint16_t>(port)}, out);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 // Pure.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -32,5 +34,8 @@ struct Endpoint {
   std::string ToString() const;  // "10.0.0.1:80", "[fd00::1]:80"
   bool operator==(const Endpoint&) const = default;
 };
+
+// As the calls of the system take it; the length.
+socklen_t ToSockaddr(const Endpoint& endpoint, sockaddr_storage& out);
 
 }  // namespace flyball::http

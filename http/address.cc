@@ -1,8 +1,10 @@
-#include "http/client/address.h"
+#include "http/address.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 
@@ -36,6 +38,22 @@ std::string IpAddress::ToString() const {
 std::string Endpoint::ToString() const {
   return address.v4 ? absl::StrCat(address.ToString(), ":", port)
                     : absl::StrCat("[", address.ToString(), "]:", port);
+}
+
+socklen_t ToSockaddr(const Endpoint& endpoint, sockaddr_storage& out) {
+  out = {};
+  if (endpoint.address.v4) {
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&out);
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(endpoint.port);
+    std::memcpy(&v4->sin_addr, endpoint.address.bytes.data(), 4);
+    return sizeof *v4;
+  }
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&out);
+  v6->sin6_family = AF_INET6;
+  v6->sin6_port = htons(endpoint.port);
+  std::memcpy(&v6->sin6_addr, endpoint.address.bytes.data(), 16);
+  return sizeof *v6;
 }
 
 }  // namespace flyball::http
