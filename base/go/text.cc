@@ -131,16 +131,18 @@ std::optional<Unescaped> TakeCharacter(absl::string_view& text, char quote) {
 
 constexpr char kHex[] = "0123456789abcdef";
 
-bool IsPlainInJson(unsigned char c) {
-  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+bool IsPlainInJson(unsigned char c, bool escapes_html) {
+  const bool html = c == '<' || c == '>' || c == '&';
+  return c >= 0x20 && c < 0x80 && c != '"' && c != '\\' && !(html && escapes_html);
 }
 
-void AppendJsonEscape(char c, std::string* out) {
+void AppendJsonEscape(char c, bool letters, std::string* out) {
   // What has a letter of its own, and that letter.
   constexpr absl::string_view kNamed = "\"\\\n\r\t\b\f";
   constexpr absl::string_view kNames = "\"\\nrtbf";
   out->push_back('\\');
-  if (const size_t at = kNamed.find(c); at != absl::string_view::npos) {
+  const size_t at = kNamed.find(c);
+  if (at != absl::string_view::npos && (letters || c == '"' || c == '\\')) {
     out->push_back(kNames[at]);
     return;
   }
@@ -227,18 +229,18 @@ std::string QuoteRune(char32_t rune, bool ascii_only) {
   return out;
 }
 
-void AppendJsonString(absl::string_view text, std::string* out) {
+void AppendJsonString(absl::string_view text, std::string* out, JsonEscapes escapes) {
   out->push_back('"');
   size_t start = 0;  // of the run that needs no escape
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   for (size_t i = 0; i < text.size();) {
-    if (IsPlainInJson(bytes[i])) {
+    if (IsPlainInJson(bytes[i], escapes.html)) {
       ++i;
       continue;
     }
     const Rune rune = DecodeRune(text.substr(i));
     const auto length = static_cast<size_t>(rune.length);
-    const bool separator = rune.value == 0x2028 || rune.value == 0x2029;
+    const bool separator = escapes.separators && (rune.value == 0x2028 || rune.value == 0x2029);
     if (rune.valid && length > 1 && !separator) {
       i += length;
       continue;
@@ -249,7 +251,7 @@ void AppendJsonString(absl::string_view text, std::string* out) {
     } else if (separator) {
       out->append(rune.value == 0x2028 ? "\\u2028" : "\\u2029");
     } else {
-      AppendJsonEscape(text[i], out);
+      AppendJsonEscape(text[i], escapes.letters, out);
     }
     i += length;
     start = i;

@@ -39,9 +39,15 @@ std::string QuoteAscii(absl::string_view text);
 // strconv.QuoteRune.
 std::string QuoteRune(char32_t rune, bool ascii_only);
 
-// encoding/json of a string, with its quotes and HTML escaping: < > & U+2028 U+2029 as \uXXXX,
-// broken UTF-8 as \ufffd.
-void AppendJsonString(absl::string_view text, std::string* out);
+// How a writer of JSON escapes where it has a choice. The defaults are encoding/json's.
+struct JsonEscapes {
+  bool html = true;        // escapes < > &
+  bool letters = true;     // writes \n \r \t \b \f and not \u000a …
+  bool separators = true;  // escapes U+2028 U+2029
+};
+
+// encoding/json of a string, with its quotes; broken UTF-8 becomes \ufffd.
+void AppendJsonString(absl::string_view text, std::string* out, JsonEscapes escapes = {});
 
 // strconv.Unquote of "…" and `…` literals. nullopt: not a Go literal.
 std::optional<std::string> Unquote(absl::string_view literal);

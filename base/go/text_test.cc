@@ -54,6 +54,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"SurrogateIsBroken", "\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(JsonEscapesTest, EscapesNoMoreThanAskedFor) {
+  const std::string text = "<a>&\n\"\\\xff\u2028\x01";
+  const auto written = [&text](JsonEscapes escapes) {
+    std::string out;
+    AppendJsonString(text, &out, escapes);
+    return out;
+  };
+  EXPECT_EQ(written({.html = false}), R"("<a>&\n\"\\\ufffd\u2028\u0001")");
+  EXPECT_EQ(written({.letters = false}), R"("\u003ca\u003e\u0026\u000a\"\\\ufffd\u2028\u0001")");
+  EXPECT_EQ(written({.html = false, .letters = false, .separators = false}),
+            "\"<a>&\\u000a\\\"\\\\\\ufffd\u2028\\u0001\"");
+}
+
 TEST(UnquoteGoTest, RefusesWhatIsNoLiteral) {
   for (const char* bad : {"", "\"", "\"a", "a\"", "'a'", "\"a\"b\"", "\"\n\"", R"("\q")", R"("\'")",
                           R"("\x4")", R"("\400")", R"("\ud800")", R"("\U00110000")", "`a`b`"}) {

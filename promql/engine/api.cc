@@ -120,23 +120,7 @@ std::optional<int64_t> MillisecondsOf(absl::string_view seconds) {
 }  // namespace
 
 void AppendJsonText(absl::string_view text, std::string* out) {
-  out->push_back('"');
-  while (!text.empty()) {
-    const go::Rune rune = go::DecodeRune(text);
-    const absl::string_view bytes = text.substr(0, static_cast<size_t>(rune.length));
-    const auto c = static_cast<unsigned char>(bytes[0]);
-    if (!rune.valid) {
-      absl::StrAppend(out, "\\ufffd");
-    } else if (c == '"' || c == '\\') {
-      absl::StrAppend(out, "\\", bytes);
-    } else if (c < ' ') {
-      absl::StrAppendFormat(out, "\\u%04x", c);
-    } else {
-      absl::StrAppend(out, bytes);
-    }
-    text.remove_prefix(bytes.size());
-  }
-  out->push_back('"');
+  go::AppendJsonString(text, out, {.html = false, .letters = false, .separators = false});
 }
 
 absl::StatusOr<int64_t> ParseApiTimeMs(absl::string_view text) {

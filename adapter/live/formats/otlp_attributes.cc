@@ -5,7 +5,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "base/go/text.h"
 #include "promql/text.h"
 
@@ -22,34 +21,9 @@ std::string NumberText(double number) {
   return text;
 }
 
-void AppendEscaped(absl::string_view character, char32_t rune, std::string& out) {
-  constexpr absl::string_view kPlain = "\b\f\n\r\t", kLetters = "bfnrt";
-  const size_t letter = kPlain.find(character);
-  if (rune == '"' || rune == '\\') {
-    absl::StrAppend(&out, "\\", character);
-  } else if (letter != absl::string_view::npos) {
-    out.push_back('\\');
-    out.push_back(kLetters[letter]);
-  } else if (rune < ' ' || rune == 0x2028 || rune == 0x2029) {
-    absl::StrAppendFormat(&out, "\\u%04x", static_cast<uint32_t>(rune));
-  } else {
-    absl::StrAppend(&out, character);
-  }
-}
-
+// As encoding/json does without HTML escaping.
 void AppendString(absl::string_view text, std::string& out) {
-  out.push_back('"');
-  while (!text.empty()) {
-    const go::Rune rune = go::DecodeRune(text);
-    const auto length = static_cast<size_t>(rune.length);
-    if (rune.valid) {
-      AppendEscaped(text.substr(0, length), rune.value, out);
-    } else {
-      absl::StrAppend(&out, "\\ufffd");
-    }
-    text.remove_prefix(length);
-  }
-  out.push_back('"');
+  go::AppendJsonString(text, &out, {.html = false});
 }
 
 // False: it cannot be written.
