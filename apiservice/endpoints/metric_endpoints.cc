@@ -88,10 +88,13 @@ std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, c
   return StatusResponse(wire::RequestEntityTooLarge(text), style);
 }
 
+// Answers that take no more than this to make need no room.
+constexpr size_t kShort = 64 << 10;
+
 // How long answers may be, and the room that there is to make this one.
 struct Limits {
   size_t max_bytes;
-  AnswerRoom& room;
+  http::Room& room;
   MonotonicTime deadline;
 };
 
@@ -102,12 +105,12 @@ http::HttpResponse Made(size_t json_bytes, const Limits& limits, const Style& st
   if (auto refusal = TooLong(json_bytes, limits.max_bytes, style)) return *std::move(refusal);
   const size_t factor = MemoryForEachByte(style) + (style.gzip ? 1 : 0);
   auto held = limits.room.Take(json_bytes * factor, limits.deadline);
-  if (held == nullptr) return TimeoutResponse();
+  if (!held.ok()) return TimeoutResponse();
   std::string body = make();
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
   http::HttpResponse response =
       Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)), style);
-  response.held = std::move(held);
+  response.held = *std::move(held);
   return response;
 }
 
@@ -233,7 +236,7 @@ struct MetricEndpoints::KeptAnswer {
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
-      room_(limits.max_answer_bytes, *clock),
+      room_({.all = limits.max_answer_bytes, .free = kShort}, *clock),
       cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 
 http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,

@@ -3,7 +3,7 @@
 // Thread-safe. The user has been authenticated and authorized before. A client that polls costs
 // only a cache hit: an answer is reused as long as the provider allows it (base/freshness.h), and
 // only within one second of the wall clock if its timestamps are the present time. An answer that
-// would be too long is refused before it is made: 413. Long answers share a room (answer_room.h).
+// would be too long is refused before it is made: 413. Long answers share a room (room.h).
 #pragma once
 
 #include <atomic>
@@ -11,13 +11,13 @@
 #include <string>
 
 #include "adapter/provider.h"
-#include "apiservice/endpoints/answer_room.h"
 #include "apiservice/endpoints/options.h"
 #include "apiservice/requests/render.h"
 #include "apiservice/requests/router.h"
 #include "base/clock.h"
 #include "base/expiring_cache.h"
 #include "http/server/message.h"
+#include "http/server/room.h"
 
 namespace flyball::apiservice {
 
@@ -47,7 +47,7 @@ class MetricEndpoints {
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
-  AnswerRoom room_;
+  http::Room room_;
   ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };

@@ -120,7 +120,8 @@ QueryPages::QueryPages(const promql::SeriesReader& store, const MetadataTable& m
       metadata_(metadata),
       clock_(clock),
       options_(std::move(options)),
-      gate_(options_.limits.max_at_once, options_.limits.max_waiting, clock) {}
+      places_({.all = options_.limits.max_at_once, .max_waiting = options_.limits.max_waiting},
+              clock) {}
 
 bool QueryPages::Has(absl::string_view path) const {
   if (IsLabelValues(path)) return true;
@@ -155,11 +156,16 @@ absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path
                                                           const Form& form) {
   if (absl::EndsWith(path, "/buildinfo")) return Answered{BuildInfo(options_.dialect), ""};
   ASSIGN_OR_RETURN(const MonotonicTime deadline, DeadlineOf(form));
-  ASSIGN_OR_RETURN(std::shared_ptr<const void> place, gate_.Enter(deadline));
+  absl::StatusOr<std::shared_ptr<const void>> place = places_.Take(1, deadline);
+  if (!place.ok()) {
+    return absl::DeadlineExceededError(
+        absl::StrCat(absl::IsResourceExhausted(place.status()) ? "too many queries wait, " : "",
+                     "query timed out in query queue"));
+  }
   promql::QueryMemory memory(MaxBytesOfOne());
   absl::StatusOr<Answered> answered = DataOf(path, form, {deadline, memory});
   ReturnIfMuch(memory);
-  if (answered.ok()) answered->place = std::move(place);
+  if (answered.ok()) answered->place = *std::move(place);
   return answered;
 }
 
@@ -203,7 +209,7 @@ promql::Interrupted QueryPages::EndAt(MonotonicTime deadline) const {
 }
 
 size_t QueryPages::MaxBytesOfOne() const {
-  return options_.limits.max_bytes / static_cast<size_t>(options_.limits.max_at_once);
+  return options_.limits.max_bytes / options_.limits.max_at_once;
 }
 
 size_t QueryPages::MaxAnswerBytes(size_t result_bytes) const {

@@ -16,10 +16,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "adapter/live/api/form.h"
-#include "adapter/live/api/query_gate.h"
 #include "adapter/live/store/metadata.h"
 #include "base/clock.h"
 #include "http/server/pages.h"
+#include "http/server/room.h"
 #include "promql/dialect.h"
 #include "promql/engine/engine.h"
 #include "promql/engine/interruption.h"
@@ -35,8 +35,8 @@ struct QueryLimits {
   // Memory of the queries that run at once, with their answers until these are sent, about: each
   // may take an equal part of it.
   size_t max_bytes = size_t{80} << 20;
-  int max_at_once = 2;
-  int max_waiting = 64;
+  size_t max_at_once = 2;
+  size_t max_waiting = 64;
 };
 
 struct QueryPagesOptions {
@@ -87,7 +87,7 @@ class QueryPages : public http::Pages {
   const MetadataTable& metadata_;
   Clock& clock_;
   const QueryPagesOptions options_;
-  QueryGate gate_;
+  http::Room places_;
 };
 
 }  // namespace flyball::live

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "adapter/live/store/store.h"
 
 namespace flyball::live {
@@ -280,31 +278,18 @@ TEST(QueryPages, APlaceIsFreeOnceTheAnswerIsSent) {
   EXPECT_THAT(server.Get("labels?timeout=1ms"), HasSubstr("200 "));
 }
 
+TEST(QueryPages, SayWhenTooManyWait) {
+  Server server({.limits = {.max_at_once = 1, .max_waiting = 0}});
+  EXPECT_EQ(server.Get("query?query=up").substr(0, 3), "200");
+  const http::HttpResponse unsent = std::move(server.last);
+  EXPECT_THAT(server.Get("query?query=up"),
+              HasSubstr("too many queries wait, query timed out in query queue"));
+}
+
 TEST(QueryPages, MetadataHaveABound) {
   Server server({.limits = {.max_answer_bytes = 70}});
   server.metadata.Note("a", "gauge", std::string(70, '\x01'), "");
   EXPECT_THAT(server.Get("metadata"), HasSubstr("the answer would be longer than 70 bytes"));
-}
-
-TEST(QueryGate, WhoeverComesTooManyWaitsUntilTheDeadline) {
-  SimulatedClock clock{absl::FromUnixMillis(kNow)};
-  QueryGate gate(/*places=*/1, /*max_waiting=*/1, clock);
-  auto place = gate.Enter(clock.MonotonicNow());
-  ASSERT_TRUE(place.ok());
-  absl::Status waited;
-  const auto wait = [&] { waited = gate.Enter(clock.MonotonicNow() + absl::Seconds(5)).status(); };
-  std::thread waiting(wait);
-  clock.AwaitWaits(1);
-  EXPECT_TRUE(
-      absl::IsDeadlineExceeded(gate.Enter(clock.MonotonicNow() + absl::Seconds(5)).status()));
-  clock.Advance(absl::Seconds(5));
-  waiting.join();
-  EXPECT_EQ(waited.message(), "query timed out in query queue");
-  std::thread next(wait);
-  clock.AwaitWaits(2);
-  *place = nullptr;
-  next.join();
-  EXPECT_TRUE(waited.ok());
 }
 
 }  // namespace

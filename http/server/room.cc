@@ -1,0 +1,33 @@
+#include "http/server/room.h"
+
+#include <algorithm>
+
+#include "http/server/event_workers.h"
+
+namespace flyball::http {
+
+absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicTime deadline) {
+  using Taken = std::shared_ptr<const void>;
+  if (amount <= limits_.free) return Taken(Taken(), this);  // which holds nothing
+  amount = std::min(amount, limits_.all);
+  const auto fits = [this, amount]()
+                        ABSL_NO_THREAD_SAFETY_ANALYSIS { return taken_ + amount <= limits_.all; };
+  absl::MutexLock lock(&mutex_);
+  if (!fits()) {
+    if (waiting_ == limits_.max_waiting) return absl::ResourceExhaustedError("too many wait");
+    ++waiting_;
+    const EventWorkers::Waiting not_serving;
+    const bool got = clock_.Await(mutex_, absl::Condition(&fits), deadline);
+    --waiting_;
+    if (!got) return absl::DeadlineExceededError("there was no room in time");
+  }
+  taken_ += amount;
+  return Taken(this, [this, amount](const void*) { Give(amount); });
+}
+
+void Room::Give(size_t amount) {
+  absl::MutexLock lock(&mutex_);
+  taken_ -= amount;
+}
+
+}  // namespace flyball::http

@@ -1,0 +1,47 @@
+// Bounds what requests take together of something that they share, such as memory or places to run.
+//
+// Thread-safe. It outlives what was taken of it.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball::http {
+
+struct RoomLimits {
+  size_t all = 0;
+  size_t free = 0;  // who takes no more than this needs no room
+  size_t max_waiting = std::numeric_limits<size_t>::max();
+};
+
+class Room {
+ public:
+  // The clock outlives it.
+  Room(const RoomLimits& limits, Clock& clock) : limits_(limits), clock_(clock) {}
+
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+  // Waits until there is room for so much, or for all if more is asked for. It is given back once
+  // the last copy of the result is gone.
+  //   kDeadlineExceeded   there was no room in time
+  //   kResourceExhausted  too many wait already
+  absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline);
+
+ private:
+  void Give(size_t amount);
+
+  const RoomLimits limits_;
+  Clock& clock_;
+  absl::Mutex mutex_;
+  size_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace flyball::http

@@ -1,0 +1,61 @@
+#include "http/server/room.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "absl/time/time.h"
+#include "base/clock.h"
+
+namespace flyball::http {
+namespace {
+
+TEST(RoomTest, WhatDoesNotFitWaits) {
+  Clock& clock = Clock::System();
+  Room room({.all = 1'000'000, .free = 64'000}, clock);
+  const auto soon = [&clock] { return clock.MonotonicNow() + absl::Milliseconds(50); };
+  auto first = room.Take(600'000, soon());
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(room.Take(600'000, soon()).status()));
+  {
+    const auto rest = room.Take(400'000, soon());
+    EXPECT_TRUE(rest.ok());
+    EXPECT_TRUE(room.Take(64'000, soon()).ok());
+  }
+  std::atomic<bool> got = false;
+  std::thread waiting([&] {
+    // More than there is at all: it gets all of it.
+    got = room.Take(5'000'000, clock.MonotonicNow() + absl::Seconds(60)).ok();
+  });
+  *first = nullptr;
+  waiting.join();
+  EXPECT_TRUE(got);
+  EXPECT_TRUE(room.Take(1'000'000, soon()).ok());
+}
+
+TEST(RoomTest, WhoeverComesTooManyWaitsUntilTheDeadline) {
+  SimulatedClock clock{absl::UnixEpoch()};
+  Room places({.all = 1, .max_waiting = 1}, clock);
+  auto place = places.Take(1, clock.MonotonicNow());
+  ASSERT_TRUE(place.ok());
+  absl::Status waited;
+  const auto wait = [&] {
+    waited = places.Take(1, clock.MonotonicNow() + absl::Seconds(5)).status();
+  };
+  std::thread waiting(wait);
+  clock.AwaitWaits(1);
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(places.Take(1, clock.MonotonicNow() + absl::Seconds(5)).status()));
+  clock.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(waited));
+  std::thread next(wait);
+  clock.AwaitWaits(2);
+  *place = nullptr;
+  next.join();
+  EXPECT_TRUE(waited.ok());
+}
+
+}  // namespace
+}  // namespace flyball::http
