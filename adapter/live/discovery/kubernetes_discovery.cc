@@ -169,44 +169,30 @@ std::optional<ObjectName> KubernetesDiscovery::Put(Kind kind, absl::string_view 
   return std::nullopt;
 }
 
-bool KubernetesDiscovery::Erase(Kind kind, const ObjectName& name) {
-  switch (kind) {
-    case Kind::kPods:
-      return pods_.erase(name) > 0;
-    case Kind::kNodes:
-      return nodes_.erase(name) > 0;
-    case Kind::kServices:
-      return services_.erase(name) > 0;
-    case Kind::kEndpoints:
-      return endpoints_.erase(name) > 0;
-  }
-  return false;
+template <typename F>
+auto KubernetesDiscovery::With(Kind kind, F f) {
+  if (kind == Kind::kPods) return f(pods_);
+  if (kind == Kind::kNodes) return f(nodes_);
+  if (kind == Kind::kServices) return f(services_);
+  return f(endpoints_);
 }
 
 void KubernetesDiscovery::Drop(Kind kind, const ObjectName& name) {
   absl::MutexLock lock(&mutex_);
-  if (Erase(kind, name)) Touch(kind, name);
-}
-
-std::vector<ObjectName> KubernetesDiscovery::NamesOf(Kind kind) const {
-  std::vector<ObjectName> names;
-  const auto add = [&names](const auto& kept) {
-    for (const auto& [name, facts] : kept) names.push_back(name);
-  };
-  if (kind == Kind::kPods) add(pods_);
-  if (kind == Kind::kNodes) add(nodes_);
-  if (kind == Kind::kServices) add(services_);
-  if (kind == Kind::kEndpoints) add(endpoints_);
-  return names;
+  const bool known = With(kind, [&](auto& kept) { return kept.erase(name) > 0; });
+  if (known) Touch(kind, name);
 }
 
 void KubernetesDiscovery::Retain(Kind kind, const std::string& ns,
                                  const std::set<ObjectName>& listed) {
   absl::MutexLock lock(&mutex_);
-  for (const ObjectName& name : NamesOf(kind)) {
-    if ((!ns.empty() && name.ns != ns) || listed.contains(name)) continue;
-    if (Erase(kind, name)) Touch(kind, name);
-  }
+  const auto drops = [&](const auto& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const ObjectName& name = object.first;
+    if ((!ns.empty() && name.ns != ns) || listed.contains(name)) return false;
+    Touch(kind, name);  // reads objects of other kinds alone
+    return true;
+  };
+  With(kind, [&](auto& kept) { return std::erase_if(kept, drops); });
 }
 
 void KubernetesDiscovery::TouchEndpoints(

@@ -64,8 +64,9 @@ class KubernetesDiscovery {
   void Touch(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TouchEndpoints(const std::function<bool(const EndpointFacts&)>& affected)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool Erase(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::vector<ObjectName> NamesOf(Kind kind) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls `f` with the objects of that kind, by their names.
+  template <typename F>
+  auto With(Kind kind, F f) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   scrape::TargetGroup GroupOf(const ObjectName& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   scrape::TargetBoard& board_;
