@@ -1,9 +1,11 @@
 #include "base/worker_pool.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <utility>
 
+#include "absl/synchronization/blocking_counter.h"
 #include "base/thread_limit.h"
 
 namespace flyball {
@@ -11,26 +13,11 @@ namespace {
 
 // One ParallelFor. Helpers that begin after the loop has ended find no index left.
 struct Loop {
-  size_t count = 0;
-  absl::Mutex mutex;
-  size_t next ABSL_GUARDED_BY(mutex) = 0;
-  size_t done ABSL_GUARDED_BY(mutex) = 0;
+  explicit Loop(size_t n) : count(n), left(static_cast<int>(n)) {}
 
-  bool Claim(size_t& index) {
-    absl::MutexLock lock(&mutex);
-    if (next == count) return false;
-    index = next++;
-    return true;
-  }
-  void Finish() {
-    absl::MutexLock lock(&mutex);
-    ++done;
-  }
-  void WaitForAll() {
-    absl::MutexLock lock(&mutex);
-    const auto all_done = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done == count; };
-    mutex.Await(absl::Condition(&all_done));
-  }
+  const size_t count;
+  std::atomic<size_t> next = 0;
+  absl::BlockingCounter left;
 };
 
 }  // namespace
@@ -87,16 +74,15 @@ std::function<void()> WorkerPool::NextTask(Idle& self) {
 }
 
 void WorkerPool::ParallelFor(size_t count, size_t width, const std::function<void(size_t)>& body) {
-  auto loop = std::make_shared<Loop>();
-  loop->count = count;
+  auto loop = std::make_shared<Loop>(count);
   const auto work = [](Loop& own, const std::function<void(size_t)>& run) {
-    for (size_t index; own.Claim(index); own.Finish()) run(index);
+    for (size_t index; (index = own.next++) < own.count; own.left.DecrementCount()) run(index);
   };
   const size_t helpers = std::min(count, std::max<size_t>(width, 1)) - (count > 0 ? 1 : 0);
   // `body` outlives every claimed index: the caller waits for all of them below.
   for (size_t i = 0; i < helpers; ++i) Submit([loop, work, &body] { work(*loop, body); });
   work(*loop, body);
-  loop->WaitForAll();
+  loop->left.Wait();
 }
 
 }  // namespace flyball
