@@ -68,7 +68,7 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
   for (const Sample& sample : fresh->result->samples) samples.push_back(&sample);
   ASSIGN_OR_RETURN(ExternalMetricList list,
                    ExternalListOf(answering_, request.metric, *fresh->result, samples));
-  list.freshness = FreshnessOf(*fresh);
+  list.freshness = fresh->freshness;
   list.freshness.epoch = epoch;
   return list;
 }

@@ -247,7 +247,7 @@ absl::Status ResourceProvider::Ask(const Amount& amount, Batch& batch, Monotonic
     ASSIGN_OR_RETURN(const FreshResult fresh,
                      batcher.Query(queried.promql, deadline, amount.rule->source));
     queried.result = fresh.result;
-    queried.freshness = FreshnessOf(fresh);
+    queried.freshness = fresh.freshness;
   }
   if (queried.result->type != QueryResult::Type::kVector || queried.result->null_result) {
     return absl::UnavailableError("the query's result is not an instant vector");

@@ -334,7 +334,7 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   }
   flight->values = *std::move(values);
   flight->sent = result->sent;
-  flight->freshness = FreshnessOf(*result);
+  flight->freshness = result->freshness;
   for (const std::string& name : flight->names) {
     const auto object = objects_.find(name);
     if (object == objects_.end()) continue;

@@ -99,7 +99,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::QueryAlone(const ObjectQuestion& ques
                    AskSource(*question.rule, promql, deadline, question.max_age));
   ASSIGN_OR_RETURN(const auto values, ValuesByLabel(*fresh.result, label));
   ObjectAnswer answer;
-  answer.freshness = FreshnessOf(fresh);
+  answer.freshness = fresh.freshness;
   answer.values.reserve(question.args.names.size());
   for (const std::string& name : question.args.names) {
     const auto value = values.find(name);

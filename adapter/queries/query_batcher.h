@@ -63,13 +63,6 @@ struct ObjectQuestion {
   absl::Duration max_age = absl::InfiniteDuration();  // of the answer, where freshness is longer
 };
 
-// How long it may be given again; the epoch is the provider's.
-inline Freshness FreshnessOf(const FreshResult& result) {
-  return {.fresh_until = result.fresh_until,
-          .refresh_at = result.refresh_at,
-          .samples = result.result->read};
-}
-
 // Notes a rule's last query and its outcome, for /debug/rules.
 inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql,
                        const FreshResult& fresh) {

@@ -42,12 +42,12 @@ QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions opt
 
 bool QueryFlights::Flight::Joinable(MonotonicTime now, absl::Duration max_age) {
   absl::MutexLock lock(&mutex);
-  return !done || (fresh.HoldsAt(now) && (!status.ok() || now - fresh.sent <= max_age));
+  return !done || (fresh.freshness.HoldsAt(now) && (!status.ok() || now - fresh.sent <= max_age));
 }
 
 bool QueryFlights::Flight::Aging(MonotonicTime now) {
   absl::MutexLock lock(&mutex);
-  return done && now >= fresh.refresh_at;
+  return done && fresh.freshness.IsDueAt(now);
 }
 
 size_t QueryFlights::Flight::Bytes() {
@@ -123,9 +123,9 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
 std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
   if (old == nullptr) return std::nullopt;
   absl::MutexLock lock(&old->mutex);
-  if (!old->status.ok() || !old->fresh.HoldsAt(clock_.MonotonicNow())) return std::nullopt;
   FreshResult fresh = old->fresh;
-  fresh.refresh_at = fresh.fresh_until;  // asking ahead was no use
+  if (!old->status.ok() || !fresh.freshness.HoldsAt(clock_.MonotonicNow())) return std::nullopt;
+  fresh.freshness.refresh_at = fresh.freshness.fresh_until;  // asking ahead was no use
   return fresh;
 }
 
@@ -180,11 +180,12 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
     if (!ok) SetNote(flight.status, kQueryNote, asked.promql);
     flight.fresh.sent = sent;
     flight.fresh.took = now - sent;
-    flight.fresh.fresh_until = fresh_until;
-    flight.fresh.refresh_at =
+    flight.fresh.freshness.fresh_until = fresh_until;
+    flight.fresh.freshness.refresh_at =
         ok ? fresh_until - AskAhead(now - sent, options_.freshness) : fresh_until;
     if (ok) {
       flight.fresh.result = *std::move(result);
+      flight.fresh.freshness.samples = flight.fresh.result->read;
       flight.bytes = BytesOf(*flight.fresh.result);
     }
     flight.done = true;

@@ -53,13 +53,8 @@ struct FlightOptions {
 struct FreshResult {
   std::shared_ptr<const QueryResult> result;
   MonotonicTime sent;
-  absl::Duration took;        // until the answer was there
-  MonotonicTime fresh_until;  // not later than now when results are not reused
-  MonotonicTime refresh_at;   // not later than fresh_until: from then on one caller asks anew
-
-  bool HoldsAt(MonotonicTime now) const {
-    return now < fresh_until && (result == nullptr || result->read.AreNewest());
-  }
+  absl::Duration took;  // until the answer was there
+  Freshness freshness;  // how long it is given again; the epoch is the provider's
 };
 
 // Whether a query that was given so much time failed for the server's sake: it was not refused, and

@@ -43,7 +43,7 @@ TEST_F(QueryFlightsTest, AFreshResultIsGivenAgain) {
   const auto again = flights->Query("up", kLater);
   ASSERT_TRUE(first.ok() && again.ok());
   EXPECT_EQ(again->result, first->result);
-  EXPECT_EQ(again->fresh_until, absl::Seconds(1));
+  EXPECT_EQ(again->freshness.fresh_until, absl::Seconds(1));
   EXPECT_THAT(source_.queries(), SizeIs(1));
   clock_.Advance(absl::Milliseconds(1));
   EXPECT_TRUE(flights->Query("up", kLater).ok());
@@ -104,7 +104,7 @@ TEST_F(QueryFlightsTest, AgeCountsFromTheSending) {
   });
   const auto got = flights->Query("up", kLater);
   ASSERT_TRUE(got.ok());
-  EXPECT_EQ(got->fresh_until, absl::Seconds(1));
+  EXPECT_EQ(got->freshness.fresh_until, absl::Seconds(1));
   clock_.Advance(absl::Milliseconds(300));
   EXPECT_TRUE(flights->Query("up", kLater).ok());
   EXPECT_THAT(source_.queries(), SizeIs(2));
@@ -127,7 +127,7 @@ class QueryFlightsAheadTest : public QueryFlightsTest {
 
 TEST_F(QueryFlightsAheadTest, OneCallerAsksAnewWhileTheOthersGetTheOldResult) {
   const auto first = flights_->Query("up", kLater);
-  EXPECT_EQ(first->refresh_at, absl::Milliseconds(960));
+  EXPECT_EQ(first->freshness.refresh_at, absl::Milliseconds(960));
   AdvanceTo(absl::Milliseconds(959));
   EXPECT_EQ(flights_->Query("up", kLater)->result, first->result);
   AdvanceTo(absl::Milliseconds(960));
@@ -138,7 +138,7 @@ TEST_F(QueryFlightsAheadTest, OneCallerAsksAnewWhileTheOthersGetTheOldResult) {
   });
   const auto second = flights_->Query("up", kLater);
   EXPECT_NE(second->result, first->result);
-  EXPECT_EQ(second->fresh_until, absl::Milliseconds(1960));
+  EXPECT_EQ(second->freshness.fresh_until, absl::Milliseconds(1960));
   EXPECT_EQ(flights_->Query("up", kLater)->result, second->result);
   EXPECT_THAT(source_.queries(), SizeIs(2));
 }
