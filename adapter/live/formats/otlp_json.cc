@@ -142,15 +142,6 @@ bool ReadInt32(const object& from, absl::string_view name, int32_t& number) {
   return true;
 }
 
-// Where in an attribute a value is.
-struct Place {
-  int nesting;
-  size_t& items;  // of lists and maps so far; of what is beyond the limit nothing is read
-
-  Place Within() const { return {nesting + 1, items}; }
-  bool TakeItem() const { return ++items <= kMaxAttributeItems; }
-};
-
 bool ReadValue(const object& from, Place place, OtlpValue& value);
 
 bool ReadKeyValue(const object& from, Place place, std::string& key, OtlpValue& value) {

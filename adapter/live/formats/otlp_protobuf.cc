@@ -33,106 +33,63 @@ OtlpKind KindOfField(int field) {
 
 // Reads the fields beside the points, and counts the points.
 bool ReadData(absl::string_view message, OtlpMetric& metric) {
-  WireReader reader(message);
   metric.points = 0;
-  while (const int field = reader.Next()) {
-    uint64_t number = 0;
+  return ReadFields(message, [&](WireReader& reader, int field) {
     metric.points += field == data::kPoints;
-    if (field == data::kTemporality || field == data::kMonotonic) {
-      if (!reader.ReadVarint(&number)) return false;
-      if (field == data::kMonotonic) metric.monotonic = number != 0;
-      if (field == data::kTemporality) metric.temporality = OtlpTemporalityOf(number);
-    } else if (!reader.Skip()) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+    if (field != data::kTemporality && field != data::kMonotonic) return reader.Skip();
+    uint64_t number = 0;
+    if (!reader.ReadVarint(&number)) return false;
+    if (field == data::kMonotonic) metric.monotonic = number != 0;
+    if (field == data::kTemporality) metric.temporality = OtlpTemporalityOf(number);
+    return true;
+  });
 }
 
 bool ReadPoints(absl::string_view message, OtlpKind kind, OtlpSink& sink) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    absl::string_view part;
-    if (field != data::kPoints) {
-      if (!reader.Skip()) return false;
-      continue;
-    }
+  return ForEachPart(message, data::kPoints, [&](absl::string_view part) {
     OtlpPoint point;
-    if (!reader.ReadBytes(&part) || !ReadOtlpPoint(kind, part, point)) return false;
+    if (!ReadOtlpPoint(kind, part, point)) return false;
     sink.OnPoint(point);
-  }
-  return true;
+    return true;
+  });
 }
 
 bool ReadMetric(absl::string_view message, OtlpSink& sink) {
   OtlpMetric metric;
   absl::string_view data;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  const bool good = ReadFields(message, [&](WireReader& reader, int field) {
+    if (field == metric::kName) return reader.ReadText(&metric.name);
+    if (field == metric::kDescription) return reader.ReadText(&metric.description);
+    if (field == metric::kUnit) return reader.ReadText(&metric.unit);
     const OtlpKind kind = KindOfField(field);
-    bool good = true;
-    if (field == metric::kName) {
-      good = reader.ReadText(&metric.name);
-    } else if (field == metric::kDescription) {
-      good = reader.ReadText(&metric.description);
-    } else if (field == metric::kUnit) {
-      good = reader.ReadText(&metric.unit);
-    } else if (kind != OtlpKind::kNone) {
-      metric.kind = kind;
-      good = reader.ReadBytes(&data);
-    } else {
-      good = reader.Skip();
-    }
-    if (!good) return false;
-  }
-  if (!reader.AtEnd() || !ReadData(data, metric)) return false;
+    if (kind == OtlpKind::kNone) return reader.Skip();
+    metric.kind = kind;
+    return reader.ReadBytes(&data);
+  });
+  if (!good || !ReadData(data, metric)) return false;
   sink.OnMetric(metric);
   return ReadPoints(data, metric.kind, sink);
 }
 
 bool ReadScope(absl::string_view message, OtlpSink& sink) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    absl::string_view part;
-    if (field != scope_metrics::kMetrics) {
-      if (!reader.Skip()) return false;
-    } else if (!reader.ReadBytes(&part) || !ReadMetric(part, sink)) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+  return ForEachPart(message, scope_metrics::kMetrics,
+                     [&](absl::string_view part) { return ReadMetric(part, sink); });
 }
 
 bool ReadResource(absl::string_view message, OtlpAttributes& attributes) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    if (!(field == 1 ? ReadAttribute(reader, attributes) : reader.Skip())) return false;
-  }
-  return reader.AtEnd();
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    return field == 1 ? ReadAttribute(reader, attributes) : reader.Skip();
+  });
 }
 
 // Reads the message twice, since the resource applies to all metrics, wherever it is.
 bool ReadResourceMetrics(absl::string_view message, OtlpSink& sink) {
   OtlpAttributes attributes;
-  absl::string_view part;
-  WireReader first(message);
-  while (const int field = first.Next()) {
-    if (field != resource_metrics::kResource) {
-      if (!first.Skip()) return false;
-    } else if (!first.ReadBytes(&part) || !ReadResource(part, attributes)) {
-      return false;
-    }
-  }
-  if (!first.AtEnd()) return false;
+  const auto on_resource = [&](absl::string_view part) { return ReadResource(part, attributes); };
+  if (!ForEachPart(message, resource_metrics::kResource, on_resource)) return false;
   sink.OnResource(attributes);
-  WireReader second(message);
-  while (const int field = second.Next()) {
-    if (field != resource_metrics::kScopeMetrics) {
-      if (!second.Skip()) return false;
-    } else if (!second.ReadBytes(&part) || !ReadScope(part, sink)) {
-      return false;
-    }
-  }
+  const auto on_scope = [&](absl::string_view part) { return ReadScope(part, sink); };
+  if (!ForEachPart(message, resource_metrics::kScopeMetrics, on_scope)) return false;
   sink.OnResourceEnd();
   return true;
 }
@@ -141,16 +98,8 @@ bool ReadResourceMetrics(absl::string_view message, OtlpSink& sink) {
 
 bool ReadOtlpProtobuf(absl::string_view message, OtlpSink& sink) {
   if (message.size() > INT32_MAX) return false;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    absl::string_view part;
-    if (field != request::kResourceMetrics) {
-      if (!reader.Skip()) return false;
-    } else if (!reader.ReadBytes(&part) || !ReadResourceMetrics(part, sink)) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+  return ForEachPart(message, request::kResourceMetrics,
+                     [&](absl::string_view part) { return ReadResourceMetrics(part, sink); });
 }
 
 }  // namespace flyball::formats

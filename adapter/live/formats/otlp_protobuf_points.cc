@@ -24,17 +24,13 @@ namespace summary_point {
 constexpr int kStart = 2, kTime = 3, kCount = 4, kSum = 5, kQuantiles = 6, kAttributes = 7;
 constexpr int kFlags = 8;
 }  // namespace summary_point
-bool ReadTime(WireReader& reader, int64_t& time_ns) {
-  uint64_t bits = 0;
-  if (!reader.ReadFixed64(&bits)) return false;
-  time_ns = static_cast<int64_t>(bits);
-  return true;
-}
 
-bool ReadCount(WireReader& reader, double& count) {
+// A number that the field's 64 bits hold as a `Wire`.
+template <typename Wire, typename Number>
+bool ReadFixed(WireReader& reader, Number& number) {
   uint64_t bits = 0;
   if (!reader.ReadFixed64(&bits)) return false;
-  count = static_cast<double>(bits);
+  number = static_cast<Number>(static_cast<Wire>(bits));
   return true;
 }
 
@@ -69,148 +65,101 @@ bool ReadFixed64s(WireReader& reader, size_t limit, std::vector<uint64_t>& numbe
   return true;
 }
 
-bool ReadVarints(WireReader& reader, size_t limit, std::vector<uint64_t>& numbers) {
-  uint64_t number = 0;
-  if (!reader.IsPacked()) {
-    if (!reader.ReadVarint(&number)) return false;
-    Keep(number, limit, numbers);
-    return true;
-  }
-  absl::string_view packed;
-  if (!reader.ReadBytes(&packed)) return false;
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
-                                                static_cast<int>(packed.size()));
-  while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
-    if (!stream.ReadVarint64(&number)) return false;
-    Keep(number, limit, numbers);
-  }
-  return true;
-}
-
-bool ReadInt(WireReader& reader, double& value) {
-  uint64_t bits = 0;
-  if (!reader.ReadFixed64(&bits)) return false;
-  value = static_cast<double>(static_cast<int64_t>(bits));
-  return true;
-}
-
 bool ReadSum(WireReader& reader, OtlpPoint& point) {
   return reader.ReadDouble(&point.sum.emplace());
 }
 
 bool ReadNumberPoint(absl::string_view message, OtlpPoint& point) {
   using namespace number_point;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    const bool good = field == kStart        ? ReadTime(reader, point.start_ns)
-                      : field == kTime       ? ReadTime(reader, point.time_ns)
-                      : field == kDouble     ? reader.ReadDouble(&point.value)
-                      : field == kInt        ? ReadInt(reader, point.value)
-                      : field == kAttributes ? ReadAttribute(reader, point.attributes)
-                      : field == kFlags      ? ReadFlags(reader, point)
-                                             : reader.Skip();
-    if (!good) return false;
-  }
-  return reader.AtEnd();
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    return field == kStart        ? ReadFixed<int64_t>(reader, point.start_ns)
+           : field == kTime       ? ReadFixed<int64_t>(reader, point.time_ns)
+           : field == kDouble     ? reader.ReadDouble(&point.value)
+           : field == kInt        ? ReadFixed<int64_t>(reader, point.value)
+           : field == kAttributes ? ReadAttribute(reader, point.attributes)
+           : field == kFlags      ? ReadFlags(reader, point)
+                                  : reader.Skip();
+  });
 }
 
 bool ReadHistogramPoint(absl::string_view message, OtlpPoint& point) {
   using namespace histogram_point;
   std::vector<uint64_t> counts, bounds;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    const bool good = field == kStart        ? ReadTime(reader, point.start_ns)
-                      : field == kTime       ? ReadTime(reader, point.time_ns)
-                      : field == kCount      ? ReadCount(reader, point.count)
-                      : field == kSum        ? ReadSum(reader, point)
-                      : field == kCounts     ? ReadFixed64s(reader, kMaxBuckets, counts)
-                      : field == kBounds     ? ReadFixed64s(reader, kMaxBuckets, bounds)
-                      : field == kAttributes ? ReadAttribute(reader, point.attributes)
-                      : field == kFlags      ? ReadFlags(reader, point)
-                                             : reader.Skip();
-    if (!good) return false;
-  }
+  const bool good = ReadFields(message, [&](WireReader& reader, int field) {
+    return field == kStart        ? ReadFixed<int64_t>(reader, point.start_ns)
+           : field == kTime       ? ReadFixed<int64_t>(reader, point.time_ns)
+           : field == kCount      ? ReadFixed<uint64_t>(reader, point.count)
+           : field == kSum        ? ReadSum(reader, point)
+           : field == kCounts     ? ReadFixed64s(reader, kMaxBuckets, counts)
+           : field == kBounds     ? ReadFixed64s(reader, kMaxBuckets, bounds)
+           : field == kAttributes ? ReadAttribute(reader, point.attributes)
+           : field == kFlags      ? ReadFlags(reader, point)
+                                  : reader.Skip();
+  });
+  if (!good) return false;
   std::vector<double> uppers;
   uppers.reserve(bounds.size());
   for (const uint64_t bits : bounds) uppers.push_back(absl::bit_cast<double>(bits));
   SetBuckets(uppers, counts, point);
-  return reader.AtEnd();
+  return true;
 }
 
-bool ReadExponents(WireReader& reader, OtlpExponents& exponents) {
-  absl::string_view part;
-  if (!reader.ReadBytes(&part)) return false;
-  WireReader inner(part);
-  while (const int field = inner.Next()) {
+bool ReadExponents(WireReader& outer, OtlpExponents& exponents) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    const auto keep = [&](uint64_t count) { Keep(count, kMaxExponents, exponents.counts); };
+    if (field == 2) return ReadVarints(reader, keep);
+    if (field != 1) return reader.Skip();
     int32_t offset = 0;
-    if (field == 1) {
-      if (!inner.ReadSigned(&offset)) return false;
-      exponents.offset = offset;
-    } else if (field == 2) {
-      if (!ReadVarints(inner, kMaxExponents, exponents.counts)) return false;
-    } else if (!inner.Skip()) {
-      return false;
-    }
-  }
-  return inner.AtEnd();
+    if (!reader.ReadSigned(&offset)) return false;
+    exponents.offset = offset;
+    return true;
+  });
 }
 
 bool ReadExponentialPoint(absl::string_view message, OtlpPoint& point) {
   using namespace exponential_point;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    const bool good = field == kAttributes      ? ReadAttribute(reader, point.attributes)
-                      : field == kStart         ? ReadTime(reader, point.start_ns)
-                      : field == kTime          ? ReadTime(reader, point.time_ns)
-                      : field == kCount         ? ReadCount(reader, point.count)
-                      : field == kSum           ? ReadSum(reader, point)
-                      : field == kScale         ? reader.ReadSigned(&point.scale)
-                      : field == kZeroCount     ? ReadCount(reader, point.zero_count)
-                      : field == kPositive      ? ReadExponents(reader, point.positive)
-                      : field == kNegative      ? ReadExponents(reader, point.negative)
-                      : field == kFlags         ? ReadFlags(reader, point)
-                      : field == kZeroThreshold ? reader.ReadDouble(&point.zero_threshold)
-                                                : reader.Skip();
-    if (!good) return false;
-  }
-  return reader.AtEnd();
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    return field == kAttributes      ? ReadAttribute(reader, point.attributes)
+           : field == kStart         ? ReadFixed<int64_t>(reader, point.start_ns)
+           : field == kTime          ? ReadFixed<int64_t>(reader, point.time_ns)
+           : field == kCount         ? ReadFixed<uint64_t>(reader, point.count)
+           : field == kSum           ? ReadSum(reader, point)
+           : field == kScale         ? reader.ReadSigned(&point.scale)
+           : field == kZeroCount     ? ReadFixed<uint64_t>(reader, point.zero_count)
+           : field == kPositive      ? ReadExponents(reader, point.positive)
+           : field == kNegative      ? ReadExponents(reader, point.negative)
+           : field == kFlags         ? ReadFlags(reader, point)
+           : field == kZeroThreshold ? reader.ReadDouble(&point.zero_threshold)
+                                     : reader.Skip();
+  });
 }
 
-bool ReadQuantile(WireReader& reader, OtlpPoint& point) {
+bool ReadQuantile(WireReader& outer, OtlpPoint& point) {
   if (point.quantiles.size() == kMaxBuckets) {
     point.status = TooMany("quantiles", kMaxBuckets);
-    return reader.Skip();
+    return outer.Skip();
   }
-  absl::string_view part;
-  if (!reader.ReadBytes(&part)) return false;
   OtlpQuantile& quantile = point.quantiles.emplace_back();
-  WireReader inner(part);
-  while (const int field = inner.Next()) {
-    if (field != 1 && field != 2) {
-      if (!inner.Skip()) return false;
-    } else if (!inner.ReadDouble(field == 1 ? &quantile.quantile : &quantile.value)) {
-      return false;
-    }
-  }
-  return inner.AtEnd();
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == 1   ? reader.ReadDouble(&quantile.quantile)
+           : field == 2 ? reader.ReadDouble(&quantile.value)
+                        : reader.Skip();
+  });
 }
 
 bool ReadSummaryPoint(absl::string_view message, OtlpPoint& point) {
   using namespace summary_point;
   point.sum = 0;  // a summary always has a sum
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    const bool good = field == kStart        ? ReadTime(reader, point.start_ns)
-                      : field == kTime       ? ReadTime(reader, point.time_ns)
-                      : field == kCount      ? ReadCount(reader, point.count)
-                      : field == kSum        ? ReadSum(reader, point)
-                      : field == kQuantiles  ? ReadQuantile(reader, point)
-                      : field == kAttributes ? ReadAttribute(reader, point.attributes)
-                      : field == kFlags      ? ReadFlags(reader, point)
-                                             : reader.Skip();
-    if (!good) return false;
-  }
-  return reader.AtEnd();
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    return field == kStart        ? ReadFixed<int64_t>(reader, point.start_ns)
+           : field == kTime       ? ReadFixed<int64_t>(reader, point.time_ns)
+           : field == kCount      ? ReadFixed<uint64_t>(reader, point.count)
+           : field == kSum        ? ReadSum(reader, point)
+           : field == kQuantiles  ? ReadQuantile(reader, point)
+           : field == kAttributes ? ReadAttribute(reader, point.attributes)
+           : field == kFlags      ? ReadFlags(reader, point)
+                                  : reader.Skip();
+  });
 }
 
 }  // namespace

@@ -9,60 +9,35 @@ namespace {
 
 // Field numbers.
 namespace any_value {
-constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kBytes = 7;  // 6: a map
+constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kMap = 6, kBytes = 7;
 }
-
-// Where in an attribute a value is.
-struct Place {
-  int nesting;
-  size_t& items;  // of lists and maps so far; of what is beyond the limit nothing is read
-
-  Place Within() const { return {nesting + 1, items}; }
-  bool TakeItem() const { return ++items <= kMaxAttributeItems; }
-};
 
 bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value);
 
 bool ReadKeyValue(absl::string_view message, Place place, std::string& key, OtlpValue& value) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
-    if (field == 1) {
-      if (!reader.ReadText(&key)) return false;
-    } else if (field == 2) {
-      if (!reader.ReadBytes(&part) || !ReadAnyValue(part, place, value)) return false;
-    } else if (!reader.Skip()) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+    if (field == 1) return reader.ReadText(&key);
+    if (field == 2) return reader.ReadBytes(&part) && ReadAnyValue(part, place, value);
+    return reader.Skip();
+  });
 }
 
 bool ReadList(absl::string_view message, Place place, OtlpList& list) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
-    if (field != 1 || !place.TakeItem()) {
-      if (!reader.Skip()) return false;
-    } else if (!reader.ReadBytes(&part) || !ReadAnyValue(part, place, list.emplace_back())) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+    if (field != 1 || !place.TakeItem()) return reader.Skip();
+    return reader.ReadBytes(&part) && ReadAnyValue(part, place, list.emplace_back());
+  });
 }
 
 bool ReadMap(absl::string_view message, Place place, OtlpMap& map) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
-    if (field != 1 || !place.TakeItem()) {
-      if (!reader.Skip()) return false;
-      continue;
-    }
+    if (field != 1 || !place.TakeItem()) return reader.Skip();
     auto& [key, value] = map.emplace_back();
-    if (!reader.ReadBytes(&part) || !ReadKeyValue(part, place, key, value)) return false;
-  }
-  return reader.AtEnd();
+    return reader.ReadBytes(&part) && ReadKeyValue(part, place, key, value);
+  });
 }
 
 bool ReadNumber(WireReader& reader, int field, OtlpValue& value) {
@@ -84,26 +59,23 @@ bool ReadNumber(WireReader& reader, int field, OtlpValue& value) {
 
 bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value) {
   if (place.nesting > kMaxAttributeNesting) return false;
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
     if (field == any_value::kBool || field == any_value::kInt || field == any_value::kDouble) {
-      if (!ReadNumber(reader, field, value)) return false;
-    } else if (field < any_value::kString || field > any_value::kBytes) {
-      if (!reader.Skip()) return false;
-    } else if (!reader.ReadBytes(&part)) {
-      return false;
-    } else if (field == any_value::kString) {
-      value.value = std::string(part);
-    } else if (field == any_value::kBytes) {
-      value.value = OtlpBytes{std::string(part)};
-    } else if (field == any_value::kList) {
-      if (!ReadList(part, place.Within(), value.value.emplace<OtlpList>())) return false;
-    } else if (!ReadMap(part, place.Within(), value.value.emplace<OtlpMap>())) {
-      return false;
+      return ReadNumber(reader, field, value);
     }
-  }
-  return reader.AtEnd();
+    if (field < any_value::kString || field > any_value::kBytes) return reader.Skip();
+    if (!reader.ReadBytes(&part)) return false;
+    if (field == any_value::kList) {
+      return ReadList(part, place.Within(), value.value.emplace<OtlpList>());
+    }
+    if (field == any_value::kMap) {
+      return ReadMap(part, place.Within(), value.value.emplace<OtlpMap>());
+    }
+    if (field == any_value::kString) value.value = std::string(part);
+    if (field == any_value::kBytes) value.value = OtlpBytes{std::string(part)};
+    return true;
+  });
 }
 
 }  // namespace

@@ -28,6 +28,15 @@ inline OtlpTemporality OtlpTemporalityOf(uint64_t number) {
 // Of the constants of otlp.h, whatever a point has too many of.
 absl::Status TooMany(absl::string_view what, size_t limit);
 
+// Where in an attribute a value is.
+struct Place {
+  int nesting;
+  size_t& items;  // of lists and maps so far; of what is beyond the limit nothing is read
+
+  Place Within() const { return {nesting + 1, items}; }
+  bool TakeItem() const { return ++items <= kMaxAttributeItems; }
+};
+
 // The text of the value. `items`: of its lists and maps, those too that were not read.
 void SetAttributeText(const OtlpValue& value, size_t items, OtlpAttribute& attribute);
 

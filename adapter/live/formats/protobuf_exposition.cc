@@ -52,23 +52,15 @@ class FamilyReader {
     FamilyMetadata metadata;
     uint64_t type = 0;
     size_t metrics = 0;
-    WireReader reader(message);
-    while (const int field = reader.Next()) {
-      absl::string_view text;
-      if (field == family_field::kType) {
-        if (!reader.ReadVarint(&type)) return false;
-      } else if (field == family_field::kName || field == family_field::kHelp ||
-                 field == family_field::kUnit) {
-        if (!reader.ReadBytes(&text)) return false;
-        if (field == family_field::kName) metadata.name = text;
-        if (field == family_field::kHelp) metadata.help = text;
-        if (field == family_field::kUnit) metadata.unit = text;
-      } else {
-        metrics += field == family_field::kMetric;
-        if (!reader.Skip()) return false;
-      }
-    }
-    if (!reader.AtEnd()) return false;
+    const bool good = ReadFields(message, [&](WireReader& reader, int field) {
+      if (field == family_field::kType) return reader.ReadVarint(&type);
+      if (field == family_field::kName) return reader.ReadBytes(&metadata.name);
+      if (field == family_field::kHelp) return reader.ReadBytes(&metadata.help.emplace());
+      if (field == family_field::kUnit) return reader.ReadBytes(&metadata.unit.emplace());
+      metrics += field == family_field::kMetric;
+      return reader.Skip();
+    });
+    if (!good) return false;
     if (metrics == 0) return true;
     if (type >= std::size(kTypes) || metadata.name.empty() ||
         metadata.name.size() > kMaxLabelValueBytes || !go::IsUtf8(metadata.name) ||
@@ -85,36 +77,24 @@ class FamilyReader {
 
  private:
   bool ReadMetrics(absl::string_view message) {
-    WireReader reader(message);
-    while (const int field = reader.Next()) {
-      absl::string_view part;
-      if (field != family_field::kMetric) {
-        if (!reader.Skip()) return false;
-      } else if (!reader.ReadBytes(&part) || !ReadMetric(part)) {
-        return false;
-      }
-    }
-    return true;
+    return ForEachPart(message, family_field::kMetric,
+                       [this](absl::string_view part) { return ReadMetric(part); });
   }
 
   bool ReadMetric(absl::string_view message) {
     labels_.clear();
     MetricValue metric;
     std::optional<int64_t> time_ms;
-    uint64_t number = 0;
-    WireReader reader(message);
-    while (const int field = reader.Next()) {
-      if (field == metric_field::kLabel) {
-        if (!ReadLabel(reader)) return false;
-      } else if (field == metric_field::kTime) {
-        if (!reader.ReadVarint(&number)) return false;
-        if (number != 0) time_ms = static_cast<int64_t>(number);
-      } else if (!(field == value_field_ ? ReadValue(reader, metric) : reader.Skip())) {
-        return false;
-      }
-    }
-    if (!reader.AtEnd()) return false;
-    return HandOver(metric, time_ms);
+    const bool good = ReadFields(message, [&](WireReader& reader, int field) {
+      if (field == metric_field::kLabel) return ReadLabel(reader);
+      if (field == value_field_) return ReadValue(reader, metric);
+      if (field != metric_field::kTime) return reader.Skip();
+      uint64_t number = 0;
+      if (!reader.ReadVarint(&number)) return false;
+      if (number != 0) time_ms = static_cast<int64_t>(number);
+      return true;
+    });
+    return good && HandOver(metric, time_ms);
   }
 
   bool ReadValue(WireReader& reader, MetricValue& metric) const {
@@ -124,17 +104,14 @@ class FamilyReader {
   }
 
   // Appends `name="value"`, as text has it.
-  bool ReadLabel(WireReader& reader) {
-    absl::string_view message, name, value;
-    if (!reader.ReadBytes(&message)) return false;
-    WireReader inner(message);
-    while (const int field = inner.Next()) {
-      const bool good = field == 1   ? inner.ReadBytes(&name)
-                        : field == 2 ? inner.ReadBytes(&value)
-                                     : inner.Skip();
-      if (!good) return false;
-    }
-    if (!inner.AtEnd() || name.empty()) return false;
+  bool ReadLabel(WireReader& outer) {
+    absl::string_view name, value;
+    const bool good = ReadMessage(outer, [&](WireReader& reader, int field) {
+      return field == 1   ? reader.ReadBytes(&name)
+             : field == 2 ? reader.ReadBytes(&value)
+                          : reader.Skip();
+    });
+    if (!good || name.empty()) return false;
     // Before it is copied: one label may be as long as the page, and escapes double it.
     if (labels_.size() + name.size() + value.size() > kMaxSeriesText) return SeriesTooLong();
     if (!go::IsUtf8(name) || !go::IsUtf8(value)) return false;

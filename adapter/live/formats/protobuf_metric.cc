@@ -31,76 +31,51 @@ bool ReadCountFloat(WireReader& reader, double& count) {
   return true;
 }
 
-bool ReadQuantile(WireReader& reader, MetricStep& step) {
-  absl::string_view message;
-  if (!reader.ReadBytes(&message)) return false;
-  WireReader inner(message);
-  while (const int field = inner.Next()) {
-    const bool good = field == 1   ? inner.ReadDouble(&step.at)
-                      : field == 2 ? inner.ReadDouble(&step.value)
-                                   : inner.Skip();
-    if (!good) return false;
-  }
-  return inner.AtEnd();
+bool ReadQuantile(WireReader& outer, MetricStep& step) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == 1   ? reader.ReadDouble(&step.at)
+           : field == 2 ? reader.ReadDouble(&step.value)
+                        : reader.Skip();
+  });
 }
 
-bool ReadBucket(WireReader& reader, MetricStep& step) {
-  absl::string_view message;
-  if (!reader.ReadBytes(&message)) return false;
-  WireReader inner(message);
-  while (const int field = inner.Next()) {
-    const bool good = field == 1   ? ReadCount(inner, step.value)
-                      : field == 2 ? inner.ReadDouble(&step.at)
-                      : field == 4 ? ReadCountFloat(inner, step.value)
-                                   : inner.Skip();
-    if (!good) return false;
-  }
-  return inner.AtEnd();
+bool ReadBucket(WireReader& outer, MetricStep& step) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == 1   ? ReadCount(reader, step.value)
+           : field == 2 ? reader.ReadDouble(&step.at)
+           : field == 4 ? ReadCountFloat(reader, step.value)
+                        : reader.Skip();
+  });
 }
 
 }  // namespace
 
-bool ReadSimpleValue(WireReader& reader, MetricValue& metric) {
-  absl::string_view message;
-  if (!reader.ReadBytes(&message)) return false;
-  WireReader inner(message);
-  while (const int field = inner.Next()) {
-    if (!(field == 1 ? inner.ReadDouble(&metric.value) : inner.Skip())) return false;
-  }
-  return inner.AtEnd();
+bool ReadSimpleValue(WireReader& outer, MetricValue& metric) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == 1 ? reader.ReadDouble(&metric.value) : reader.Skip();
+  });
 }
 
-bool ReadSummaryValue(WireReader& reader, MetricValue& metric) {
-  absl::string_view message;
-  if (!reader.ReadBytes(&message)) return false;
-  WireReader inner(message);
-  while (const int field = inner.Next()) {
-    const bool good = field == summary_field::kCount ? ReadCount(inner, metric.value)
-                      : field == summary_field::kSum ? inner.ReadDouble(&metric.sum)
-                      : field == summary_field::kQuantile
-                          ? metric.steps.size() < kMaxSteps &&
-                                ReadQuantile(inner, metric.steps.emplace_back())
-                          : inner.Skip();
-    if (!good) return false;
-  }
-  return inner.AtEnd();
+bool ReadSummaryValue(WireReader& outer, MetricValue& metric) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == summary_field::kCount ? ReadCount(reader, metric.value)
+           : field == summary_field::kSum ? reader.ReadDouble(&metric.sum)
+           : field == summary_field::kQuantile
+               ? metric.steps.size() < kMaxSteps &&
+                     ReadQuantile(reader, metric.steps.emplace_back())
+               : reader.Skip();
+  });
 }
 
-bool ReadHistogramValue(WireReader& reader, MetricValue& metric) {
-  absl::string_view message;
-  if (!reader.ReadBytes(&message)) return false;
-  WireReader inner(message);
-  while (const int field = inner.Next()) {
-    const bool good = field == histogram_field::kCount        ? ReadCount(inner, metric.value)
-                      : field == histogram_field::kSum        ? inner.ReadDouble(&metric.sum)
-                      : field == histogram_field::kCountFloat ? ReadCountFloat(inner, metric.value)
-                      : field == histogram_field::kBucket
-                          ? metric.steps.size() < kMaxSteps &&
-                                ReadBucket(inner, metric.steps.emplace_back())
-                          : inner.Skip();
-    if (!good) return false;
-  }
-  return inner.AtEnd();
+bool ReadHistogramValue(WireReader& outer, MetricValue& metric) {
+  return ReadMessage(outer, [&](WireReader& reader, int field) {
+    return field == histogram_field::kCount        ? ReadCount(reader, metric.value)
+           : field == histogram_field::kSum        ? reader.ReadDouble(&metric.sum)
+           : field == histogram_field::kCountFloat ? ReadCountFloat(reader, metric.value)
+           : field == histogram_field::kBucket
+               ? metric.steps.size() < kMaxSteps && ReadBucket(reader, metric.steps.emplace_back())
+               : reader.Skip();
+  });
 }
 
 }  // namespace flyball::formats

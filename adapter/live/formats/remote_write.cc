@@ -44,29 +44,22 @@ MetricType TypeOfNumber(uint64_t number) {
 
 // Value 1 and stamp 2 in both versions; what is left out is zero.
 bool ReadSample(absl::string_view message, WrittenSample& sample) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    if (field == 1) return reader.ReadDouble(&sample.value);
+    if (field != 2) return reader.Skip();
     uint64_t number = 0;
-    if (field == 1) {
-      if (!reader.ReadDouble(&sample.value)) return false;
-    } else if (field == 2) {
-      if (!reader.ReadVarint(&number)) return false;
-      sample.time_ms = static_cast<int64_t>(number);
-    } else if (!reader.Skip()) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+    if (!reader.ReadVarint(&number)) return false;
+    sample.time_ms = static_cast<int64_t>(number);
+    return true;
+  });
 }
 
 bool ReadLabel(absl::string_view message, LabelView& label) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    const bool known = field == write1::kName || field == write1::kValue;
-    absl::string_view& text = field == write1::kName ? label.name : label.value;
-    if (known ? !reader.ReadBytes(&text) : !reader.Skip()) return false;
-  }
-  return reader.AtEnd();
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    return field == write1::kName    ? reader.ReadBytes(&label.name)
+           : field == write1::kValue ? reader.ReadBytes(&label.value)
+                                     : reader.Skip();
+  });
 }
 
 absl::Status TooManyLabels(size_t limit) {
@@ -81,26 +74,25 @@ class SeriesReader {
   // False: these bytes are no series.
   bool Read1(absl::string_view message, WrittenSeries& series) {
     Begin(series);
-    WireReader reader(message);
     int begin = 0, end = 0;
     bool together = true;
-    while (const int field = reader.Next()) {
+    const bool good = ReadFields(message, [&](WireReader& reader, int field) {
       absl::string_view part;
       if (field == write1::kLabel) {
         if (!reader.ReadBytes(&part)) return false;
         if (end == 0) begin = reader.start();
         together = together && (end == 0 || end == reader.start());
         end = reader.position();
-      } else if (field == write1::kSample) {
-        if (!reader.ReadBytes(&part) || !TakeSample(part, series)) return false;
-      } else if (!SkipCounted(reader, field == write1::kHistogram, field == write1::kExemplar,
-                              series)) {
-        return false;
+        return true;
       }
-    }
-    if (!reader.AtEnd()) return false;
+      if (field == write1::kSample) return reader.ReadBytes(&part) && TakeSample(part, series);
+      series.histograms += field == write1::kHistogram;
+      series.exemplars += field == write1::kExemplar;
+      return reader.Skip();
+    });
+    if (!good) return false;
     if (together) {
-      series.key = reader.Between(begin, end);
+      series.key = message.substr(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
     } else if (!ReadScattered(message, series)) {
       return false;
     }
@@ -110,21 +102,20 @@ class SeriesReader {
 
   bool Read2(absl::string_view message, WrittenSeries& series) {
     Begin(series);
-    WireReader reader(message);
-    while (const int field = reader.Next()) {
+    const bool good = ReadFields(message, [&](WireReader& reader, int field) {
       absl::string_view part;
-      if (field == write2::kLabels) {
-        if (!ReadNumbers(reader)) return false;
-      } else if (field == write2::kSample) {
-        if (!reader.ReadBytes(&part) || !TakeSample(part, series)) return false;
-      } else if (field == write2::kMetadata) {
-        if (!reader.ReadBytes(&part) || !ReadMetadata(part, series)) return false;
-      } else if (!SkipCounted(reader, field == write2::kHistogram, field == write2::kExemplar,
-                              series)) {
-        return false;
-      }
-    }
-    if (!reader.AtEnd()) return false;
+      // Keeps one more than the limit, so that the excess is noticed.
+      const auto keep = [this](uint64_t number) {
+        if (numbers_.size() <= 2 * kMaxSentLabels) numbers_.push_back(number);
+      };
+      if (field == write2::kLabels) return ReadVarints(reader, keep);
+      if (field == write2::kSample) return reader.ReadBytes(&part) && TakeSample(part, series);
+      if (field == write2::kMetadata) return reader.ReadBytes(&part) && ReadMetadata(part, series);
+      series.histograms += field == write2::kHistogram;
+      series.exemplars += field == write2::kExemplar;
+      return reader.Skip();
+    });
+    if (!good) return false;
     Resolve(series);
     if (samples_.empty() && series.histograms == 0) {
       series.status.Update(absl::InvalidArgumentError("a series has neither sample nor histogram"));
@@ -154,67 +145,29 @@ class SeriesReader {
     return ReadSample(message, samples_.emplace_back());
   }
 
-  static bool SkipCounted(WireReader& reader, bool histogram, bool exemplar,
-                          WrittenSeries& series) {
-    series.histograms += histogram;
-    series.exemplars += exemplar;
-    return reader.Skip();
-  }
-
   // Labels with something else between them, which hardly any sender writes.
   bool ReadScattered(absl::string_view message, WrittenSeries& series) {
-    WireReader reader(message);
-    while (const int field = reader.Next()) {
-      absl::string_view part;
-      if (field != write1::kLabel || labels_.size() == kMaxSentLabels) {
-        if (!reader.Skip()) return false;
-        if (field == write1::kLabel) series.status = TooManyLabels(kMaxSentLabels);
-      } else if (!reader.ReadBytes(&part) || !ReadLabel(part, labels_.emplace_back())) {
-        return false;
-      }
-    }
-    return reader.AtEnd();
-  }
-
-  bool ReadNumbers(WireReader& reader) {
-    uint64_t number = 0;
-    absl::string_view packed;
-    if (!reader.IsPacked()) {
-      if (!reader.ReadVarint(&number)) return false;
-      TakeNumber(number);
+    return ForEachPart(message, write1::kLabel, [&](absl::string_view part) {
+      if (labels_.size() < kMaxSentLabels) return ReadLabel(part, labels_.emplace_back());
+      series.status = TooManyLabels(kMaxSentLabels);
       return true;
-    }
-    if (!reader.ReadBytes(&packed)) return false;
-    google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
-                                                  static_cast<int>(packed.size()));
-    while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
-      if (!stream.ReadVarint64(&number)) return false;
-      TakeNumber(number);
-    }
-    return true;
-  }
-
-  // Keeps one more than the limit, so that the excess is noticed.
-  void TakeNumber(uint64_t number) {
-    if (numbers_.size() <= 2 * kMaxSentLabels) numbers_.push_back(number);
+    });
   }
 
   bool ReadMetadata(absl::string_view message, WrittenSeries& series) {
-    WireReader reader(message);
-    uint64_t number = 0;
-    while (const int field = reader.Next()) {
+    return ReadFields(message, [&](WireReader& reader, int field) {
       if (field != write2::kType && field != write2::kHelp && field != write2::kUnit) {
-        if (!reader.Skip()) return false;
-        continue;
+        return reader.Skip();
       }
+      uint64_t number = 0;
       if (!reader.ReadVarint(&number)) return false;
       if (field == write2::kType) {
         series.type = TypeOfNumber(number);
       } else if (const absl::string_view* text = Symbol(number); text != nullptr) {
         (field == write2::kHelp ? series.help : series.unit) = *text;
       }
-    }
-    return reader.AtEnd();
+      return true;
+    });
   }
 
   void Resolve(WrittenSeries& series) {
@@ -250,44 +203,36 @@ class SeriesReader {
 };
 
 bool ReadFamily(absl::string_view message, FamilyMetadata& family) {
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    absl::string_view text;
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    if (field == write1::kFamily) return reader.ReadBytes(&family.name);
+    if (field == write1::kHelp) return reader.ReadBytes(&family.help.emplace());
+    if (field == write1::kUnit) return reader.ReadBytes(&family.unit.emplace());
+    if (field != write1::kType) return reader.Skip();
     uint64_t number = 0;
-    if (field == write1::kType) {
-      if (!reader.ReadVarint(&number)) return false;
-      family.type = TypeOfNumber(number);
-    } else if (field == write1::kFamily || field == write1::kHelp || field == write1::kUnit) {
-      if (!reader.ReadBytes(&text)) return false;
-      if (field == write1::kFamily) family.name = text;
-      if (field == write1::kHelp) family.help = text;
-      if (field == write1::kUnit) family.unit = text;
-    } else if (!reader.Skip()) {
-      return false;
-    }
-  }
-  return reader.AtEnd();
+    if (!reader.ReadVarint(&number)) return false;
+    family.type = TypeOfNumber(number);
+    return true;
+  });
 }
 
 absl::Status Read1(absl::string_view message, OnWrittenSeries on_series, OnFamily on_family) {
   const std::vector<absl::string_view> no_symbols;
   SeriesReader series_reader(no_symbols);
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
+  const bool good = ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
     if (field == write1::kSeries) {
       WrittenSeries series;
-      if (!reader.ReadBytes(&part) || !series_reader.Read1(part, series)) return NotAMessage();
+      if (!reader.ReadBytes(&part) || !series_reader.Read1(part, series)) return false;
       on_series(series);
-    } else if (field == write1::kMetadata) {
-      FamilyMetadata family;
-      if (!reader.ReadBytes(&part) || !ReadFamily(part, family)) return NotAMessage();
-      on_family(family);
-    } else if (!reader.Skip()) {
-      return NotAMessage();
+      return true;
     }
-  }
-  return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
+    if (field != write1::kMetadata) return reader.Skip();
+    FamilyMetadata family;
+    if (!reader.ReadBytes(&part) || !ReadFamily(part, family)) return false;
+    on_family(family);
+    return true;
+  });
+  return good ? absl::OkStatus() : NotAMessage();
 }
 
 // The texts that series refer to may stand behind them.
@@ -315,18 +260,13 @@ absl::StatusOr<std::vector<absl::string_view>> ReadSymbols(absl::string_view mes
 absl::Status Read2(absl::string_view message, OnWrittenSeries on_series) {
   ASSIGN_OR_RETURN(const std::vector<absl::string_view> symbols, ReadSymbols(message));
   SeriesReader series_reader(symbols);
-  WireReader reader(message);
-  while (const int field = reader.Next()) {
-    if (field != write2::kSeries) {
-      if (!reader.Skip()) return NotAMessage();
-      continue;
-    }
-    absl::string_view part;
+  const bool good = ForEachPart(message, write2::kSeries, [&](absl::string_view part) {
     WrittenSeries series;
-    if (!reader.ReadBytes(&part) || !series_reader.Read2(part, series)) return NotAMessage();
+    if (!series_reader.Read2(part, series)) return false;
     on_series(series);
-  }
-  return reader.AtEnd() ? absl::OkStatus() : NotAMessage();
+    return true;
+  });
+  return good ? absl::OkStatus() : NotAMessage();
 }
 
 }  // namespace

@@ -87,4 +87,51 @@ class WireReader {
   uint32_t tag_ = 0;
 };
 
+// Calls `on_field(reader, field)` at each field of the message: it reads or skips the field, and
+// returns false where it can't.
+template <typename OnField>
+bool ReadFields(absl::string_view message, OnField on_field) {
+  WireReader reader(message);
+  while (const int field = reader.Next()) {
+    if (!on_field(reader, field)) return false;
+  }
+  return reader.AtEnd();
+}
+
+// The same with the message in the field that the reader stands at.
+template <typename OnField>
+bool ReadMessage(WireReader& reader, OnField on_field) {
+  absl::string_view message;
+  return reader.ReadBytes(&message) && ReadFields(message, on_field);
+}
+
+// Calls `on_part` with the bytes of each field of that number, and skips the others.
+template <typename OnPart>
+bool ForEachPart(absl::string_view message, int wanted, OnPart on_part) {
+  return ReadFields(message, [&](WireReader& reader, int field) {
+    absl::string_view part;
+    return field == wanted ? reader.ReadBytes(&part) && on_part(part) : reader.Skip();
+  });
+}
+
+// Calls `take` with each number of the field: packed ones, or one alone.
+template <typename Take>
+bool ReadVarints(WireReader& reader, Take take) {
+  uint64_t number = 0;
+  absl::string_view packed;
+  if (!reader.IsPacked()) {
+    if (!reader.ReadVarint(&number)) return false;
+    take(number);
+    return true;
+  }
+  if (!reader.ReadBytes(&packed)) return false;
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(packed.data()),
+                                                static_cast<int>(packed.size()));
+  while (stream.CurrentPosition() < static_cast<int>(packed.size())) {
+    if (!stream.ReadVarint64(&number)) return false;
+    take(number);
+  }
+  return true;
+}
+
 }  // namespace flyball::formats
