@@ -7,6 +7,10 @@
 namespace flyball::scrape {
 namespace {
 
+// By less than this the wall clock may differ from a tick although nobody set it: it is slewed, and
+// two clocks are not read at the same moment.
+constexpr absl::Duration kClockStep = absl::Milliseconds(100);
+
 // The annotated pods of one namespace get no more threads than are left for all.
 Lanes::Limits LimitsOfPods(int threads) {
   return {.threads = threads, .of_server = threads, .part_of_threads = 1, .part_of_server = 0};
@@ -26,13 +30,13 @@ struct Scheduler::Scheduled {
   const std::shared_ptr<const Job> job;
   const std::string ns;  // of the pod that asked for it; "": the operator did
   TargetScraper scraper;
-  MonotonicTime due;
+  MonotonicTime due;  // the next tick
   absl::Time tick;    // the wall time of `due`
   bool early = true;  // the next scrape is the first, before the first tick
   enum class Life {
     kActive,
     kGone,    // there is no such target any more
-    kEnding,  // nor will there be: `due` is the time for its markers
+    kEnding,  // nor will there be: it waits for the time of its markers
   };
   Life life = Scheduled::Life::kActive;
   bool has_waited = false;  // with its markers
@@ -77,9 +81,10 @@ TargetBudgets Scheduler::BudgetsFor(const Job& job, const std::string& ns) {
   return {.series = series_of_pods_.Of(ns), .samples = samples_of_pods_.Of(ns)};
 }
 
-void Scheduler::Enqueue(const ScheduledPtr& scheduled) {
-  const bool first = due_.empty() || scheduled->due < due_.begin()->first;
-  due_.emplace(scheduled->due, scheduled);
+void Scheduler::Enqueue(const ScheduledPtr& scheduled, absl::Duration later) {
+  const MonotonicTime at = scheduled->due + later;
+  const bool first = due_.empty() || at < due_.begin()->first;
+  due_.emplace(at, scheduled);
   if (first) thread_.Wake();
 }
 
@@ -122,6 +127,11 @@ void Scheduler::ScheduleNext(const ScheduledPtr& scheduled) {
   Enqueue(scheduled);
 }
 
+absl::Time Scheduler::TickOf(const Scheduled& scheduled) const {
+  const absl::Time wall = clock_.WallNow() + (scheduled.due - clock_.MonotonicNow());
+  return absl::AbsDuration(wall - scheduled.tick) < kClockStep ? scheduled.tick : wall;
+}
+
 RepeatingThread::Next Scheduler::BeginDue() {
   const MonotonicTime now = clock_.MonotonicNow();
   absl::MutexLock lock(&mutex_);
@@ -130,8 +140,7 @@ RepeatingThread::Next Scheduler::BeginDue() {
     due_.erase(due_.begin());
     if (scheduled->life == Scheduled::Life::kGone) {
       scheduled->life = Scheduled::Life::kEnding;
-      scheduled->due += 1.1 * scheduled->scraper.target().interval;
-      due_.emplace(scheduled->due, scheduled);
+      due_.emplace(scheduled->due + 1.1 * scheduled->scraper.target().interval, scheduled);
       continue;
     }
     Lanes& lanes = scheduled->slow ? slow_lanes_ : quick_lanes_;
@@ -158,13 +167,12 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
   bool ending = false;
   {
     absl::MutexLock lock(&mutex_);
-    tick = scheduled->tick;
+    tick = scheduled->tick = TickOf(*scheduled);
     refusal = scheduled->refusal;
     ending = scheduled->life == Scheduled::Life::kEnding;
     if (ending && WaitsForSuccessor(*scheduled)) {
       scheduled->has_waited = true;
-      scheduled->due += scraper.target().interval;
-      return Enqueue(scheduled);
+      return Enqueue(scheduled, 2.1 * scraper.target().interval);
     }
     const auto known = targets_.find({scraper.job().name, scraper.target().hash});
     if (ending && known != targets_.end() && known->second == scheduled) targets_.erase(known);

@@ -93,7 +93,11 @@ class Scheduler {
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleNext(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Enqueue(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The wall time of its tick, also if the clock was set after the tick was determined.
+  absl::Time TickOf(const Scheduled& scheduled) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // So much later than at its tick.
+  void Enqueue(const ScheduledPtr& scheduled, absl::Duration later = absl::ZeroDuration())
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock& clock_;
   SampleStore& store_;

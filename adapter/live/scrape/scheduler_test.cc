@@ -125,6 +125,27 @@ class SchedulerTest : public testing::Test {
     while (FakeFetcher::alive > 1) std::this_thread::yield();
   }
 
+  // Until one more scrape is over, of the only target.
+  void Scrape(absl::Duration by) {
+    const uint64_t before = scheduler_->totals().scrapes;
+    clock_.Advance(by);
+    AwaitScrapes(before + 1);
+  }
+  // The early scrape of the job's only target, and the one at its first tick.
+  void ScrapeTwice(const std::string& job) {
+    Start(job);
+    const Target target = MakeTargets(*job_, job_->static_groups).active.at(0);
+    const absl::Duration tick = FirstWait(start_, target.interval, target.hash, 0);
+    ASSERT_GT(tick, absl::Seconds(1));  // or there is no early scrape
+    Scrape(absl::Seconds(1));
+    Scrape(tick - absl::Seconds(1));
+  }
+  // As if somebody had set it; the store then drops what has samples of the future.
+  void SetClock(absl::Duration step) {
+    clock_.JumpWall(clock_.WallNow() + step);
+    if (step < absl::ZeroDuration()) store_.DropAll();
+  }
+
   const absl::Time start_ = absl::FromUnixSeconds(1'700'000'000);
   SimulatedClock clock_{start_};
   RecordedStore store_;
@@ -221,6 +242,36 @@ TEST_F(SchedulerTest, SeriesThatAnEditDoesNotChangeGoOnWithoutAGap) {
   EditAfterAScrape("");
   EXPECT_FALSE(absl::StrContains(store_.Of("a{instance=h:1,job=web}"), "stale"));
   EXPECT_FALSE(absl::StrContains(store_.Of(kUp), "stale"));
+}
+
+TEST_F(SchedulerTest, AfterTheClockWasSetBackMarkersEndNoSeriesThatGoesOn) {
+  const std::string text = "  scrape_interval: 10s\n  static_configs: [{targets: ['h:1']}]\n";
+  ScrapeTwice(text);
+  SetClock(-absl::Minutes(5));
+  Scrape(absl::Seconds(10));
+  job_ = std::make_shared<const Job>(JobOf(text));
+  scheduler_->Replace(job_, MakeTargets(*job_, job_->static_groups));
+  Scrape(absl::Seconds(1));
+  Scrape(absl::Seconds(9));
+  for (int ticks = 0; ticks < 3; ++ticks) Scrape(absl::Seconds(10));
+  while (FakeFetcher::alive > 1) std::this_thread::yield();
+  const std::string now = absl::StrCat(absl::ToUnixMillis(clock_.WallNow()), ":1");
+  EXPECT_TRUE(absl::EndsWith(store_.Of(kUp), now)) << store_.Of(kUp);
+  EXPECT_TRUE(absl::EndsWith(store_.Of("a{instance=h:1,job=web}"), now));
+}
+
+TEST_F(SchedulerTest, AfterTheClockWasSetForwardMarkersStillEndSeries) {
+  ScrapeTwice("  scrape_interval: 10s\n  static_configs: [{targets: ['h:1']}]\n");
+  SetClock(absl::Minutes(1));
+  Scrape(absl::Seconds(10));
+  scheduler_->Remove("web");
+  const absl::Time missed = clock_.WallNow() + absl::Seconds(10);
+  clock_.Advance(absl::Seconds(10));
+  clock_.Advance(absl::Seconds(11));
+  while (FakeFetcher::alive > 0) std::this_thread::yield();
+  const std::string marker = absl::StrCat(absl::ToUnixMillis(missed), ":stale");
+  EXPECT_TRUE(absl::EndsWith(store_.Of(kUp), marker)) << store_.Of(kUp);
+  EXPECT_TRUE(absl::EndsWith(store_.Of("a{instance=h:1,job=web}"), marker));
 }
 
 TEST_F(SchedulerTest, MoreTargetsThanTheLimitAreAllDown) {
