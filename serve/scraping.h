@@ -34,9 +34,9 @@ class Scraping {
   explicit Scraping(const Deps& deps);
 
   // Scrapes by this configuration from now on. Targets that it has too begin anew and their series
-  // go on; those that it has not get their staleness markers, those of a cluster once it has
-  // been listed. Errors are those of `connect`, and kResourceExhausted where no thread can be made:
-  // then the configuration before stays.
+  // go on; those that it has not get their staleness markers once the cluster has been listed and
+  // each file with targets has been read. Errors are those of `connect`, and kResourceExhausted
+  // where no thread can be made: then the configuration before stays.
   absl::Status Apply(const scrape::Config& config);
 
   scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }

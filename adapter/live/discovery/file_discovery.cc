@@ -2,6 +2,7 @@
 
 #include <glob.h>
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -62,6 +63,11 @@ absl::Duration FileDiscovery::Look() {
       continue;
     }
     Read(file);
+  }
+  const auto was_read = [this](const std::string& file) { return groups_.contains(file); };
+  if (!complete_ && std::all_of(files.begin(), files.end(), was_read)) {
+    complete_ = true;
+    board_.Complete(job_);
   }
   return kLook;
 }

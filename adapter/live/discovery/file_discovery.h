@@ -1,7 +1,8 @@
 // Discovers targets from files: file_sd_configs of one job.
 //
 // One thread checks the files every half a second and reads those that have changed. A file that
-// cannot be read keeps its last targets; one that is gone has none. (Prometheus is notified by the
+// cannot be read keeps its last targets, also those of an earlier board: they stay until every file
+// has been read once. One that is gone has none. (Prometheus is notified by the
 // kernel, and also reads all files at each refresh_interval, as this does.)
 #pragma once
 
@@ -33,9 +34,10 @@ class FileDiscovery {
   const scrape::FileDiscovery config_;
   const std::string name_;
   // Used by the thread alone after construction: the stamps of each file, and how many groups it
-  // has.
+  // has if it has been read.
   std::map<std::string, FileStamps> stamps_;
   std::map<std::string, size_t> groups_;
+  bool complete_ = false;  // each file has been read
   MonotonicTime last_read_;
   RepeatingThread thread_;  // last: it uses the others
 };

@@ -36,6 +36,13 @@ class FileDiscoveryTest : public testing::Test {
     std::ofstream(absl::StrCat(folder_, "/", file)) << text;
   }
   void Start() {
+    scheduler_.emplace(clock_, store_, MakeOnePage, scrape::SchedulerOptions());
+    Discover();
+  }
+  // As after an edit of the scrape configuration: the scheduler goes on with another board.
+  void Discover() {
+    discovery_.reset();
+    board_.reset();
     rules::Findings findings("f");
     const auto config = scrape::ReadScrapeConfig(
         absl::StrCat("scrape_configs:\n- job_name: web\n  scrape_interval: 1s\n  file_sd_configs: "
@@ -43,7 +50,6 @@ class FileDiscoveryTest : public testing::Test {
                      folder_, "/*.json']}]\n"),
         findings);
     ASSERT_FALSE(findings.has_errors());
-    scheduler_.emplace(clock_, store_, MakeOnePage, scrape::SchedulerOptions());
     board_.emplace(clock_, *scheduler_, config.jobs);
     discovery_.emplace(clock_, *board_, 0, 0);
   }
@@ -62,6 +68,13 @@ class FileDiscoveryTest : public testing::Test {
       if (state.target.origin == origin) return true;
     }
     return false;
+  }
+
+  void AwaitEndOf(const std::string& origin) {
+    while (IsTarget(origin)) {
+      clock_.Advance(absl::Milliseconds(50));
+      std::this_thread::yield();
+    }
   }
 
   const std::string folder_;
@@ -90,10 +103,31 @@ TEST_F(FileDiscoveryTest, FilesThatAreAddedBrokenAndRemoved) {
   AwaitScrape("k:1");
   EXPECT_FALSE(IsTarget("http://h:1"));
   std::filesystem::remove(folder_ + "/b.json");
-  while (IsTarget("http://i:1")) {
-    clock_.Advance(absl::Milliseconds(50));
-    std::this_thread::yield();
-  }
+  AwaitEndOf("http://i:1");
+}
+
+TEST_F(FileDiscoveryTest, TargetsOfAnEarlierBoardStayUntilEachFileHasBeenRead) {
+  Write("a.json", R"([{"targets": ["h:1"]}])");
+  Start();
+  AwaitScrape("h:1");
+  Write("a.json", "[{");
+  Discover();
+  Write("b.json", R"([{"targets": ["i:1"]}])");
+  AwaitScrape("i:1");
+  EXPECT_TRUE(IsTarget("http://h:1"));
+  Write("a.json", R"([{"targets": ["j:1"]}])");
+  AwaitScrape("j:1");
+  AwaitEndOf("http://h:1");
+  EXPECT_TRUE(IsTarget("http://i:1"));
+}
+
+TEST_F(FileDiscoveryTest, WithoutFilesTargetsOfAnEarlierBoardEnd) {
+  Write("a.json", R"([{"targets": ["h:1"]}])");
+  Start();
+  AwaitScrape("h:1");
+  std::filesystem::remove(folder_ + "/a.json");
+  Discover();
+  AwaitEndOf("http://h:1");
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<J
       groups_(jobs.size()),
       changed_(jobs.size(), false),
       thread_(clock, [this] { return Flush(); }) {
-  for (const Job& job : jobs) incomplete_.push_back(job.kubernetes_discoveries.size());
+  for (const Job& job : jobs) {
+    incomplete_.push_back(job.kubernetes_discoveries.size() + job.file_discoveries.size());
+  }
   for (size_t i = 0; i < jobs.size(); ++i) Put(i, "static", jobs[i].static_groups);
   thread_.Start();
 }

@@ -2,8 +2,8 @@
 //
 // Thread-safe. A change reaches the scheduler within kGather, together with those that came
 // meanwhile, since a rollout causes many. Each group is relabelled once for each change of it. The
-// targets of an earlier board stay until each discovery of their job has told all of its own, as
-// with an API server that is away.
+// targets of an earlier board stay until each discovery of their job has told all of its own: an
+// API server may be away, or a file may have an error.
 #pragma once
 
 #include <map>
@@ -26,8 +26,8 @@ class TargetBoard {
   // Between two lines of the log about pods with too many targets.
   static constexpr absl::Duration kWarnEvery = absl::Seconds(10);
 
-  // Begins with the static groups of the jobs, and waits for Complete of each of their
-  // kubernetes_discoveries. Clock and scheduler outlive it.
+  // Begins with the static groups of the jobs, and waits for Complete of each of their discoveries,
+  // in clusters and in files. Clock and scheduler outlive it.
   TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs);
 
   const std::vector<std::shared_ptr<const Job>>& jobs() const { return jobs_; }
