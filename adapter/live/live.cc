@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/live/store/times.h"
 #include "adapter/queries/answer_digest.h"
 #include "base/status_macros.h"
 #include "promql/parser.h"
@@ -83,6 +84,45 @@ SeriesName NameOf(const promql::Labels& labels) {
   return name;
 }
 
+// How far back the newest sample of a series may lie that the query still reads.
+int64_t LongestRead(const promql::Expr& expr, int64_t lookback_ms) {
+  int64_t longest_ms = lookback_ms;
+  promql::ForEachSelector(expr, [&longest_ms](const promql::Selector& selector) {
+    longest_ms = std::max(longest_ms, selector.range_ms);
+  });
+  return longest_ms;
+}
+
+// The series of a reader. Tells whether for each selector that was asked for there is one that
+// still gets samples: its newest sample between two times is there, and no staleness marker.
+class SeenSeries final : public promql::SeriesReader {
+ public:
+  SeenSeries(const promql::SeriesReader& series, int64_t from_ms, int64_t to_ms)
+      : series_(series), from_ms_(from_ms), to_ms_(to_ms) {}
+
+  absl::StatusOr<promql::SeriesList> SelectUnless(
+      const promql::Interrupted& interrupted,
+      const std::vector<promql::Matcher>& matchers) const override {
+    auto found = series_.SelectUnless(interrupted, matchers);
+    const auto gets_samples = [this](const std::shared_ptr<const promql::Series>& series) {
+      const std::optional<promql::Point> newest = series->Newest(from_ms_, to_ms_);
+      return newest.has_value() && !promql::IsStale(newest->value);
+    };
+    if (status_.ok() && found.ok() && std::none_of(found->begin(), found->end(), gets_samples)) {
+      status_ = absl::UnavailableError(
+          absl::StrCat("the live source gets no samples of ", promql::SelectorText(matchers)));
+    }
+    return found;
+  }
+
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const promql::SeriesReader& series_;
+  const int64_t from_ms_, to_ms_;
+  mutable absl::Status status_;  // one query, in one thread, asks for the series
+};
+
 }  // namespace
 
 Live::Live(const promql::SeriesReader& series, LiveOptions options)
@@ -108,18 +148,6 @@ void Live::Stop() {
   if (news_ != nullptr) news_->Stop();
 }
 
-absl::Status Live::CheckSeen(PreparedQuery& query) const {
-  if (query.seen()) return absl::OkStatus();
-  absl::Status status;
-  promql::ForEachSelector(query.expr(), [&](const promql::Selector& selector) {
-    if (!status.ok() || !series_.Select(selector.matchers).empty()) return;
-    status = absl::UnavailableError(
-        absl::StrCat("the live source has no series of ", promql::SelectorText(selector.matchers)));
-  });
-  if (status.ok()) query.NoteSeen();
-  return status;
-}
-
 absl::Status Live::CheckForgotten(const promql::Expr& expr, int64_t time_ms) const {
   absl::Status status;
   if (store_ == nullptr) return status;
@@ -139,9 +167,12 @@ absl::StatusOr<Live::Evaluated> Live::Evaluate(PreparedQuery& query, absl::Time 
   window.kept = kept_.Get();
   RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, window));
   RETURN_IF_ERROR(CheckForgotten(query.expr(), time_ms));
-  if (options_.refuses_unseen) RETURN_IF_ERROR(CheckSeen(query));
   SamplesRead read = query.BeginToRead();
-  auto value = promql::EvalInstant(query.expr(), series_, time_ms, options_.eval);
+  const int64_t longest_ms = LongestRead(query.expr(), options_.eval.lookback_ms);
+  const SeenSeries seen(series_, live::Earlier(time_ms, longest_ms), time_ms);
+  const promql::SeriesReader& series = options_.refuses_unseen ? seen : series_;
+  auto value = promql::EvalInstant(query.expr(), series, time_ms, options_.eval);
+  RETURN_IF_ERROR(seen.status());
   if (!value.ok()) return Refused(value.status());
   return Evaluated{*std::move(value), absl::FromUnixMillis(time_ms), std::move(read)};
 }

@@ -30,8 +30,8 @@ struct LiveOptions {
   LiveWindow window = {};
   // Followers of answers are called this long after the first sample that they do not know.
   absl::Duration debounce = absl::Milliseconds(20);
-  // A query is refused until each of its selectors has matched a series, since another source may
-  // have series that never came here.
+  // A query is refused while one of its selectors matches no series that still gets samples, since
+  // another source may have series that never came here, or do not come here any more.
   bool refuses_unseen = false;
 };
 
@@ -55,7 +55,8 @@ class Live : public MetricSource {
   //   kInvalidArgument  for whatever Prometheus would refuse or fail on, with its text, and for a
   //                     query over the limit
   //   kUnavailable      the query reads further back than the live source has samples, or samples
-  //                     that it had no room to keep
+  //                     that it had no room to keep, or it is refused by
+  //                     LiveOptions::refuses_unseen
   absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql, absl::Time at,
                                                            absl::Duration timeout) override;
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
@@ -77,7 +78,6 @@ class Live : public MetricSource {
     SamplesRead read;
   };
   absl::StatusOr<Evaluated> Evaluate(PreparedQuery& query, absl::Time at) const;
-  absl::Status CheckSeen(PreparedQuery& query) const;
   absl::Status CheckForgotten(const promql::Expr& expr, int64_t time_ms) const;
 
   const promql::SeriesReader& series_;

@@ -185,7 +185,46 @@ TEST(LiveWindowTest, AQueryIsRefusedUntilItsWindowIsWhole) {
   EXPECT_TRUE(ask("x").ok());
   EXPECT_EQ(ask("rate(x[30s])").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ask("x + y{pod=\"a\"}").message(),
-            "the live source has no series of {pod=\"a\",__name__=\"y\"}");
+            "the live source gets no samples of {pod=\"a\",__name__=\"y\"}");
+}
+
+class UnseenQueryTest : public testing::Test {
+ protected:
+  void Push(double value) {
+    const int64_t now_ms = absl::ToUnixMillis(clock_.WallNow());
+    ASSERT_TRUE(store_.Append(live::Named("x"), {now_ms, value}, now_ms).ok());
+  }
+  static bool IsRefused(const absl::StatusOr<StandingResult>& answer) {
+    return absl::IsUnavailable(answer.status());
+  }
+  absl::StatusOr<StandingResult> Ask() { return live_.Ask(query_, clock_.WallNow(), kTimeout); }
+
+  live::Store store_;
+  SimulatedClock clock_{kNow};
+  Live live_{store_, clock_, {.refuses_unseen = true}};
+  StandingQuery query_{"sum(x) or vector(0)"};
+};
+
+TEST_F(UnseenQueryTest, IsRefusedAgainOnceItsSeriesHaveEnded) {
+  EXPECT_TRUE(IsRefused(Ask()));
+  Push(3);
+  EXPECT_FALSE(IsRefused(Ask()));
+  clock_.Advance(absl::Seconds(1));
+  Push(promql::StaleMarker());
+  EXPECT_TRUE(IsRefused(Ask()));
+  clock_.Advance(absl::Seconds(1));
+  Push(4);
+  EXPECT_FALSE(IsRefused(Ask()));
+}
+
+TEST_F(UnseenQueryTest, IsRefusedAgainOnceItReadsNoneOfTheSamples) {
+  Push(3);
+  clock_.Advance(absl::Minutes(4));
+  EXPECT_FALSE(IsRefused(Ask()));
+  clock_.Advance(absl::Minutes(2));
+  EXPECT_TRUE(IsRefused(Ask()));
+  StandingQuery ranged("sum(sum_over_time(x[8m]))");
+  EXPECT_FALSE(IsRefused(live_.Ask(ranged, clock_.WallNow(), kTimeout)));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 // Thread-safe. The store outlives the queries.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -34,10 +33,6 @@ class PreparedQuery : public std::enable_shared_from_this<PreparedQuery> {
 
   const promql::Expr& expr() const { return *expr_; }
 
-  // Whether each of its selectors has matched a series once.
-  bool seen() const { return seen_; }
-  void NoteSeen() { seen_ = true; }
-
   // The versions of the samples that are read from now on. The first call begins to watch the
   // series that the query reads.
   SamplesRead BeginToRead();
@@ -46,7 +41,6 @@ class PreparedQuery : public std::enable_shared_from_this<PreparedQuery> {
   const promql::ExprPtr expr_;
   live::Store* const store_;
   const std::shared_ptr<SampleNews> news_;
-  std::atomic<bool> seen_ = false;
   absl::once_flag watched_;
   std::shared_ptr<live::Watch> watch_;  // nullptr: it reads no series
 };

@@ -1,6 +1,6 @@
 // Two metric sources as one: the live source answers what it can, Prometheus everything else. The
-// live source cannot answer a query whose window it has not seen whole, one with a selector for
-// which it never saw a series, and one that it does not understand.
+// live source cannot answer a query whose window it has not seen whole, one with a selector of
+// which no series gets samples there, and one that it does not understand.
 //
 // Thread-safe as both are. Series are those of both: if one of the two fails the list fails, so
 // that the registry keeps what it knows. Prometheus is asked for a list of series once in a relist
