@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<ScrapeFile>> ScrapeFile::Open(std::string path,
     }
     file->text_ = *std::move(text);
   }
-  ASSIGN_OR_RETURN(file->config_, file->Read(file->text_));
+  ASSIGN_OR_RETURN(file->config_, file->Read(*file->text_));
   return file;
 }
 
@@ -89,8 +89,12 @@ void ScrapeFile::Reload() {
   absl::Status status = text.status();
   if (text.ok() && *text != text_) {
     const absl::StatusOr<scrape::Config> config = Read(*text);
-    status = config.ok() ? apply_(*config) : config.status();
-    if (status.ok()) text_ = *std::move(text);
+    status = config.status();
+    if (config.ok()) {
+      status = apply_(*config);
+      text_.reset();  // after a failure the one before may not be in force either
+      if (status.ok()) text_ = *std::move(text);
+    }
   } else if (text.ok() && LastReload().ok()) {
     return;
   }

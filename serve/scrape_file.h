@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,13 +33,13 @@ class ScrapeFile {
 
   // Calls `apply` with the configuration and returns its error. From then on calls it with each new
   // valid configuration, from the watcher's thread or Reload's; an error then counts like that of a
-  // refused file.
+  // refused file, and the next call may be with a configuration that was in force before.
   absl::Status Watch(Clock& clock, absl::Duration interval,
                      std::function<absl::Status(const scrape::Config&)> apply);
   // No call of `apply` begins afterwards.
   void StopWatching();
 
-  // Reads the file now. The same text as before changes nothing.
+  // Reads the file now. The text that is in force changes nothing.
   void Reload();
 
   // OK, or why the file as it is now is not in force.
@@ -54,7 +55,8 @@ class ScrapeFile {
   absl::Mutex reload_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);  // held while `apply_` runs
   std::function<absl::Status(const scrape::Config&)> apply_ ABSL_GUARDED_BY(reload_mutex_);
   scrape::Config config_ ABSL_GUARDED_BY(reload_mutex_);  // as it was opened
-  std::string text_ ABSL_GUARDED_BY(reload_mutex_);       // that is in force
+  // That is in force; nullopt: perhaps none.
+  std::optional<std::string> text_ ABSL_GUARDED_BY(reload_mutex_) = "";
   mutable absl::Mutex mutex_;
   absl::Status last_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<FileWatcher> watcher_;  // last: it calls Reload

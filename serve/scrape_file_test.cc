@@ -94,6 +94,21 @@ TEST_F(ScrapeFileTest, WhatCanNotBeScrapedIsTriedAgainWithTheNextChange) {
   EXPECT_THAT(applied_, ElementsAre("one ", "two "));
 }
 
+// Since the failure may have ended what was in force.
+TEST_F(ScrapeFileTest, AfterOneThatCouldNotBeAppliedTheEarlierOneIsAppliedAgain) {
+  const auto file = Watched();
+  refusal_ = absl::UnavailableError("no cluster");
+  Write(Job("two"));
+  file->Reload();
+  refusal_ = absl::OkStatus();
+  Write(Job("one"));
+  file->Reload();
+  EXPECT_TRUE(file->LastReload().ok());
+  EXPECT_THAT(applied_, ElementsAre("one ", "one "));
+  file->Reload();
+  EXPECT_EQ(applied_.size(), 2u);
+}
+
 TEST_F(ScrapeFileTest, AnnotatedPodsAreAJobBesides) {
   const auto file = Watched({scrape::AnnotatedPods(absl::Seconds(1))});
   Write("scrape_configs: []\n");
