@@ -101,9 +101,12 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
       metrics_(std::make_shared<Metrics>(*this)),
       scrape_file_(std::move(scrape_file)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
-      next_snapshot_(deps_.clock.MonotonicNow() + kSnapshotEvery),
       clock_began_(deps_.clock.WallNow() - deps_.clock.MonotonicNow()),
-      thread_(deps_.clock, [this] { return Step(); }) {
+      thread_(deps_.clock, [this] { return Step(); }),
+      snapshots_(deps_.clock, [this] {
+        SaveSnapshot();
+        return kSnapshotEvery;
+      }) {
   if (flags_.scrape_kubelets > absl::ZeroDuration()) {
     kubelets_.emplace(deps_.clock, flags_.scrape_kubelets);
   }
@@ -224,6 +227,7 @@ absl::Status LiveSource::Start() {
                           [this](const scrape::Config& config) { return Scrape(config); }));
   live_.Start();
   thread_.Start();
+  if (!flags_.snapshot.empty()) snapshots_.Start(kSnapshotEvery);
   if (warm_start_) warm_start_->Start();
   return absl::OkStatus();
 }
@@ -240,6 +244,7 @@ void LiveSource::Stop() {
   const bool first = !thread_.stopping();
   thread_.Stop();
   live_.Stop();
+  snapshots_.Stop();
   if (first) SaveSnapshot();
 }
 
@@ -300,10 +305,6 @@ absl::Duration LiveSource::Step() {
     store_.Prune(absl::ToUnixMillis(deps_.clock.WallNow()));
     ingest_.ForgetDropped();
     next_prune_ = now + kPruneEvery;
-  }
-  if (now >= next_snapshot_) {
-    SaveSnapshot();
-    next_snapshot_ = deps_.clock.MonotonicNow() + kSnapshotEvery;
   }
   return kLookEvery;
 }

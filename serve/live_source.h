@@ -1,9 +1,9 @@
 // The live source of one serving process: a store with everything that fills and queries it.
 //
-// Start and Stop are called once each, the rest from any thread. Threads: one that prunes, writes
-// the snapshot and reports new series; one that calls the followers of answers; one that checks the
-// scrape configuration each second; one that fetches past samples (warm_start.h); those of scraping
-// (scraping.h).
+// Start and Stop are called once each, the rest from any thread. Threads: one that prunes and
+// reports new series; one that writes the snapshot, since a disk may hang; one that calls the
+// followers of answers; one that checks the scrape configuration each second; one that fetches past
+// samples (warm_start.h); those of scraping (scraping.h).
 #pragma once
 
 #include <cstdint>
@@ -130,9 +130,11 @@ class LiveSource {
   // The thread's own.
   uint64_t series_told_ = 0;
   bool tell_again_ = false;
-  MonotonicTime next_prune_, next_snapshot_;
+  MonotonicTime next_prune_;
   absl::Time clock_began_;  // when the monotonic clock was 0, by the wall clock
-  RepeatingThread thread_;  // last: it uses the others
+  // Last: they use the others.
+  RepeatingThread thread_;
+  RepeatingThread snapshots_;
 };
 
 }  // namespace flyball::serve

@@ -1,7 +1,9 @@
 #include "serve/live_source.h"
 
+#include <fcntl.h>
 #include <prometheus/collectable.h>
 #include <prometheus/metric_family.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -271,6 +273,25 @@ TEST_F(LiveSourceTest, SeriesWithoutSamplesForTheRetentionAreDropped) {
     clock_.Advance(absl::Seconds(1));
     clock_.AwaitWaits(waits);
   }
+}
+
+TEST_F(LiveSourceTest, ADiskThatHangsKeepsNoSeriesFromBeingDropped) {
+  flags_.retention = absl::Minutes(1);
+  flags_.snapshot = folder_ / "samples";
+  const std::string written = flags_.snapshot + ".new";
+  ASSERT_EQ(mkfifo(written.c_str(), 0600), 0);  // whoever writes to it waits for a reader
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  clock_.AwaitWaits(3);
+  EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+  clock_.Advance(absl::Minutes(1));
+  for (int waits = 4; SeriesOf(*source) > 0; ++waits) {
+    clock_.AwaitWaits(waits);
+    clock_.Advance(absl::Seconds(1));
+  }
+  const int reader = open(written.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  source->Stop();
+  close(reader);
 }
 
 TEST_F(LiveSourceTest, WithoutThreadsNothingEndsAndTheCauseIsTold) {
