@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "promql/engine/series.h"
 #include "promql/selectors.h"
@@ -19,6 +21,15 @@ constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
 bool MatchesAnySeries(const live::Selector& selector) {
   return std::all_of(selector.begin(), selector.end(),
                      [](const promql::Matcher& matcher) { return matcher.Matches(""); });
+}
+
+// Whether a series with these samples has missed less than two since.
+bool MayGoOn(const std::vector<promql::Point>& points, int64_t now_ms) {
+  if (points.size() < 2) return false;
+  const int64_t newest_ms = points.back().time_ms;
+  const int64_t interval_ms = std::min(newest_ms - points[points.size() - 2].time_ms,
+                                       absl::ToInt64Milliseconds(WarmStart::kNewestAge));
+  return now_ms - newest_ms < 2 * interval_ms;
 }
 
 }  // namespace
@@ -56,8 +67,12 @@ RepeatingThread::Next WarmStart::Step() {
   }
   // In the order of their times.
   while (!wanted_.empty() && wanted_.front().look <= deps_.clock.MonotonicNow()) {
-    Look(wanted_.front());
+    Wanted wanted = std::move(wanted_.front());
     wanted_.pop_front();
+    if (Look(wanted)) continue;
+    wanted.fetched = true;  // what has not come by now is dropped
+    wanted.look = deps_.clock.MonotonicNow() + std::max(warmup_, kLookAgain);
+    wanted_.push_back(std::move(wanted));
   }
   if (wanted_.empty()) return {absl::InfiniteDuration()};
   Wanted* next = nullptr;
@@ -116,18 +131,21 @@ bool WarmStart::Keep(std::vector<PastSeries> past, Wanted& wanted) {
   return true;
 }
 
-void WarmStart::Look(const Wanted& wanted) {
-  if (wanted.samples == 0) return;  // there is no past
+bool WarmStart::Look(const Wanted& wanted) {
+  if (wanted.samples == 0) return true;  // there is no past
   const absl::Duration step = ClockZero() - wanted.clock_zero;
-  if (step > kClockStep || step < -kClockStep) return;
+  if (step > kClockStep || step < -kClockStep) return true;
   const std::string text = promql::SelectorText(wanted.kept.selector);
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
   const int64_t alive_ms = wanted.begin_ms - absl::ToInt64Milliseconds(kNewestAge);
   size_t over = 0, fresh = 0, go_on = 0;  // `over`: of those that were alive at the beginning
   std::vector<promql::Point> points;
+  std::vector<std::pair<std::shared_ptr<const promql::Series>, bool>> missing;  // may it go on?
   for (const auto& series : deps_.store.Select(wanted.kept.selector)) {
     points.clear();
     series->Read(kEarliest, kLatest, points);
+    const bool marked = !points.empty() && promql::IsStale(points.back().value);
+    while (!points.empty() && promql::IsStale(points.back().value)) points.pop_back();
     if (points.empty()) continue;
     const bool has_past = points.front().time_ms <= wanted.begin_ms;
     if (points.back().time_ms > wanted.begin_ms) {
@@ -135,20 +153,32 @@ void WarmStart::Look(const Wanted& wanted) {
       continue;
     }
     if (points.back().time_ms >= alive_ms) ++over;
+    if (!marked) missing.emplace_back(series, MayGoOn(points, now_ms));
+  }
+  // If none goes on, the new ones may be the same series under other labels.
+  const bool same_labels = go_on > 0 || fresh == 0;
+  bool decided = true;
+  for (const auto& [series, may_go_on] : missing) {
+    if (may_go_on && same_labels) {
+      decided = false;
+      continue;
+    }
     // It is refused only if a sample has arrived just now, which is fine.
     (void)deps_.store.Append(series->labels(), {now_ms, promql::StaleMarker()}, now_ms);
   }
+  if (!decided) return false;
   if (over > 0 && fresh > 0) {
     spdlog::warn(
         "live source: {} series of {} that Prometheus had do not go on here and {} others are new; "
         "their past does not count, as they may be the same under other labels",
         over, text, fresh);
-    return;
+    return true;
   }
-  if (!wanted.whole || wanted.newest_ms < alive_ms) return;
+  if (!wanted.whole || wanted.newest_ms < alive_ms) return true;
   spdlog::info("live source: {} go on from {} samples of Prometheus: {} series, {} more are new",
                text, wanted.samples, go_on, fresh);
   deps_.known(wanted.kept, wanted.oldest_ms);
+  return true;
 }
 
 }  // namespace flyball::adapter

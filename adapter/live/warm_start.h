@@ -13,7 +13,10 @@
 // twice. So it is checked how the past goes on, once each target should have been seen (`warmup`
 // after the beginning):
 //
-//   - A past series without a sample since then has ended: it gets a staleness marker.
+//   - A past series without a sample since then has ended: it gets a staleness marker. But one that
+//     comes less often than that, as pushes do each minute, may still go on: while it has missed
+//     less than two samples nothing is decided of it or of the selector, and it is looked at again.
+//     If none of the past series goes on and others are new, none is waited for.
 //   - If some series have ended and others are new, these may be the same ones, so the selector
 //     stays unknown until its window is whole without the past.
 //   - Otherwise the past samples count, from the oldest of them on.
@@ -43,6 +46,7 @@ class WarmStart {
   // How old the newest past sample may be; few targets are scraped less often.
   static constexpr absl::Duration kNewestAge = absl::Seconds(70);
   static constexpr absl::Duration kClockStep = absl::Seconds(1);  // less is no step
+  static constexpr absl::Duration kLookAgain = absl::Seconds(1);  // or the warmup, if longer
 
   // Series that are kept since then, as whoever keeps them says.
   struct Kept {
@@ -90,7 +94,8 @@ class WarmStart {
   absl::Time ClockZero() const { return deps_.clock.WallNow() - deps_.clock.MonotonicNow(); }
   // Whether the store has room for all of it.
   bool Keep(std::vector<PastSeries> past, Wanted& wanted);
-  void Look(const Wanted& wanted);
+  // False: it is to be called again later, as series may still go on.
+  bool Look(const Wanted& wanted);
 
   const Deps deps_;
   const absl::Duration retention_, warmup_;

@@ -131,7 +131,7 @@ TEST_F(WarmStartTest, SeriesGoOnFromThePast) {
 
 TEST_F(WarmStartTest, ASeriesThatDoesNotGoOnIsOver) {
   AddPast("a", -300'000, 0);
-  AddPast("gone", -300'000, 0);
+  AddPast("gone", -300'000, 0, 5'000);
   Want();
   Fetch();
   Sample("a", 1'000, 1);
@@ -139,6 +139,38 @@ TEST_F(WarmStartTest, ASeriesThatDoesNotGoOnIsOver) {
   Look();
   EXPECT_TRUE(IsOver("gone"));
   EXPECT_FALSE(IsOver("a"));
+  EXPECT_THAT(known_, ElementsAre(-300'000));
+}
+
+TEST_F(WarmStartTest, ASeriesThatComesLessOftenThanTheWarmupIsWaitedFor) {
+  AddPast("a", -300'000, 0, 60'000);
+  AddPast("late", -290'000, 0, 60'000);
+  Want();
+  Fetch();
+  Sample("a", 1'000, 1);
+  Sample("new", 1'000, 1);
+  Look();
+  EXPECT_FALSE(IsOver("late"));
+  EXPECT_THAT(known_, IsEmpty());
+  Sample("late", 11'000, 1);
+  Look();
+  EXPECT_FALSE(IsOver("late"));
+  EXPECT_THAT(known_, ElementsAre(-300'000));
+}
+
+TEST_F(WarmStartTest, ASeriesThatMissesTwoSamplesIsOver) {
+  AddPast("a", -300'000, 0);
+  AddPast("gone", -290'000, 0, 60'000);
+  Want();
+  Fetch();
+  Sample("a", 1'000, 1);
+  for (int seconds = 10; seconds < 70; seconds += 10) {
+    Look();
+    EXPECT_FALSE(IsOver("gone")) << seconds;
+  }
+  Look();
+  EXPECT_TRUE(IsOver("gone"));
+  EXPECT_THAT(PointsOf("gone"), SizeIs(6));
   EXPECT_THAT(known_, ElementsAre(-300'000));
 }
 
@@ -206,7 +238,7 @@ TEST_F(WarmStartTest, APrometheusThatIsAwayIsGivenUp) {
 }
 
 TEST_F(WarmStartTest, WithoutRoomForAllSeriesNothingIsKnown) {
-  for (const char* const pod : {"a", "b", "c", "d", "e"}) AddPast(pod, -300'000, 0);
+  for (const char* const pod : {"a", "b", "c", "d", "e"}) AddPast(pod, -300'000, 0, 5'000);
   Want();
   Fetch();
   EXPECT_THAT(past_.asked, SizeIs(1));
