@@ -26,6 +26,8 @@ constexpr absl::Duration kPruneEvery = absl::Seconds(5);
 // If the wall clock moves against the monotonic clock by more, it was set, or the machine has
 // slept.
 constexpr absl::Duration kClockStep = absl::Seconds(2);
+// An API server that is away must not keep unknown for longer what needs none.
+constexpr absl::Duration kLookForTargets = absl::Minutes(1);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
 constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
@@ -101,6 +103,7 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
       metrics_(std::make_shared<Metrics>(*this)),
       scrape_file_(std::move(scrape_file)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
+      look_for_targets_until_(deps_.clock.MonotonicNow() + kLookForTargets),
       clock_began_(deps_.clock.WallNow() - deps_.clock.MonotonicNow()),
       thread_(deps_.clock, [this] { return Step(); }),
       snapshots_(deps_.clock, [this] {
@@ -115,6 +118,7 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
         adapter::WarmStart::Deps{.store = store_,
                                  .past = *deps_.past,
                                  .clock = deps_.clock,
+                                 .warmed_up = [this] { return HasWarmedUp(); },
                                  .known = [this](const adapter::WarmStart::Kept& kept,
                                                  int64_t since_ms) { Know(kept, since_ms); }},
         flags_.retention, flags_.warmup);
@@ -153,13 +157,14 @@ void LiveSource::SetRules(const rules::CompiledRules& rules) {
     absl::MutexLock lock(&rules_mutex_);
     if (!kept_since_) {
       kept_since_ = SinceSnapshot(kept, now_ms);
+      first_rules_ms_ = now_ms;
       store_.DropLaterThan(LatestOfNow(store_, now_ms));
     }
     // Until the store keeps them, the beginning of newly kept series is not known.
-    live_.SetKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
+    TellKept(kept_since_->After(kept, std::numeric_limits<int64_t>::max()));
     store_.Keep(kept);
     kept_since_ = kept_since_->After(kept, absl::ToUnixMillis(deps_.clock.WallNow()));
-    live_.SetKept(*kept_since_);
+    TellKept(*kept_since_);
     for (const live::Selector& selector : kept.value_or(std::vector<live::Selector>())) {
       const int64_t since_ms = kept_since_->Of(selector);
       if (since_ms >= now_ms) without_past.push_back({selector, since_ms});
@@ -173,7 +178,7 @@ void LiveSource::Know(const adapter::WarmStart::Kept& kept, int64_t since_ms) {
   // The clock was set, or a reload dropped them and another one took them back, without samples.
   if (kept_since_->Of(kept.selector) != kept.since_ms) return;
   kept_since_ = kept_since_->Earlier(kept.selector, since_ms);
-  live_.SetKept(*kept_since_);
+  TellKept(*kept_since_);
 }
 
 adapter::KeptSince LiveSource::SinceSnapshot(
@@ -288,11 +293,32 @@ void LiveSource::LookAtClock() {
   absl::MutexLock lock(&rules_mutex_);
   if (!kept_since_) return;
   kept_since_ = kept_since_->Anew(now_ms);
-  live_.SetKept(*kept_since_);
+  TellKept(*kept_since_);
+}
+
+void LiveSource::TellKept(const adapter::KeptSince& kept) {
+  live_.SetKept(kept.NotBefore(first_rules_ms_, lacked_targets_ms_));
+}
+
+void LiveSource::LookForTargets() {
+  if (deps_.clock.MonotonicNow() >= look_for_targets_until_) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (scraping_ == nullptr || scraping_->HasAllTargets()) return;
+  }
+  absl::MutexLock lock(&rules_mutex_);
+  lacked_targets_ms_ = absl::ToUnixMillis(deps_.clock.WallNow());
+  if (kept_since_) TellKept(*kept_since_);
+}
+
+bool LiveSource::HasWarmedUp() {
+  absl::MutexLock lock(&rules_mutex_);
+  return absl::FromUnixMillis(lacked_targets_ms_) + flags_.warmup <= deps_.clock.WallNow();
 }
 
 absl::Duration LiveSource::Step() {
   LookAtClock();
+  LookForTargets();
   const MonotonicTime now = deps_.clock.MonotonicNow();
   // A series is made a moment before its first sample, without which a relist does not find it. So
   // each is reported twice.

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +97,8 @@ class LiveSource {
   scrape::MakeFetcher Fetch();
   void LoadSnapshot();
   void SaveSnapshot();
+  // Tells the live source since when which series are kept.
+  void TellKept(const adapter::KeptSince& kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(rules_mutex_);
   // What the snapshot makes known of these selectors.
   adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
                                    int64_t now_ms) const;
@@ -104,6 +107,10 @@ class LiveSource {
   // Begins anew if the wall clock was set: the times of samples no longer tell how much time
   // passed.
   void LookAtClock();
+  // The warm-up begins when all targets have been discovered.
+  void LookForTargets();
+  // Whether each series should have been seen since.
+  bool HasWarmedUp() ABSL_LOCKS_EXCLUDED(rules_mutex_);
   absl::Duration Step();
 
   const LiveFlags flags_;
@@ -121,6 +128,10 @@ class LiveSource {
   bool snapshot_whole_ = true;  // false: it lacks series; written before other threads begin
   absl::Mutex rules_mutex_;
   std::optional<adapter::KeptSince> kept_since_ ABSL_GUARDED_BY(rules_mutex_);
+  int64_t first_rules_ms_ ABSL_GUARDED_BY(rules_mutex_) = 0;  // when they were set
+  // When not all targets had been discovered yet. What is kept since the first rules counts as
+  // beginning then, but not what is known of the past.
+  int64_t lacked_targets_ms_ ABSL_GUARDED_BY(rules_mutex_) = std::numeric_limits<int64_t>::min();
   std::optional<adapter::WarmStart> warm_start_;  // calls Know
   mutable absl::Mutex mutex_;
   std::unique_ptr<Scraping> scraping_ ABSL_GUARDED_BY(mutex_);  // nullptr: nothing was scraped yet
@@ -131,6 +142,7 @@ class LiveSource {
   uint64_t series_told_ = 0;
   bool tell_again_ = false;
   MonotonicTime next_prune_;
+  const MonotonicTime look_for_targets_until_;
   absl::Time clock_began_;  // when the monotonic clock was 0, by the wall clock
   // Last: they use the others.
   RepeatingThread thread_;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -98,12 +99,18 @@ class LiveSourceTest : public testing::Test {
     clock_.Advance(later);
     EXPECT_EQ(Push(*source, last), 204);
   }
-  static double SeriesOf(LiveSource& source) {
+  static prometheus::MetricFamily Family(LiveSource& source, const std::string& name) {
     for (const prometheus::MetricFamily& family : source.metrics()->Collect()) {
-      if (family.name == "flyball_live_series") return family.metric.at(0).gauge.value;
+      if (family.name == name) return family;
     }
-    ADD_FAILURE() << "no metric flyball_live_series";
-    return 0;
+    ADD_FAILURE() << "no metric " << name;
+    return {};
+  }
+  static double SeriesOf(LiveSource& source) {
+    return Family(source, "flyball_live_series").metric.at(0).gauge.value;
+  }
+  static size_t TargetsOf(LiveSource& source) {
+    return Family(source, "flyball_live_targets").metric.size();
   }
   void AwaitTold(int count) {
     absl::MutexLock lock(&mutex_);
@@ -323,6 +330,26 @@ TEST_F(LiveSourceTest, WithoutThreadsAChangedScrapeConfigurationIsRefused) {
   }
   source->ReloadScrapeConfig();
   EXPECT_TRUE(source->LastScrapeReload().ok());
+}
+
+TEST_F(LiveSourceTest, TheWarmupBeginsWhenAllTargetsHaveBeenDiscovered) {
+  flags_.warmup = absl::Seconds(10);
+  flags_.scrape_config = Write(
+      "scrape.yml", absl::StrCat("scrape_configs:\n- job_name: a\n  file_sd_configs: [{files: ['",
+                                 Write("targets.json", "[{"), "']}]\n",
+                                 "  static_configs: [{targets: ['127.0.0.1:1']}]\n"));
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  while (TargetsOf(*source) == 0) std::this_thread::yield();
+  clock_.Advance(absl::Seconds(12));
+  while (!Refuses(*source, "jobs_waiting")) std::this_thread::yield();
+  const absl::Time read = clock_.WallNow();
+  Write("targets.json", "[]");
+  while (Refuses(*source, "jobs_waiting")) {
+    clock_.Advance(absl::Milliseconds(500));
+    std::this_thread::yield();
+  }
+  EXPECT_GE(clock_.WallNow(), read + absl::Seconds(10));
 }
 
 TEST_F(LiveSourceTest, SaysThatThereIsNoClusterToAsk) {

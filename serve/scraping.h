@@ -39,6 +39,8 @@ class Scraping {
   // where no thread can be made: then the configuration before stays.
   absl::Status Apply(const scrape::Config& config);
 
+  // Whether all targets are known, and not only those that were discovered first.
+  bool HasAllTargets() const { return scheduler_.HasAllTargets(); }
   scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }
   std::vector<scrape::TargetState> States() const { return scheduler_.States(); }
 

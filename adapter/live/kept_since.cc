@@ -62,6 +62,14 @@ KeptSince KeptSince::Earlier(const live::Selector& selector, int64_t since_ms) c
   return KeptSince(std::move(kept));
 }
 
+KeptSince KeptSince::NotBefore(int64_t from_ms, int64_t to_ms) const {
+  std::vector<Kept> kept = kept_;
+  for (Kept& one : kept) {
+    if (one.since_ms >= from_ms) one.since_ms = std::max(one.since_ms, to_ms);
+  }
+  return KeptSince(std::move(kept));
+}
+
 KeptSince KeptSince::Anew(int64_t since_ms) const {
   std::vector<Kept> kept = kept_;
   for (Kept& one : kept) one.since_ms = since_ms;

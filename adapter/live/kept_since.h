@@ -32,6 +32,9 @@ class KeptSince {
   // A copy in which this selector is kept since `since_ms`, if that is earlier.
   KeptSince Earlier(const live::Selector& selector, int64_t since_ms) const;
 
+  // A copy in which no selector that is kept since `from_ms` or later is kept before `to_ms`.
+  KeptSince NotBefore(int64_t from_ms, int64_t to_ms) const;
+
   // A copy in which every selector is kept since `since_ms`.
   KeptSince Anew(int64_t since_ms) const;
 

@@ -81,5 +81,13 @@ TEST(KeptSince, WhatGetsAPastIsKnownSinceThen) {
   EXPECT_EQ(warmed.Of(Of("b")), 100) << "not later than it was";
 }
 
+TEST(KeptSince, WhatBeganAtTheStartBeginsLater) {
+  const KeptSince kept({{Of("of_a_snapshot"), 40}, {Of("a"), 100}, {Of("b"), 300}});
+  const KeptSince later = kept.NotBefore(100, 200);
+  EXPECT_EQ(later.Of(Of("of_a_snapshot")), 40);
+  EXPECT_EQ(later.Of(Of("a")), 200);
+  EXPECT_EQ(later.Of(Of("b")), 300);
+}
+
 }  // namespace
 }  // namespace flyball::adapter

@@ -135,6 +135,7 @@ bool WarmStart::Look(const Wanted& wanted) {
   if (wanted.samples == 0) return true;  // there is no past
   const absl::Duration step = ClockZero() - wanted.clock_zero;
   if (step > kClockStep || step < -kClockStep) return true;
+  if (!deps_.warmed_up()) return false;
   const std::string text = promql::SelectorText(wanted.kept.selector);
   const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
   const int64_t alive_ms = wanted.begin_ms - absl::ToInt64Milliseconds(kNewestAge);

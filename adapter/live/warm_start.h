@@ -58,6 +58,8 @@ class WarmStart {
     live::Store& store;
     PastSamples& past;
     Clock& clock;
+    // Whether each series should have been seen; until then nothing is compared.
+    std::function<bool()> warmed_up;
     // Called by the thread when all samples of these series since `known_since_ms` are in the
     // store. To be ignored if the series are kept since another time than Kept::since_ms by now.
     std::function<void(const Kept&, int64_t known_since_ms)> known;

@@ -100,10 +100,12 @@ class WarmStartTest : public testing::Test {
   live::Store store_{
       live::StoreOptions{.retention_ms = absl::ToInt64Milliseconds(kRetention), .max_series = 4}};
   FakePast past_;
+  bool warmed_up_ = true;
   std::vector<int64_t> known_;  // since when before the beginning
   WarmStart warm_{{.store = store_,
                    .past = past_,
                    .clock = clock_,
+                   .warmed_up = [this] { return warmed_up_; },
                    .known = [this](const WarmStart::Kept&,
                                    int64_t since_ms) { known_.push_back(since_ms - kBegin); }},
                   kRetention,
@@ -155,6 +157,19 @@ TEST_F(WarmStartTest, ASeriesThatComesLessOftenThanTheWarmupIsWaitedFor) {
   Sample("late", 11'000, 1);
   Look();
   EXPECT_FALSE(IsOver("late"));
+  EXPECT_THAT(known_, ElementsAre(-300'000));
+}
+
+TEST_F(WarmStartTest, NothingIsOverWhileTargetsAreStillDiscovered) {
+  AddPast("a", -300'000, 0, 1'000);
+  Want();
+  Fetch();
+  warmed_up_ = false;
+  Look();
+  EXPECT_FALSE(IsOver("a"));
+  Sample("a", 11'000, 1);
+  warmed_up_ = true;
+  Look();
   EXPECT_THAT(known_, ElementsAre(-300'000));
 }
 

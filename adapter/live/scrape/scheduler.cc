@@ -198,6 +198,8 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
           : absl::OkStatus();
   std::vector<ScheduledPtr> added;
   absl::MutexLock lock(&mutex_);
+  incomplete_.erase(job->name);
+  if (targets.incomplete) incomplete_.insert(job->name);
   std::map<Key, ScheduledPtr> kept;
   for (const Target& target : targets.active) {
     const Key key = {job->name, target.hash};
@@ -234,6 +236,11 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
   }
   targets_.merge(kept);
   for (const ScheduledPtr& scheduled : added) ScheduleFirst(scheduled, added.size());
+}
+
+bool Scheduler::HasAllTargets() const {
+  absl::MutexLock lock(&mutex_);
+  return incomplete_.empty();
 }
 
 void Scheduler::Remove(const std::string& job_name) {

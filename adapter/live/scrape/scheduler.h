@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,8 @@ class Scheduler {
   // those of a target that is gone. If `targets` are incomplete, those of an earlier object which
   // are not among them go on.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
+  // Whether the last targets of each job were complete.
+  bool HasAllTargets() const;
   // Removes the job and its targets.
   void Remove(const std::string& job_name);
 
@@ -107,6 +110,7 @@ class Scheduler {
   const TargetBudgets others_;
   mutable absl::Mutex mutex_;
   std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> incomplete_ ABSL_GUARDED_BY(mutex_);  // jobs
   Totals totals_ ABSL_GUARDED_BY(mutex_);
   // All but those that are being scraped.
   std::multimap<MonotonicTime, ScheduledPtr> due_ ABSL_GUARDED_BY(mutex_);
