@@ -94,10 +94,7 @@ class Looker {
         List(ResourceNamed("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"), backend.ns,
              absl::StrCat("kubernetes.io/service-name=", backend.name), ReadEndpoints));
     Endpoints sum;
-    for (const Endpoints& endpoints : slices) {
-      sum.ready += endpoints.ready;
-      sum.unready += endpoints.unready;
-    }
+    for (const Endpoints& endpoints : slices) sum.ready += endpoints.ready;
     return sum;
   }
 

@@ -96,7 +96,7 @@ TEST(CheckBackend, CountsReadyEndpoints) {
 
 TEST(CheckBackend, TellsNoPodFromNoReadyPod) {
   Backend backend = With(Api(true)).backends[0];
-  backend.endpoints = Endpoints{.ready = 0, .unready = 1};
+  backend.endpoints = Endpoints{.ready = 0};
   EXPECT_THAT(Lines(CheckBackend(backend)),
               ElementsAre(AllOf(HasSubstr("no pod has the labels app=flyball"),
                                 HasSubstr("| make spec.selector"))));

@@ -133,7 +133,7 @@ absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json) {
   for (const Json& endpoint : ItemsOf(object, "endpoints")) {
     const Json& ready =
         MemberOf(MemberOf(endpoint, "conditions"), "ready");  // absent counts as true
-    ++(ready.is_boolean() && !ready.get<bool>() ? endpoints.unready : endpoints.ready);
+    if (!ready.is_boolean() || ready.get<bool>()) ++endpoints.ready;
   }
   return endpoints;
 }

@@ -37,7 +37,7 @@ absl::StatusOr<Service> ReadService(absl::string_view json);
 
 // The addresses of one discovery.k8s.io/v1 EndpointSlice.
 struct Endpoints {
-  int ready = 0, unready = 0;
+  int ready = 0;
 };
 absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json);
 

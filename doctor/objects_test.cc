@@ -55,7 +55,6 @@ TEST(ReadEndpoints, AnEndpointThatSaysNothingIsReady) {
       ReadEndpoints(R"({"endpoints": [{"conditions": {"ready": false}}, {"conditions": {}}, {}]})");
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->ready, 2);
-  EXPECT_EQ(read->unready, 1);
 }
 
 TEST(ReadServerPod, FindsTheRulesOfTheContainerThatServes) {

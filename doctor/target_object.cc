@@ -125,9 +125,7 @@ absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json) {
   PodOrigin out;
   out.name = TextOf(metadata, "name");
   for (const Json& owner : ItemsOf(metadata, "ownerReferences")) {
-    if (!IsTrue(owner, "controller")) continue;
-    out.controller_kind = TextOf(owner, "kind");
-    out.controller_uid = TextOf(owner, "uid");
+    if (IsTrue(owner, "controller")) out.controller_uid = TextOf(owner, "uid");
   }
   const Json& scheduled = ConditionOf(object, "PodScheduled");
   if (TextOf(scheduled, "status") == "False" && TextOf(scheduled, "reason") == "Unschedulable") {

@@ -40,8 +40,8 @@ absl::StatusOr<std::string> ReadFailedCreate(absl::string_view json);
 // A pod that the selector matches.
 struct PodOrigin {
   std::string name;
-  std::string controller_kind, controller_uid;  // "": it has no controller
-  std::string unschedulable;                    // why no node takes it; "": it has a node
+  std::string controller_uid;  // "": it has no controller
+  std::string unschedulable;   // why no node takes it; "": it has a node
 };
 absl::StatusOr<PodOrigin> ReadPodOrigin(absl::string_view json);
 

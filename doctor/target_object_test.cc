@@ -51,7 +51,6 @@ TEST(ReadPodOriginTest, WhoControlsItAndWhetherANodeTakesIt) {
     "message":"0/3 nodes are available"}]}})");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->name, "web-1");
-  EXPECT_EQ(read->controller_kind, "ReplicaSet");
   EXPECT_EQ(read->controller_uid, "r1");
   EXPECT_EQ(read->unschedulable, "0/3 nodes are available");
   const auto bare = ReadPodOrigin(R"({"metadata":{"name":"b"},"status":{"conditions":[
@@ -70,14 +69,8 @@ TargetFacts Web() {
   facts.desired = 2;
   facts.object = TargetObject();
   facts.controllers = {"r1", "r2"};
-  facts.pods = {{.name = "web-1",
-                 .controller_kind = "ReplicaSet",
-                 .controller_uid = "r1",
-                 .unschedulable = ""},
-                {.name = "web-2",
-                 .controller_kind = "ReplicaSet",
-                 .controller_uid = "r2",
-                 .unschedulable = ""}};
+  facts.pods = {{.name = "web-1", .controller_uid = "r1", .unschedulable = ""},
+                {.name = "web-2", .controller_uid = "r2", .unschedulable = ""}};
   return facts;
 }
 
@@ -136,10 +129,8 @@ TEST(ReadFailedCreateTest, TakesTheNewest) {
 TEST(CheckTargetObjectTest, ForeignPodsAreNamed) {
   TargetFacts facts = Web();
   for (int i = 0; i < 7; ++i) {
-    facts.pods.push_back({.name = absl::StrCat("job-", i),
-                          .controller_kind = "Job",
-                          .controller_uid = "j",
-                          .unschedulable = ""});
+    facts.pods.push_back(
+        {.name = absl::StrCat("job-", i), .controller_uid = "j", .unschedulable = ""});
   }
   EXPECT_THAT(Lines(CheckTargetObject(facts)),
               ElementsAre(HasSubstr("bad foreign-pods: the selector app=web catches 7 pods that "

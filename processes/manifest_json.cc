@@ -9,7 +9,6 @@
 #include "base/status_macros.h"
 #include "kube/objects/api_version.h"
 #include "kube/objects/builtin_resources.h"
-#include "kube/objects/json_members.h"
 #include "kube/objects/manifest.h"
 #include "processes/process_set_spec.h"
 #include "scaler/spec/document.h"

@@ -1,7 +1,6 @@
 #include "cmd/flyball/backtest_subject.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "backtest/history.h"
-#include "base/clock.h"
 #include "cmd/flags/cluster_flags.h"
 #include "cmd/flyball/rules_at_hand.h"
 #include "scaler/explain/snapshot.h"

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/clock.h"
 #include "cmd/flags/cluster_flags.h"
 #include "http/client/transport.h"
 

@@ -33,7 +33,6 @@ class Acknowledgements {
   // The same of the newest version.
   bool AllHaveNewest(ResourceKind kind) const { return AllHave(kind, newest_[Index(kind)]); }
 
-  uint64_t newest(ResourceKind kind) const { return newest_[Index(kind)]; }
   size_t connected() const { return envoys_.size(); }
   // How many resources have not been acknowledged in their newest version.
   int pending() const;

@@ -30,10 +30,11 @@ class DataPath {
   virtual ~DataPath() = default;
 
   // Sets the newest version of a resource, which replaces an older one that was not sent yet. What
-  // an Envoy has not been sent yet of a service is sent in the order of SendRank, on its one
-  // stream. So the gate is on before endpoints go, and off after they came, even if a new stream
-  // begins or versions were skipped. Versions grow, also across restarts, so that a version which
-  // an Envoy has from an earlier process equals none of ours.
+  // an Envoy has not been sent yet of a service is sent on its one stream: routes with the gate on
+  // first, the rest in the order of ResourceKind. So the gate is on before endpoints go, and off
+  // after they came, even if a new stream begins or versions were skipped. Versions grow, also
+  // across restarts, so that a version which an Envoy has from an earlier process equals none of
+  // ours.
   virtual void Put(Resource resource, uint64_t version) = 0;
   virtual void Remove(ResourceKind kind, const std::string& service) = 0;
 

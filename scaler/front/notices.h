@@ -3,7 +3,6 @@
 // Plain values.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "absl/time/time.h"

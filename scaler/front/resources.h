@@ -72,14 +72,6 @@ inline ResourceKind KindOf(const Resource& resource) {
   return static_cast<ResourceKind>(resource.index());
 }
 
-// The order in which one service's resources are sent to an Envoy: the lowest rank goes first.
-inline int SendRank(const Resource& resource) {
-  const auto* const route = std::get_if<RouteResource>(&resource);
-  const auto* const hosts = std::get_if<HostRouteResource>(&resource);
-  const bool gated = (route != nullptr && route->gated) || (hosts != nullptr && hosts->gated);
-  return gated ? -1 : static_cast<int>(resource.index());
-}
-
 inline const std::string& ServiceOf(const Resource& resource) {
   return std::visit([](const auto& each) -> const std::string& { return each.service; }, resource);
 }

@@ -17,6 +17,14 @@ namespace flyball::front {
 
 using ResourceName = std::pair<std::string, ResourceKind>;
 
+// The order in which one service's resources are sent to an Envoy: the lowest rank goes first.
+inline int SendRank(const Resource& resource) {
+  const auto* const route = std::get_if<RouteResource>(&resource);
+  const auto* const hosts = std::get_if<HostRouteResource>(&resource);
+  const bool gated = (route != nullptr && route->gated) || (hosts != nullptr && hosts->gated);
+  return gated ? -1 : static_cast<int>(resource.index());
+}
+
 struct SimulatedEnvoy {
   struct Versioned {
     Resource resource;

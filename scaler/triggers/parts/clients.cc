@@ -137,11 +137,6 @@ void TriggerClients::Shutdown() {
   }
 }
 
-size_t TriggerClients::kept() const {
-  absl::MutexLock lock(&mutex_);
-  return http_.size();
-}
-
 // Sets the endpoints to the addresses of one family, since gRPC takes only one in a list: the
 // family of the address that is to be tried first.
 absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Duration timeout) const {

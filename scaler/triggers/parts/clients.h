@@ -72,7 +72,6 @@ class TriggerClients {
 
   // The clock by which callers compute how much of their timeout is left.
   Clock& clock() const { return clock_; }
-  size_t kept() const;  // the number of HTTP clients
 
  private:
   struct Kept {
@@ -94,7 +93,7 @@ class TriggerClients {
   const std::shared_ptr<const http::AddressRules> addresses_;
   const http::DnsSettings dns_;
   http::StopSignal stop_;
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   // Both by a digest of namespace, server and credentials.
   std::map<std::string, Kept> http_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_look_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

@@ -6,10 +6,8 @@
 //          awsRegion and pod identities are refused; errors show nothing of the answer's body.
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/prometheus/json.h"
 #include "base/status_macros.h"

@@ -5,7 +5,6 @@
 // held while the front is called.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "scaler/front/module/data_path_server.h"
 #include "scaler/front/module/grpc/acceptor.h"
