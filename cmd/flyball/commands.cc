@@ -1,4 +1,4 @@
-#include "cmd/flyball/rule_commands.h"
+#include "cmd/flyball/commands.h"
 
 #include <cstdio>
 #include <string>

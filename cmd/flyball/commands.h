@@ -22,15 +22,18 @@ int Main(int argc, char** argv);
 
 int RunServe(const Args& args);       // serve.cc: the API server; also the default if there
                                       // are only flags, as prometheus-adapter takes them
+int RunBacktest(const Args& args);    // backtest.cc: replica math over past load
 int RunCheck(const Args& args);       // check.cc: check rules FILE…
 int RunCompletion(const Args& args);  // completion.cc: completion bash|zsh|fish
 int RunConvert(const Args& args);     // convert.cc: other objects to Autoscalers; Helm values
 int RunTest(const Args& args);        // test.cc: test rules FILE…
 int RunDecide(const Args& args);      // decide.cc: replica math on files or vectors
+int RunDiff(const Args& args);        // diff.cc: what differs between two rule files
 int RunDoctor(const Args& args);      // doctor.cc: the chain from an autoscaler to its series
 int RunExplain(const Args& args);     // explain.cc: asks a running server why
 int RunMetrics(const Args& args);     // metrics.cc: what a running server offers
 int RunQuery(const Args& args);       // query.cc: a metric of the cluster, or PromQL over a file
+int RunRules(const Args& args);       // rules.cc: what rules do with a series
 int RunSchema(const Args& args);      // schema.cc: JSON schemas
 int RunVersion(const Args& args);     // version.cc
 

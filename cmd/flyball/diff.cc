@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cmd/flags/words.h"
-#include "cmd/flyball/rule_commands.h"
+#include "cmd/flyball/commands.h"
 #include "cmd/flyball/rule_files.h"
 #include "rule_tools/rule_diff.h"
 #include "rule_tools/rule_diff_report.h"

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "cmd/flags/cluster_flags.h"
 #include "cmd/flags/words.h"
-#include "cmd/flyball/rule_commands.h"
+#include "cmd/flyball/commands.h"
 #include "cmd/flyball/rule_files.h"
 #include "cmd/flyball/rules_at_hand.h"
 #include "http/client/transport.h"

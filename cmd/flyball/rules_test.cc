@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "cmd/flyball/rule_commands.h"
+#include "cmd/flyball/commands.h"
 
 namespace flyball::cmd {
 namespace {
