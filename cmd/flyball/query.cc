@@ -23,29 +23,20 @@ namespace flyball::cmd {
 namespace {
 
 constexpr size_t kMaxSampleFileBytes = size_t{2} << 30;
+constexpr char kOfFile[] = "Samples of a file";  // a group of flags
 
 void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
-  app.add_option("--time", options.time, "At this time; by default that of the newest sample")
-      ->type_name("SECONDS|RFC3339")
-      ->group("Samples of a file")
-      ->needs(file);
-  app.add_option("--start", options.start, "For a range query: the first moment")
-      ->type_name("SECONDS|RFC3339")
-      ->group("Samples of a file")
-      ->needs(file);
-  app.add_option("--end", options.end, "For a range query: the last moment")
-      ->type_name("SECONDS|RFC3339")
-      ->group("Samples of a file")
-      ->needs(file);
-  app.add_option("--step", options.step, "For a range query: the time between two moments")
-      ->type_name("SECONDS|DURATION")
-      ->group("Samples of a file")
-      ->needs(file);
-  app.add_option("--lookback", options.lookback,
-                 "How old a sample may be and still be the current one; 5m by default")
-      ->type_name("SECONDS|DURATION")
-      ->group("Samples of a file")
-      ->needs(file);
+  const auto add = [&](const char* flag, auto& value, const char* help, const char* type) {
+    app.add_option(flag, value, help)->type_name(type)->group(kOfFile)->needs(file);
+  };
+  add("--time", options.time, "At this time; by default that of the newest sample",
+      "SECONDS|RFC3339");
+  add("--start", options.start, "For a range query: the first moment", "SECONDS|RFC3339");
+  add("--end", options.end, "For a range query: the last moment", "SECONDS|RFC3339");
+  add("--step", options.step, "For a range query: the time between two moments",
+      "SECONDS|DURATION");
+  add("--lookback", options.lookback,
+      "How old a sample may be and still be the current one; 5m by default", "SECONDS|DURATION");
   app.add_option_function<std::string>(
          "--promql-dialect",
          [&options](const std::string& text) {
@@ -56,7 +47,7 @@ void AddFlags(CLI::App& app, query::QueryOptions& options, CLI::Option* file) {
          },
          "Major version of the Prometheus whose PromQL is spoken: 3 (the default) or 2")
       ->type_name("2|3")
-      ->group("Samples of a file")
+      ->group(kOfFile)
       ->needs(file);
 }
 
@@ -128,7 +119,7 @@ int RunQuery(const Args& args) {
                      "OpenMetrics with a time stamp on each sample, as for `promtool tsdb "
                      "create-blocks-from openmetrics`; - is standard input")
           ->type_name("FILE|-")
-          ->group("Samples of a file");
+          ->group(kOfFile);
   AddFlags(app, options, from_file);
   AddClusterFlags(app, cluster, "Address of the API server");
   app.add_option("--object", question.object,

@@ -17,38 +17,34 @@ namespace flyball::cmd {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using http::HttpAnswer;
 
 constexpr char kCustomApi[] = "/apis/custom.metrics.k8s.io";
 
-struct Answered {
-  int status = 0;
-  std::string body;
-  std::string warning;
-};
-
-absl::StatusOr<Answered> Get(http::HttpTransport& server, const std::string& path) {
+absl::StatusOr<HttpAnswer> Get(http::HttpTransport& server, const std::string& path) {
   http::HttpCall call;
   call.target = path;
-  ASSIGN_OR_RETURN(http::HttpAnswer answer, server.Do(call));
-  return Answered{answer.status, std::move(answer.body), std::string(answer.Header("Warning"))};
+  return server.Do(call);
 }
 
 // The message of the API's Status; the body if it is no Status.
-std::string MessageOf(const Answered& answered) {
-  const Json json = Json::parse(answered.body, nullptr, false);
+std::string MessageOf(const HttpAnswer& answer) {
+  const Json json = Json::parse(answer.body, nullptr, false);
   std::string message = json.is_object() ? kube::TextOf(json, "message") : "";
-  if (message.empty()) message = absl::StrCat("status ", answered.status);
-  return answered.warning.empty() ? message : absl::StrCat(message, " (", answered.warning, ")");
+  if (message.empty()) message = absl::StrCat("status ", answer.status);
+  const absl::string_view warning = answer.Header("Warning");
+  return warning.empty() ? message : absl::StrCat(message, " (", warning, ")");
 }
 
 // The values of an answer, as text.
 absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::string& path,
-                                   const Answered& answered) {
-  if (question.json) return answered.body;
+                                   const HttpAnswer& answer) {
+  if (question.json) return answer.body;
   ASSIGN_OR_RETURN(const std::vector<doctor::MetricItem> items,
-                   doctor::ReadMetricValues(answered.body));
+                   doctor::ReadMetricValues(answer.body));
   std::string out = absl::StrCat(path, "\n");
-  if (!answered.warning.empty()) absl::StrAppend(&out, "warning: ", answered.warning, "\n");
+  const absl::string_view warning = answer.Header("Warning");
+  if (!warning.empty()) absl::StrAppend(&out, "warning: ", warning, "\n");
   if (items.empty()) return absl::StrCat(out, "no values\n");
   size_t width = 6;
   for (const doctor::MetricItem& item : items) width = std::max(width, item.object.size());
@@ -64,7 +60,7 @@ absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::st
 
 // The preferred version of the custom metrics API; "" if the group is not served.
 absl::StatusOr<std::string> CustomVersion(http::HttpTransport& server) {
-  ASSIGN_OR_RETURN(const Answered group, Get(server, kCustomApi));
+  ASSIGN_OR_RETURN(const HttpAnswer group, Get(server, kCustomApi));
   if (group.status == 404) return "";
   if (group.status != 200) return absl::UnavailableError(MessageOf(group));
   return doctor::ReadPreferredVersion(group.body);
@@ -82,8 +78,8 @@ std::string RuleText(const Json& rule) {
                       kube::TextOf(rule, "where"));
 }
 
-absl::Status Failure(const Answered& answered) {
-  return absl::Status(http::HttpStatusCode(answered.status), MessageOf(answered));
+absl::Status Failure(const HttpAnswer& answer) {
+  return absl::Status(http::HttpStatusCode(answer.status), MessageOf(answer));
 }
 
 }  // namespace
@@ -119,13 +115,13 @@ absl::StatusOr<std::string> AnswerMetric(http::HttpTransport& server,
   std::string no_custom = "the group custom.metrics.k8s.io is not served";
   if (!version.empty()) {
     const std::string path = CustomMetricPath(question, version);
-    ASSIGN_OR_RETURN(const Answered custom, Get(server, path));
+    ASSIGN_OR_RETURN(const HttpAnswer custom, Get(server, path));
     if (custom.status == 200) return Values(question, path, custom);
     if (custom.status != 404) return Failure(custom);
     no_custom = MessageOf(custom);
   }
   const std::string path = ExternalMetricPath(question);
-  ASSIGN_OR_RETURN(const Answered external, Get(server, path));
+  ASSIGN_OR_RETURN(const HttpAnswer external, Get(server, path));
   if (external.status == 200) return Values(question, path, external);
   if (external.status != 404) return Failure(external);
   return absl::NotFoundError(absl::StrCat("custom: ", no_custom,
