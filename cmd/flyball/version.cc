@@ -40,7 +40,7 @@ int PrintModule(const char* what, const absl::StatusOr<std::string>& path) {
 }
 
 absl::StatusOr<std::string> ExternalModulePath() {
-  ASSIGN_OR_RETURN(const auto loaded, scaler::LoadExternalModule(scaler::ExternalModuleFolders()));
+  ASSIGN_OR_RETURN(const LoadedModule loaded, scaler::LoadExternalModule(ModuleFolders()));
   return loaded.path;
 }
 

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "absl/base/call_once.h"
-#include "base/module_library.h"
 #include "base/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -20,23 +19,20 @@ void Log(absl::string_view message) {
 
 }  // namespace
 
-absl::StatusOr<LoadedExternalModule> LoadExternalModule(absl::Span<const std::string> folders) {
+absl::StatusOr<LoadedModule> LoadExternalModule(absl::Span<const std::string> folders) {
   static const ModuleLibrary library = {.file = kExternalModuleFile,
                                         .symbol = kExternalModuleSymbol,
                                         .interface = FLYBALL_EXTERNAL_INTERFACE,
                                         .purpose = "external triggers need gRPC"};
-  ASSIGN_OR_RETURN(const LoadedModule loaded, LoadModule(library, folders));
-  return LoadedExternalModule{.path = loaded.path,
-                              .module = static_cast<const ExternalModule*>(loaded.module)};
+  return LoadModule(library, folders);
 }
 
-std::vector<std::string> ExternalModuleFolders() { return ModuleFolders(); }
-
 absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const ExternalAddress& address) {
-  ASSIGN_OR_RETURN(const LoadedExternalModule loaded, LoadExternalModule(ExternalModuleFolders()));
+  ASSIGN_OR_RETURN(const LoadedModule loaded, LoadExternalModule(ModuleFolders()));
+  const auto* const module = static_cast<const ExternalModule*>(loaded.module);
   static absl::once_flag once;
-  absl::call_once(once, loaded.module->log_to, &Log);
-  return loaded.module->make(address);
+  absl::call_once(once, module->log_to, &Log);
+  return module->make(address);
 }
 
 }  // namespace flyball::scaler

@@ -6,11 +6,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/module_library.h"
 #include "scaler/triggers/external/external_scaler.h"
 
 namespace flyball::scaler {
@@ -29,19 +29,7 @@ struct ExternalModule {
   void (*log_to)(void (*log)(absl::string_view message)) = nullptr;
 };
 
-struct LoadedExternalModule {
-  std::string path;
-  const ExternalModule* module = nullptr;
-};
-
-// Loads the module from the first folder that has the file; later folders are not tried if it is
-// wrong.
-//   kNotFound            no folder has it; the message names them
-//   kFailedPrecondition  it can't be loaded, or belongs to another version of the program
-absl::StatusOr<LoadedExternalModule> LoadExternalModule(absl::Span<const std::string> folders);
-
-// The folders to look in: lib/flyball in the program's folder (in a build, or beside a program that
-// was copied), and in the folder above it (where it is installed).
-std::vector<std::string> ExternalModuleFolders();
+// Loads the module as LoadModule does, with the same errors; its struct is an ExternalModule.
+absl::StatusOr<LoadedModule> LoadExternalModule(absl::Span<const std::string> folders);
 
 }  // namespace flyball::scaler

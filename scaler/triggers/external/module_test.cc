@@ -28,11 +28,12 @@ std::string Folder(absl::string_view name) {
 std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
 
 TEST(LoadExternalModuleTest, TheOneBesideTheProgramMakesScalers) {
-  const auto loaded = LoadExternalModule(ExternalModuleFolders());
+  const auto loaded = LoadExternalModule(ModuleFolders());
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   ExternalAddress nobody;
   nobody.address = "127.0.0.1:1";
-  const auto active = loaded->module->make(nobody)->IsActive({}, absl::Seconds(10));
+  const auto* const module = static_cast<const ExternalModule*>(loaded->module);
+  const auto active = module->make(nobody)->IsActive({}, absl::Seconds(10));
   EXPECT_EQ(active.status().code(), absl::StatusCode::kUnavailable) << active.status();
 }
 
@@ -55,8 +56,8 @@ TEST(MakeExternalScalerTest, ErrorsOfGrpcAreLoggedAsOurs) {
 }
 
 TEST(LoadExternalModuleTest, LoadedTwiceItIsTheSame) {
-  const auto first = LoadExternalModule(ExternalModuleFolders());
-  const auto second = LoadExternalModule(ExternalModuleFolders());
+  const auto first = LoadExternalModule(ModuleFolders());
+  const auto second = LoadExternalModule(ModuleFolders());
   ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
   EXPECT_EQ(first->module, second->module);
 }
@@ -90,7 +91,7 @@ TEST(LoadExternalModuleTest, OneOfAnotherProgramIsRefused) {
 
 TEST(LoadExternalModuleTest, TheFirstFolderThatHasOneDecides) {
   std::vector<std::string> folders = {Folder("none"), FLYBALL_MODULE_OF_OTHER};
-  for (const std::string& folder : ExternalModuleFolders()) folders.push_back(folder);
+  for (const std::string& folder : ModuleFolders()) folders.push_back(folder);
   EXPECT_EQ(LoadExternalModule(folders).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
