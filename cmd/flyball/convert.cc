@@ -3,24 +3,29 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "cmd/flags/dialect_flags.h"
 #include "cmd/flags/words.h"
 #include "cmd/flyball/commands.h"
-#include "cmd/flyball/convert_values.h"
+#include "cmd/flyball/rule_files.h"
 #include "convert/convert_hpa.h"
 #include "convert/convert_http.h"
 #include "convert/convert_ksvc.h"
 #include "convert/convert_scaled_object.h"
+#include "convert/convert_values.h"
+#include "flyball_schemas.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"
 
 namespace flyball::cmd {
 namespace {
 
-using ConvertText = convert::Conversion (*)(absl::string_view file, absl::string_view text,
-                                            const convert::ConvertOptions& options);
+using ConvertText = convert::Conversion(absl::string_view file, absl::string_view text,
+                                        const convert::ConvertOptions& options);
 
 // The documents as one List in JSON; the remarks are left out, since JSON has no comments.
 std::string ListOf(const std::string& yaml) {
@@ -37,7 +42,7 @@ std::string ListOf(const std::string& yaml) {
 
 // Prints nothing unless all files could be converted, because people pipe the output into kubectl.
 int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOptions& options,
-                 const std::string& output, ConvertText convert_text) {
+                 const std::string& output, absl::FunctionRef<ConvertText> convert_text) {
   std::string yaml;
   bool good = true, usable = true;
   for (const std::string& file : files) {
@@ -71,6 +76,28 @@ CLI::App* AddKind(CLI::App& app, const char* name, const char* help,
   return kind;
 }
 
+CLI::App* AddValues(CLI::App& app, std::string& file, std::string& path) {
+  CLI::App* const values = app.add_subcommand(
+      "values",
+      "Values of prometheus-adapter's Helm chart into values of ours: nearly all stay as they are, "
+      "and comments name the others");
+  values->footer(ExitStatuses("the file has no values"));
+  values->add_option("FILE,-f,--filename", file, "Values as YAML; - is standard input")
+      ->required()
+      ->type_name("FILE|-");
+  AddValuesPath(*values, path);
+  return values;
+}
+
+int ConvertValuesFile(const std::string& file, const std::string& path) {
+  std::vector<std::string> keys;
+  if (!path.empty()) keys = absl::StrSplit(path, '.');
+  return ConvertFiles({file}, {}, "yaml",
+                      [&](absl::string_view name, absl::string_view text, const auto&) {
+                        return convert::ConvertValues(name, text, keys, kChartValuesSchema);
+                      });
+}
+
 }  // namespace
 
 int RunConvert(const Args& args) {
@@ -98,20 +125,20 @@ int RunConvert(const Args& args) {
           "Services to call, as YAML; Services and ScaledObjects in the same file are read for the "
           "pods' port and the bounds",
           options, files, output);
-  ConvertValuesFlags values_flags;
-  const CLI::App* const values = AddConvertValues(app, values_flags);
+  std::string values_file, values_path;
+  const CLI::App* const values = AddValues(app, values_file, values_path);
   DialectFlags dialect;
   AddDialectFlags(
       *hpa,
       "Refuse what the API server of this version would refuse; auto: what all versions refuse",
       dialect);
   if (const auto ended = Parse(app, args)) return *ended;
-  if (values->parsed()) return RunConvertValues(values_flags);
+  if (values->parsed()) return ConvertValuesFile(values_file, values_path);
   if (const auto ended = ReadDialectFlags("convert", dialect)) return *ended;
   if (dialect.choice.minor.has_value()) {
     options.dialect = scaler::DialectOf(dialect.choice, {});
   }
-  static const std::map<std::string, ConvertText> kinds = {
+  static const std::map<std::string, ConvertText*> kinds = {
       {"hpa", convert::ConvertHpas},
       {"scaledobject", convert::ConvertScaledObjects},
       {"ksvc", convert::ConvertKnativeServices},
