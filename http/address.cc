@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace flyball::http {
 
@@ -33,6 +35,20 @@ IpAddress IpAddress::V6(const uint8_t* sixteen_bytes) {
 std::string IpAddress::ToString() const {
   char text[INET6_ADDRSTRLEN];
   return inet_ntop(v4 ? AF_INET : AF_INET6, bytes.data(), text, sizeof text);
+}
+
+std::optional<Endpoint> Endpoint::Parse(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == absl::string_view::npos) return std::nullopt;
+  uint32_t port = 0;
+  absl::string_view host = text.substr(0, colon);
+  const bool bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
+  const std::optional<IpAddress> address = IpAddress::Parse(host);
+  if (!absl::SimpleAtoi(text.substr(colon + 1), &port) || port == 0 || port > 65535 ||
+      !address.has_value() || address->v4 == bracketed) {
+    return std::nullopt;
+  }
+  return Endpoint{*address, static_cast<uint16_t>(port)};
 }
 
 std::string Endpoint::ToString() const {

@@ -31,6 +31,8 @@ struct Endpoint {
   IpAddress address;
   uint16_t port = 0;
 
+  // Reads what ToString writes, with a port above 0.
+  static std::optional<Endpoint> Parse(absl::string_view text);
   std::string ToString() const;  // "10.0.0.1:80", "[fd00::1]:80"
   bool operator==(const Endpoint&) const = default;
 };

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball::processes {
 namespace {
 
@@ -30,6 +32,16 @@ ProcessPlan PlanOf(const ProcessSetSpec& spec, int32_t index) {
 bool SameTemplate(ProcessSetSpec one, const ProcessSetSpec& other) {
   one.replicas = other.replicas;
   return one == other;
+}
+
+std::unique_ptr<http::ReadinessProbe> MakeProbe(const ProcessSetSpec& spec, int32_t index) {
+  const std::string address = absl::StrCat("127.0.0.1:", PortOfReplica(spec, index));
+  std::string request;
+  if (spec.readiness.check != Readiness::Check::kTcp) {
+    request = absl::StrCat("GET ", spec.readiness.path, " HTTP/1.1\r\nHost: ", address,
+                           "\r\nConnection: close\r\n\r\n");
+  }
+  return std::make_unique<http::ReadinessProbe>(address, std::move(request));
 }
 
 void SetReady(bool ready, absl::Time wall, ReplicaView& view) {
@@ -91,15 +103,14 @@ void Replicas::Check(Replica& replica, MonotonicTime now, absl::Time wall) {
   }
   if (replica.probe == nullptr) {
     if (now < replica.probe_at) return;
-    const int32_t port = PortOfReplica(replica.spec, replica.view.index);
-    replica.probe = std::make_unique<Probe>(replica.spec.readiness, port);
+    replica.probe = MakeProbe(replica.spec, replica.view.index);
     replica.probe_at = now + kProbeTimeout;
   }
-  Probe::Result result = replica.probe->Advance();
-  if (result == Probe::Result::kWait && now >= replica.probe_at) result = Probe::Result::kNotReady;
-  if (result == Probe::Result::kWait) return;
+  std::optional<bool> ready = replica.probe->Advance();
+  if (!ready.has_value() && now >= replica.probe_at) ready = false;
+  if (!ready.has_value()) return;
   replica.probe.reset();
-  SetReady(result == Probe::Result::kReady, wall, replica.view);
+  SetReady(*ready, wall, replica.view);
   replica.probe_at = now + (replica.view.ready ? kReadyInterval : kProbeInterval);
 }
 

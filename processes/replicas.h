@@ -21,7 +21,7 @@
 
 #include "absl/time/time.h"
 #include "base/clock.h"
-#include "processes/probe.h"
+#include "http/client/readiness_probe.h"
 #include "processes/process.h"
 #include "processes/process_set_spec.h"
 
@@ -65,7 +65,7 @@ class Replicas {
     ReplicaView view;
     ProcessSetSpec spec;  // the one that it was started with
     std::unique_ptr<Process> process;
-    std::unique_ptr<Probe> probe;
+    std::unique_ptr<http::ReadinessProbe> probe;
     MonotonicTime begun = absl::ZeroDuration();        // when the process was started
     MonotonicTime begin_at = absl::ZeroDuration();     // without a process: when to start one
     MonotonicTime probe_at = absl::ZeroDuration();     // next probe, or the deadline of this one

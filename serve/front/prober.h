@@ -39,7 +39,7 @@ class Prober {
   void Ask(const std::string& address, const ReadinessCheck& check, std::function<void(bool)> done);
 
  private:
-  class Probe;
+  struct Probe;
 
   void Run();
   bool TakeNew(std::vector<std::unique_ptr<Probe>>& probes);
