@@ -6,21 +6,14 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "scaler/math/pods.h"
 
 namespace flyball::doctor {
 namespace {
 
-constexpr size_t kShown = 3;
+constexpr size_t kShown = 3;  // names in one finding
 constexpr absl::Duration kOld = absl::Minutes(5);
-
-// "a, b, c and 4 more".
-std::string Some(const std::vector<std::string>& texts) {
-  const size_t shown = std::min(texts.size(), kShown);
-  std::string some = absl::StrJoin(texts.begin(), texts.begin() + static_cast<long>(shown), ", ");
-  if (texts.size() > shown) absl::StrAppend(&some, " and ", texts.size() - shown, " more");
-  return some;
-}
 
 // "Pods http_requests_per_second", "Resource cpu".
 std::string MetricTitle(const scaler::MetricSpec& spec) {
@@ -47,7 +40,7 @@ std::string Values(const std::vector<MetricItem>& items) {
   for (const MetricItem& item : items) {
     values.push_back(item.object.empty() ? item.value : absl::StrCat(item.object, " ", item.value));
   }
-  return Some(values);
+  return Shortened(values, kShown);
 }
 
 absl::Duration AgeOf(const std::vector<MetricItem>& items, absl::Time now) {
@@ -101,7 +94,7 @@ void CheckAnswer(const MetricFacts& facts, const MeasuredPods& measured, absl::T
   if (!without.empty()) {
     findings.push_back(
         Doubt("metric-pods",
-              absl::StrCat(title, ": no value of ", Some(without),
+              absl::StrCat(title, ": no value of ", Shortened(without, kShown),
                            "; they count as at the target when shrinking, as 0 when growing"),
               "see that these pods are scraped (Prometheus: Status, Targets)"));
   }
@@ -132,7 +125,7 @@ Finding Failed(const MetricFacts& facts) {
 Finding NoRule(const std::string& title, const Walk& walk) {
   if (walk.made_for.empty()) {
     const std::string like =
-        walk.similar.empty() ? "" : absl::StrCat("; similar: ", Some(walk.similar));
+        walk.similar.empty() ? "" : absl::StrCat("; similar: ", Shortened(walk.similar, kShown));
     return Bad("metric-rule", absl::StrCat(title, ": no rule gives that name", like),
                walk.similar.empty()
                    ? "write a rule whose name.as gives it (docs/rules-by-example.md); "
@@ -168,21 +161,22 @@ Finding NotJoined(const std::string& title, const Walk& walk, const MeasuredPods
       !absl::c_linear_search(walk.namespaces, measured.ns)) {
     return Bad("metric-join",
                absl::StrCat(title, ": ", walk.series, " has ", walk.namespace_label, " ",
-                            Some(walk.namespaces), " and not ", measured.ns),
+                            Shortened(walk.namespaces, kShown), " and not ", measured.ns),
                absl::StrCat("set honorLabels: true where it is scraped, or map another label to "
                             "namespace by resources.overrides at ",
                             walk.rule));
   }
   if (!walk.objects.empty() && walk.objects_that_exist == 0) {
     const bool better = !walk.better_label.empty();
-    return Bad("metric-join",
-               absl::StrCat(title, ": label ", walk.object_label, " of ", walk.series, " is ",
-                            Some(walk.objects), ", which is none of the target's ", walk.wanted,
-                            better ? absl::StrCat("; label ", walk.better_label, " is") : ""),
-               absl::StrCat("set honorLabels: true where it is scraped, or ",
-                            better ? absl::StrCat("resources.overrides.", walk.better_label)
-                                   : "map the label that has their names by resources.overrides",
-                            " at ", walk.rule));
+    return Bad(
+        "metric-join",
+        absl::StrCat(title, ": label ", walk.object_label, " of ", walk.series, " is ",
+                     Shortened(walk.objects, kShown), ", which is none of the target's ",
+                     walk.wanted, better ? absl::StrCat("; label ", walk.better_label, " is") : ""),
+        absl::StrCat("set honorLabels: true where it is scraped, or ",
+                     better ? absl::StrCat("resources.overrides.", walk.better_label)
+                            : "map the label that has their names by resources.overrides",
+                     " at ", walk.rule));
   }
   if (walk.objects.empty() && !walk.object_label.empty()) {
     return Bad(

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "doctor/json_object.h"
 #include "kube/objects/json_members.h"
@@ -22,13 +22,6 @@ constexpr size_t kShown = 5;  // names in one finding
 
 absl::Time TimeOf(const Json& object, const std::string& name) {
   return kube::TimeOf(object, name, absl::InfinitePast());
-}
-
-std::string Named(std::vector<std::string> names) {
-  const size_t all = names.size();
-  names.resize(std::min(all, kShown));
-  return absl::StrCat(absl::StrJoin(names, ", "),
-                      all > kShown ? absl::StrCat(" and ", all - kShown, " more") : "");
 }
 
 void CheckManagers(const TargetFacts& facts, Findings& findings) {
@@ -58,13 +51,14 @@ void CheckForeignPods(const TargetFacts& facts, Findings& findings) {
     }
   }
   if (foreign.empty()) return;
-  findings.push_back(Bad(
-      "foreign-pods",
-      absl::StrCat("the selector ", facts.selector, " catches ", foreign.size(),
-                   foreign.size() == 1 ? " pod" : " pods", " that ", facts.kind, " ", facts.name,
-                   " does not own: ", Named(foreign), "; their load and number count as its own"),
-      absl::StrCat("give the pods of ", facts.kind, " ", facts.name,
-                   " a label of their own in spec.selector and spec.template")));
+  findings.push_back(
+      Bad("foreign-pods",
+          absl::StrCat("the selector ", facts.selector, " catches ", foreign.size(),
+                       foreign.size() == 1 ? " pod" : " pods", " that ", facts.kind, " ",
+                       facts.name, " does not own: ", Shortened(foreign, kShown),
+                       "; their load and number count as its own"),
+          absl::StrCat("give the pods of ", facts.kind, " ", facts.name,
+                       " a label of their own in spec.selector and spec.template")));
 }
 
 void CheckUnschedulable(const TargetFacts& facts, Findings& findings) {
@@ -76,7 +70,8 @@ void CheckUnschedulable(const TargetFacts& facts, Findings& findings) {
     if (why.empty()) why = pod.unschedulable;
   }
   if (waiting.empty()) return;
-  findings.push_back(Bad("unschedulable", absl::StrCat("no node takes ", Named(waiting), ": ", why),
+  findings.push_back(Bad("unschedulable",
+                         absl::StrCat("no node takes ", Shortened(waiting, kShown), ": ", why),
                          "add nodes, or lower requests or spec.maxReplicas"));
 }
 

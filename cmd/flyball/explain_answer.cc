@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/counted.h"
 #include "base/status_macros.h"
 #include "cmd/flags/words.h"
 #include "kube/objects/json_members.h"
@@ -166,10 +167,7 @@ std::string DecidedNearby(const std::vector<std::string>& lists, const std::stri
   }
   if (same_namespace.empty()) return absl::StrCat("; none in namespace ", ns, " was");
   std::sort(same_namespace.begin(), same_namespace.end());
-  const size_t more = same_namespace.size() > kNamed ? same_namespace.size() - kNamed : 0;
-  same_namespace.resize(same_namespace.size() - more);
-  return absl::StrCat("; in namespace ", ns, " there are ", absl::StrJoin(same_namespace, ", "),
-                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+  return absl::StrCat("; in namespace ", ns, " there are ", Shortened(same_namespace, kNamed));
 }
 
 }  // namespace flyball::cmd

@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 
 namespace flyball::scaler {
 namespace {
@@ -62,12 +61,6 @@ std::string ShowAge(absl::Duration age) {
 
 std::string ShowTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
-}
-
-std::string ShowNames(const std::vector<std::string>& names, size_t most) {
-  if (names.size() <= most) return absl::StrJoin(names, ", ");
-  return absl::StrCat(absl::StrJoin(names.begin(), names.begin() + static_cast<long>(most), ", "),
-                      " and ", names.size() - most, " more");
 }
 
 std::string ShowCount(int64_t count, absl::string_view noun) {

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -28,9 +27,6 @@ std::string ShowAge(absl::Duration age);
 
 // RFC 3339 in UTC.
 std::string ShowTime(absl::Time time);
-
-// "web-a, web-b and 3 more".
-std::string ShowNames(const std::vector<std::string>& names, size_t most = 6);
 
 // "1 pod", "3 pods".
 std::string ShowCount(int64_t count, absl::string_view noun);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "base/counted.h"
 #include "base/one_line.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/sentence.h"
@@ -14,6 +15,7 @@ namespace flyball::scaler {
 namespace {
 
 // Go's zero time, 1 January of the year 1, which servers write for a missing timestamp.
+constexpr size_t kNamed = 6;  // names in one line
 constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
 
 // The longest common start of all pods' names that ends in a dash; "" for a single pod.
@@ -88,7 +90,7 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
   const auto count =
       static_cast<int64_t>(std::max(shown.size(), given.decision.proposals[index].items));
   page.Detail("read", absl::StrCat(ShowCount(count, reading.samples.empty() ? "value" : "sample"),
-                                   ", ", age, ": ", ShowNames(shown)));
+                                   ", ", age, ": ", Shortened(shown, kNamed)));
 }
 
 // Which pods are in which group; only their numbers, if the decision has no names.
@@ -106,7 +108,7 @@ void WriteGroups(const GivenCase& given, const Proposal& proposal, Page& page) {
       if (proposal.pod_groups[i] == group) names.push_back(page.PodName(i));
     }
     if (!names.empty()) {
-      shown.push_back(absl::StrCat(names.size(), " ", words, " (", ShowNames(names), ")"));
+      shown.push_back(absl::StrCat(names.size(), " ", words, " (", Shortened(names, kNamed), ")"));
     } else if (proposal.pod_groups.empty() && count > 0) {
       shown.push_back(absl::StrCat(count, " ", words));
     }
@@ -320,10 +322,10 @@ std::string ExplainText(const GivenCase& given) {
     std::vector<std::string> names;
     for (size_t i = 0; i < given.table.size(); ++i) names.push_back(page.PodName(i));
     const std::string& prefix = page.prefix();
-    page.Line(
-        "pods",
-        absl::StrCat(std::max(names.size(), given.pods_in_all), " with ", given.scale.selector,
-                     ": ", prefix.empty() ? "" : absl::StrCat(prefix, "... "), ShowNames(names)));
+    page.Line("pods", absl::StrCat(std::max(names.size(), given.pods_in_all), " with ",
+                                   given.scale.selector, ": ",
+                                   prefix.empty() ? "" : absl::StrCat(prefix, "... "),
+                                   Shortened(names, kNamed)));
   }
   for (size_t i = 0; i < decision.proposals.size() && decision.metrics_computed; ++i) {
     WriteMetric(given, i, page);
