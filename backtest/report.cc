@@ -6,17 +6,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/counted.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::backtest {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using kube::TimeText;
 
 constexpr size_t kShownChanges = 20;
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
 
 std::string ChangeText(const Simulated::Change& change) {
   return absl::StrCat(TimeText(change.at), "  ", change.from, " -> ", change.to,

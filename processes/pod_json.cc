@@ -5,15 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::processes {
 namespace {
 
+using kube::TimeText;
 using nlohmann::json;
-
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", time, absl::UTCTimeZone());
-}
 
 int64_t Count(const std::vector<ReplicaView>& replicas, bool ready_only) {
   return std::count_if(replicas.begin(), replicas.end(), [&](const ReplicaView& replica) {

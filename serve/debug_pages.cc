@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kube/objects/json_members.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/explain.h"
 #include "scaler/explain/logged_case.h"
@@ -17,6 +18,7 @@ namespace flyball::serve {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using kube::TimeText;
 using scaler::ShowTime;
 
 constexpr size_t kDefaultLimit = 1000;
@@ -128,10 +130,6 @@ void ShadowJson(const scaler::Shadow& shadow, const std::string& ns, Json& out) 
   }
 }
 
-std::string UtcTime(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
 // `series` counts names with their labels' names: series of the same names count once. `failures`
 // and `error` are of the series query, `queries` of those that requests make.
 Json RuleJson(const adapter::RuleStatus& rule) {
@@ -147,13 +145,13 @@ Json RuleJson(const adapter::RuleStatus& rule) {
               {"metrics", rule.metrics},
               {"queries", {{"failing", false}, {"failuresTotal", 0}}}};
   if (!rule.source.empty()) out["source"] = rule.source;
-  if (rule.last_success) out["lastSuccess"] = UtcTime(*rule.last_success);
+  if (rule.last_success) out["lastSuccess"] = TimeText(*rule.last_success);
   if (rule.last_failure.has_value()) {
     const adapter::RuleFailure& failure = *rule.last_failure;
     out["queries"] = {{"failing", failure.in_a_row > 0},
                       {"failuresTotal", failure.in_all},
                       {"lastFailure",
-                       {{"at", UtcTime(failure.at)},
+                       {{"at", TimeText(failure.at)},
                         {"metric", failure.metric},
                         {"promql", failure.promql},
                         {"error", failure.error}}}};
@@ -161,7 +159,7 @@ Json RuleJson(const adapter::RuleStatus& rule) {
   if (rule.last_answer.has_value()) {
     const adapter::RuleStatus::Answered& answer = *rule.last_answer;
     if (!answer.by.empty()) out["answeredBy"] = answer.by;
-    out["queries"]["lastAnswer"] = {{"at", UtcTime(answer.at)},
+    out["queries"]["lastAnswer"] = {{"at", TimeText(answer.at)},
                                     {"promql", answer.promql},
                                     {"values", answer.values},
                                     {"durationSeconds", absl::ToDoubleSeconds(answer.took)}};

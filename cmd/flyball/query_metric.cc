@@ -53,7 +53,7 @@ absl::StatusOr<std::string> Values(const MetricQuestion& question, const std::st
   for (const doctor::MetricItem& item : items) {
     absl::StrAppendFormat(&out, "%-*s  %12s  %s\n", static_cast<int>(width),
                           item.object.empty() ? "-" : item.object, item.value,
-                          absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", item.at, absl::UTCTimeZone()));
+                          kube::TimeText(item.at));
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "kube/objects/json_members.h"
 #include "kube/objects/label_syntax.h"
 #include "nlohmann/json.hpp"
 #include "spdlog/spdlog.h"
@@ -25,11 +26,6 @@ std::string Cut(absl::string_view message) {
   size_t size = kMaxMessageBytes;
   while (size > 0 && (message[size] & 0xc0) == 0x80) --size;
   return absl::StrCat(message.substr(0, size), "...");
-}
-
-// metav1.Time: whole seconds.
-std::string TimeText(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
 std::string NamespaceOf(const EventSubject& about) {

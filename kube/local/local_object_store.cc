@@ -282,8 +282,7 @@ LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
   } else {
     if (Text(object, "/metadata/uid").empty()) metadata["uid"] = absl::StrCat("uid-", ++uids_);
     if (!metadata.contains("creationTimestamp")) {
-      metadata["creationTimestamp"] =
-          absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", now_, absl::UTCTimeZone());
+      metadata["creationTimestamp"] = TimeText(now_);
     }
   }
   metadata["generation"] = generation;

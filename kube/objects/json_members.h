@@ -1,5 +1,5 @@
 // Members of nlohmann's JSON objects by name and type, for documents that are not trusted to have
-// the expected shape: what is missing, null or of another type is empty.
+// the expected shape: what is missing, null or of another type is empty. And the text of a time.
 //
 // Pure. Templates, so that no header includes the library: nlohmann::json and ordered_json alike.
 #pragma once
@@ -11,6 +11,11 @@
 #include "absl/time/time.h"
 
 namespace flyball::kube {
+
+// A time as the API writes it (metav1.Time): in UTC, of whole seconds.
+inline std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
+}
 
 // The member of that name; null when it is absent or when `object` is none.
 template <typename Json>

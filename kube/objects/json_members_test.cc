@@ -35,5 +35,9 @@ TEST(JsonMembersTest, WhatHasAnotherShapeIsEmpty) {
   EXPECT_FALSE(IsTrue(nlohmann::json::parse(R"({"a":1})"), "a"));
 }
 
+TEST(TimeTextTest, IsUtcOfWholeSeconds) {
+  EXPECT_EQ(TimeText(absl::FromUnixMillis(1'800'000'000'999)), "2027-01-15T08:00:00Z");
+}
+
 }  // namespace
 }  // namespace flyball::kube

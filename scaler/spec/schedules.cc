@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::scaler {
 namespace {
@@ -64,10 +65,7 @@ ScheduledSpec SpecAt(const Schedules& schedules, const Autoscaler& written, absl
   out.max_replicas = *max.replicas;
   if (schedules.paused_until.has_value() && now < *schedules.paused_until) {
     out.paused = true;
-    Append(out.why, "; ",
-           absl::StrCat("paused until ",
-                        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *schedules.paused_until,
-                                         absl::UTCTimeZone())));
+    Append(out.why, "; ", absl::StrCat("paused until ", kube::TimeText(*schedules.paused_until)));
   }
   return out;
 }

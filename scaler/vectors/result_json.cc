@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "kube/objects/json_members.h"
 #include "scaler/spec/v2_json.h"
 #include "scaler/vectors/replay.h"
 
@@ -9,15 +10,11 @@ namespace flyball::scaler {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using kube::TimeText;
 
 // The time with all its fractional digits.
 std::string PreciseTime(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E*SZ", time, absl::UTCTimeZone());
-}
-
-// The time in whole seconds, as the API stores it.
-std::string WholeTime(absl::Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
 const char* Text(ActionLabel label) { return kActionLabels[static_cast<size_t>(label)]; }
@@ -30,7 +27,7 @@ void PutText(const char* key, const std::string& value, Json& out) {
 Json ConditionJson(const Condition& condition) {
   Json out = {{"type", condition.type}, {"status", ConditionStatusName(condition.status)}};
   out["lastTransitionTime"] = condition.last_transition_time.has_value()
-                                  ? Json(WholeTime(*condition.last_transition_time))
+                                  ? Json(TimeText(*condition.last_transition_time))
                                   : Json(nullptr);
   if (condition.observed_generation.has_value()) {
     out["observedGeneration"] = *condition.observed_generation;
@@ -45,7 +42,7 @@ Json StatusJson(const AutoscalerStatus& status) {
   if (status.observed_generation.has_value()) {
     out["observedGeneration"] = *status.observed_generation;
   }
-  if (status.last_scale_time.has_value()) out["lastScaleTime"] = WholeTime(*status.last_scale_time);
+  if (status.last_scale_time.has_value()) out["lastScaleTime"] = TimeText(*status.last_scale_time);
   if (status.current_replicas != 0) out["currentReplicas"] = status.current_replicas;
   out["desiredReplicas"] = status.desired_replicas;
   out["currentMetrics"] = nullptr;

@@ -5,6 +5,7 @@
 
 #include "absl/hash/hash.h"
 #include "kube/client/api_client.h"
+#include "kube/objects/json_members.h"
 #include "kube/objects/quantity.h"
 #include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 Json TimeJson(std::optional<absl::Time> time) {
   if (!time.has_value()) return nullptr;
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *time, absl::UTCTimeZone());
+  return kube::TimeText(*time);
 }
 
 Json ConditionJson(const Condition& condition) {
