@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
+#include "doctor/metric.h"
 #include "kube/client/api_client.h"
 #include "kube/client/discovery.h"
 #include "kube/client/scale.h"
@@ -17,7 +18,6 @@ namespace flyball::cmd {
 namespace {
 
 using scaler::MetricSpec;
-using scaler::MetricType;
 
 class HpaReader {
  public:
@@ -77,54 +77,22 @@ class HpaReader {
   }
 
   void AddMetric(const MetricSpec& metric, const std::string& selector) {
-    const std::string path = PathOf(metric, selector);
-    if (path.empty() || !asked_.insert(path).second) return;
-    if (const absl::Status added = Add(path); !added.ok()) {
-      read_.gaps.push_back(absl::StrCat(path, ": ", added.message()));
+    const absl::StatusOr<std::string> path =
+        doctor::MetricPath(metric, ns_, selector, CustomVersion(), *mapper_);
+    if (absl::IsInvalidArgument(path.status())) return;  // no API has metrics of that type
+    if (path.ok() && !asked_.insert(*path).second) return;
+    const absl::Status added = path.ok() ? Add(*path) : path.status();
+    if (!added.ok()) {
+      read_.gaps.push_back(
+          absl::StrCat(path.ok() ? *path : metric.metric.name, ": ", added.message()));
     }
   }
 
-  // The path of a metric; "" if its type has none.
-  std::string PathOf(const MetricSpec& metric, const std::string& selector) const {
-    const std::string pods = absl::StrCat("labelSelector=", go::UrlEscape(selector));
-    const std::string custom =
-        absl::StrCat("/apis/custom.metrics.k8s.io/", VersionOf("custom.metrics.k8s.io", "v1beta2"),
-                     "/namespaces/", ns_, "/");
-    const std::string name = go::UrlEscape(metric.metric.name);
-    const std::string of_metric = go::UrlEscape(metric.metric.selector_text);
-    switch (metric.type) {
-      case MetricType::kResource:
-      case MetricType::kContainerResource:
-        return absl::StrCat("/apis/metrics.k8s.io/", VersionOf("metrics.k8s.io", "v1beta1"),
-                            "/namespaces/", ns_, "/pods?", pods);
-      case MetricType::kPods:
-        return absl::StrCat(custom, "pods/*/", name, "?", pods, "&metricLabelSelector=", of_metric);
-      case MetricType::kObject:
-        return absl::StrCat(custom, ObjectOf(metric.described_object), "/", name,
-                            "?metricLabelSelector=", of_metric);
-      case MetricType::kExternal:
-        return absl::StrCat("/apis/external.metrics.k8s.io/v1beta1/namespaces/", ns_, "/", name,
-                            "?labelSelector=", of_metric);
-      case MetricType::kUnknown:
-        break;
-    }
-    return "";
-  }
-
-  std::string VersionOf(absl::string_view group, absl::string_view otherwise) const {
+  std::string CustomVersion() const {
     for (const kube::ResourceInfo& info : mapper_->resources()) {
-      if (info.name.group == group) return info.version;
+      if (info.name.group == "custom.metrics.k8s.io") return info.version;
     }
-    return std::string(otherwise);
-  }
-
-  // "services/web", or "metrics" for the namespace itself.
-  std::string ObjectOf(const scaler::ObjectReference& object) const {
-    const std::string group = kube::ApiVersion::GroupOf(object.api_version);
-    if (group.empty() && object.kind == "Namespace") return "metrics";
-    const kube::ResourceInfo* const kind = mapper_->FindKind(group, object.kind);
-    return absl::StrCat(kind == nullptr ? object.kind : kind->name.ToString(), "/",
-                        go::UrlEscape(object.name));
+    return "v1beta2";
   }
 
   http::HttpTransport& server_;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scaler/explain/explain.h"
@@ -68,8 +69,7 @@ class ReadHpaTest : public testing::Test {
 };
 
 constexpr char kValues[] =
-    "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps?labelSelector=a%3Db"
-    "&metricLabelSelector=";
+    "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps?labelSelector=a%3Db";
 
 TEST_F(ReadHpaTest, ReadsWhatTheDecisionNeeds) {
   server_.answers[kValues] =
@@ -92,6 +92,18 @@ TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->gaps.size(), 1u);
   EXPECT_THAT(read->gaps[0], HasSubstr("/pods/*/rps"));
+}
+
+TEST_F(ReadHpaTest, AnObjectOfAnUnknownKindIsAGap) {
+  std::string& hpa =
+      server_.answers["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web"];
+  hpa = absl::StrReplaceAll(
+      hpa, {{R"({"type":"Pods","pods":{)",
+             R"({"type":"Object","object":{"describedObject":{"apiVersion":"v1","kind":"Moon",)"
+             R"("name":"m"},)"}});
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->gaps, testing::ElementsAre("rps: the cluster knows no Moon of v1"));
 }
 
 TEST_F(ReadHpaTest, AVersionThatIsNotToldIsTheNewest) {
