@@ -400,15 +400,7 @@ std::vector<CarriedState> ServeFront::States() const {
   std::vector<CarriedState> states;
   {
     absl::MutexLock lock(&mutex_);
-    for (const auto& [name, record] : records_) {
-      states.push_back({.service = name,
-                        .port = record.port,
-                        .problem = !record.problem.empty()         ? record.problem
-                                   : !record.added                 ? not_listening_
-                                   : record.slices_problem.empty() ? record.hosts.refused
-                                                                   : record.slices_problem,
-                        .front = {}});
-    }
+    for (const auto& [name, record] : records_) states.push_back({.service = name, .front = {}});
   }
   for (CarriedState& state : states) state.front = session()->front.Snapshot(state.service);
   return states;

@@ -53,11 +53,9 @@ struct FrontSettings {
   std::string envoy_selector = {};
 };
 
-// The state of a service for debug pages.
+// The state of a service, for metrics.
 struct CarriedState {
   std::string service;  // "shop/web"
-  uint16_t port = 0;
-  std::string problem;  // why it is not carried; "": it is
   std::optional<front::ServiceSnapshot> front;
 };
 
