@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::scaler {
 namespace {
@@ -150,9 +151,7 @@ absl::StatusOr<ServerVersion> ParseServerVersion(absl::string_view json) {
   const auto document = nlohmann::json::parse(json.begin(), json.end(), nullptr, false);
   // Some distributions write a minor version as "37+".
   const auto number = [&document](const char* name) -> std::optional<int> {
-    const auto member = document.is_object() ? document.find(name) : document.end();
-    if (!document.is_object() || member == document.end() || !member->is_string()) return {};
-    const std::string text = member->get<std::string>();
+    const std::string text = kube::TextOf(document, name);
     int value = 0;
     if (!absl::SimpleAtoi(absl::StripSuffix(text, "+"), &value)) return {};
     return value;

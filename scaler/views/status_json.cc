@@ -110,8 +110,7 @@ std::string AutoscalerPath(const AutoscalerKey& key, absl::string_view subresour
 
 std::string ResourceVersionOf(absl::string_view json) {
   const Json object = Json::parse(json.begin(), json.end(), nullptr, false);
-  const Json::json_pointer version("/metadata/resourceVersion");
-  return object.contains(version) && object[version].is_string() ? object[version] : Json("");
+  return kube::TextOf(kube::MemberOf(object, "metadata"), "resourceVersion");
 }
 
 uint64_t CaredDigest(const AutoscalerStatus& status, std::optional<int64_t> observed_generation) {

@@ -5,21 +5,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kube/objects/json_members.h"
 
 namespace flyball::serve {
 namespace {
 
+using kube::MemberOf;
 using nlohmann::json;
 
-const json kNone;
-
-const json& At(const json& object, const char* key) {
-  if (!object.is_object()) return kNone;
-  const auto found = object.find(key);
-  return found == object.end() ? kNone : *found;
-}
-
-std::string Text(const json& value) {
+std::string Text(const json& object, const std::string& key) {
+  const json& value = MemberOf(object, key);
   if (value.is_string()) return value.get<std::string>();
   return value.is_number_integer() ? absl::StrCat(value.get<int64_t>()) : "";
 }
@@ -27,26 +22,26 @@ std::string Text(const json& value) {
 // The check that corresponds to the container's probe; nullopt if it cannot be made from here with
 // the same result.
 std::optional<ReadinessCheck> ReadCheck(const json& container) {
-  if (At(container, "startupProbe").is_object()) return std::nullopt;
-  const json& probe = At(container, "readinessProbe");
+  if (MemberOf(container, "startupProbe").is_object()) return std::nullopt;
+  const json& probe = MemberOf(container, "readinessProbe");
   if (!probe.is_object()) return ReadinessCheck();
-  if (const json& tcp = At(probe, "tcpSocket"); tcp.is_object()) {
-    if (!Text(At(tcp, "host")).empty()) return std::nullopt;
-    return ReadinessCheck{.port = Text(At(tcp, "port"))};
+  if (const json& tcp = MemberOf(probe, "tcpSocket"); tcp.is_object()) {
+    if (!Text(tcp, "host").empty()) return std::nullopt;
+    return ReadinessCheck{.port = Text(tcp, "port")};
   }
-  const json& get = At(probe, "httpGet");
-  if (!get.is_object() || Text(At(get, "scheme")) == "HTTPS" || !Text(At(get, "host")).empty()) {
+  const json& get = MemberOf(probe, "httpGet");
+  if (!get.is_object() || Text(get, "scheme") == "HTTPS" || !Text(get, "host").empty()) {
     return std::nullopt;
   }
-  ReadinessCheck check{.kind = ReadinessCheck::Kind::kHttpGet, .port = Text(At(get, "port"))};
-  if (const std::string path = Text(At(get, "path")); !path.empty()) check.path = path;
+  ReadinessCheck check{.kind = ReadinessCheck::Kind::kHttpGet, .port = Text(get, "port")};
+  if (const std::string path = Text(get, "path"); !path.empty()) check.path = path;
   if (!absl::StartsWith(check.path, "/")) check.path = absl::StrCat("/", check.path);
-  const json& headers = At(get, "httpHeaders");
+  const json& headers = MemberOf(get, "httpHeaders");
   if (headers.is_array() && !headers.empty()) {
     // Of headers only Host is sent, which virtual hosts need.
     for (const json& header : headers) {
-      if (!absl::EqualsIgnoreCase(Text(At(header, "name")), "host")) return std::nullopt;
-      check.host = Text(At(header, "value"));
+      if (!absl::EqualsIgnoreCase(Text(header, "name"), "host")) return std::nullopt;
+      check.host = Text(header, "value");
     }
   }
   return check;
@@ -56,15 +51,15 @@ void ReadContainers(const json& containers, CarriedPod& pod) {
   if (!containers.is_array()) return;
   size_t probed = 0;
   for (const json& container : containers) {
-    for (const json& port : At(container, "ports")) {
-      const json& number = At(port, "containerPort");
-      const std::string name = Text(At(port, "name"));
+    for (const json& port : MemberOf(container, "ports")) {
+      const json& number = MemberOf(port, "containerPort");
+      const std::string name = Text(port, "name");
       if (number.is_number_integer() && !name.empty()) {
         pod.ports.emplace(name, number.get<int32_t>());
       }
     }
-    const bool probes =
-        At(container, "readinessProbe").is_object() || At(container, "startupProbe").is_object();
+    const bool probes = MemberOf(container, "readinessProbe").is_object() ||
+                        MemberOf(container, "startupProbe").is_object();
     if (probes || containers.size() == 1) {
       ++probed;
       pod.check = ReadCheck(container);
@@ -79,7 +74,7 @@ void ReadContainers(const json& containers, CarriedPod& pod) {
 bool IsReady(const json& conditions) {
   if (!conditions.is_array()) return false;
   for (const json& condition : conditions) {
-    if (Text(At(condition, "type")) == "Ready") return Text(At(condition, "status")) == "True";
+    if (Text(condition, "type") == "Ready") return Text(condition, "status") == "True";
   }
   return false;
 }
@@ -88,22 +83,22 @@ bool IsReady(const json& conditions) {
 
 absl::StatusOr<CarriedPod> ReadCarriedPod(absl::string_view text) {
   const json object = json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  const json& metadata = At(object, "metadata");
+  const json& metadata = MemberOf(object, "metadata");
   CarriedPod pod;
-  pod.name = Text(At(metadata, "name"));
-  pod.uid = Text(At(metadata, "uid"));
+  pod.name = Text(metadata, "name");
+  pod.uid = Text(metadata, "uid");
   if (pod.name.empty()) return absl::InvalidArgumentError("it is no pod");
   if (pod.uid.empty()) pod.uid = pod.name;
-  const json& labels = At(metadata, "labels");
+  const json& labels = MemberOf(metadata, "labels");
   if (labels.is_object()) {
-    for (const auto& [key, value] : labels.items()) pod.labels[key] = Text(value);
+    for (const auto& [key, value] : labels.items()) pod.labels[key] = Text(labels, key);
   }
-  pod.deleting = !Text(At(metadata, "deletionTimestamp")).empty();
-  ReadContainers(At(At(object, "spec"), "containers"), pod);
-  const json& status = At(object, "status");
-  pod.ip = Text(At(status, "podIP"));
-  pod.running = Text(At(status, "phase")) == "Running";
-  pod.ready = pod.running && IsReady(At(status, "conditions"));
+  pod.deleting = !Text(metadata, "deletionTimestamp").empty();
+  ReadContainers(MemberOf(MemberOf(object, "spec"), "containers"), pod);
+  const json& status = MemberOf(object, "status");
+  pod.ip = Text(status, "podIP");
+  pod.running = Text(status, "phase") == "Running";
+  pod.ready = pod.running && IsReady(MemberOf(status, "conditions"));
   return pod;
 }
 

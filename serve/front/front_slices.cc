@@ -7,11 +7,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/json_members.h"
 #include "kube/objects/object_json.h"
 
 namespace flyball::serve {
 namespace {
 
+using kube::MemberOf;
+using kube::TextOf;
 using nlohmann::json;
 
 constexpr char kGroup[] = "discovery.k8s.io";
@@ -25,14 +28,6 @@ absl::StatusOr<json> Parse(const std::string& text) {
   return object;
 }
 
-json Member(const json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? json() : *found;
-}
-
-std::string Text(const json& value) { return value.is_string() ? value.get<std::string>() : ""; }
-
 std::string SlicesPath(const std::string& ns) {
   return kube::ObjectPath(kGroup, "v1", ns, "endpointslices", "");
 }
@@ -44,16 +39,15 @@ std::string NameOf(absl::string_view service, absl::string_view family) {
 // Whether Flyball has written it. The label alone does not say so: people give it to slices that
 // lead to pods, for the time in which their Service is led to the Envoys.
 bool IsOurs(const json& slice) {
-  const json metadata = Member(slice, "metadata");
-  const json labels = Member(metadata, "labels");
-  const std::string name = Text(Member(metadata, "name")),
-                    service = Text(Member(labels, kOfService));
-  return Text(Member(labels, kManagedBy)) == kSlicesManagedBy &&
+  const json& metadata = MemberOf(slice, "metadata");
+  const json& labels = MemberOf(metadata, "labels");
+  const std::string name = TextOf(metadata, "name"), service = TextOf(labels, kOfService);
+  return TextOf(labels, kManagedBy) == kSlicesManagedBy &&
          (name == NameOf(service, "IPv4") || name == NameOf(service, "IPv6"));
 }
 
 json FirstPort(const json& object) {
-  const json ports = Member(object, "ports");
+  const json& ports = MemberOf(object, "ports");
   return ports.is_array() && !ports.empty() ? ports[0] : json();
 }
 
@@ -63,13 +57,14 @@ bool IsH2c(const std::string& app_protocol) {
 
 FrontSlices::Written ReadSlice(const json& slice) {
   FrontSlices::Written out;
-  const json metadata = Member(slice, "metadata"), first = FirstPort(slice);
-  const json port = Member(first, "port");
-  out.target.ns = Text(Member(metadata, "namespace"));
-  out.target.service = Text(Member(Member(metadata, "labels"), kOfService));
+  const json& metadata = MemberOf(slice, "metadata");
+  const json first = FirstPort(slice);
+  const json& port = MemberOf(first, "port");
+  out.target.ns = TextOf(metadata, "namespace");
+  out.target.service = TextOf(MemberOf(metadata, "labels"), kOfService);
   if (port.is_number_unsigned() && port <= 65535) out.target.port = port.get<uint16_t>();
-  out.h2c = IsH2c(Text(Member(first, "appProtocol")));
-  out.leads = !Member(slice, "endpoints").empty();
+  out.h2c = IsH2c(TextOf(first, "appProtocol"));
+  out.leads = !MemberOf(slice, "endpoints").empty();
   return out;
 }
 
@@ -105,16 +100,16 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
   ASSIGN_OR_RETURN(const std::string text,
                    client_.Get(kube::ObjectPath("", "v1", target.ns, "services", target.service)));
   ASSIGN_OR_RETURN(const json object, Parse(text));
-  const json spec = Member(object, "spec");
-  ServiceFacts facts{.uid = Text(Member(Member(object, "metadata"), "uid")),
+  const json& spec = MemberOf(object, "spec");
+  ServiceFacts facts{.uid = TextOf(MemberOf(object, "metadata"), "uid"),
                      .ports = {},
-                     .has_selector = !Member(spec, "selector").empty(),
+                     .has_selector = !MemberOf(spec, "selector").empty(),
                      .h2c = {}};
-  for (const json& port : Member(spec, "ports")) {
-    facts.ports.push_back({Text(Member(port, "name")), Text(Member(port, "appProtocol"))});
+  for (const json& port : MemberOf(spec, "ports")) {
+    facts.ports.push_back({TextOf(port, "name"), TextOf(port, "appProtocol")});
   }
   if (facts.ports.empty()) facts.ports.emplace_back();
-  if (Text(Member(spec, "type")) != "ExternalName") {
+  if (TextOf(spec, "type") != "ExternalName") {
     facts.h2c = IsH2c(facts.ports[0].app_protocol);
   }
   return facts;
@@ -125,13 +120,13 @@ absl::Status FrontSlices::CheckWriters(const Target& target) {
       SlicesPath(target.ns), "?labelSelector=kubernetes.io%2Fservice-name%3D", target.service);
   ASSIGN_OR_RETURN(const std::string text, client_.Get(path));
   ASSIGN_OR_RETURN(const json list, Parse(text));
-  for (const json& slice : Member(list, "items")) {
-    const json metadata = Member(slice, "metadata");
-    const std::string writer = Text(Member(Member(metadata, "labels"), kManagedBy));
-    if (writer == kSlicesManagedBy || Member(slice, "endpoints").empty()) continue;
+  for (const json& slice : MemberOf(list, "items")) {
+    const json& metadata = MemberOf(slice, "metadata");
+    const std::string writer = TextOf(MemberOf(metadata, "labels"), kManagedBy);
+    if (writer == kSlicesManagedBy || MemberOf(slice, "endpoints").empty()) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("EndpointSlice ", Text(Member(metadata, "name")), " of Service ",
-                     target.service, " is written by ", writer.empty() ? "somebody else" : writer));
+        absl::StrCat("EndpointSlice ", TextOf(metadata, "name"), " of Service ", target.service,
+                     " is written by ", writer.empty() ? "somebody else" : writer));
   }
   return absl::OkStatus();
 }
@@ -181,16 +176,16 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
   }
   RETURN_IF_ERROR(stored.status());
   ASSIGN_OR_RETURN(const json object, Parse(*stored));
-  const json metadata = Member(object, "metadata");
-  if (Text(Member(Member(metadata, "labels"), kManagedBy)) != kSlicesManagedBy) {
+  const json& metadata = MemberOf(object, "metadata");
+  if (TextOf(MemberOf(metadata, "labels"), kManagedBy) != kSlicesManagedBy) {
     return absl::FailedPreconditionError(
         absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
   }
-  if (Member(object, "endpoints") == wanted["endpoints"] &&
-      Member(object, "ports") == wanted["ports"]) {
+  if (MemberOf(object, "endpoints") == wanted["endpoints"] &&
+      MemberOf(object, "ports") == wanted["ports"]) {
     return absl::OkStatus();
   }
-  wanted["metadata"]["resourceVersion"] = Member(metadata, "resourceVersion");
+  wanted["metadata"]["resourceVersion"] = MemberOf(metadata, "resourceVersion");
   return client_.Update(path, wanted.dump()).status();
 }
 
@@ -213,7 +208,7 @@ absl::Status FrontSlices::Empty(const std::string& ns, const std::set<uint16_t>&
     slice["apiVersion"] = absl::StrCat(kGroup, "/v1");  // which a list leaves out
     slice["kind"] = "EndpointSlice";
     slice["endpoints"] = json::array();
-    const std::string name = Text(Member(Member(slice, "metadata"), "name"));
+    const std::string name = TextOf(MemberOf(slice, "metadata"), "name");
     const std::string path = kube::ObjectPath(kGroup, "v1", ns, "endpointslices", name);
     RETURN_IF_ERROR(client_.Update(path, slice.dump()).status());
   }
