@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "serve/front/metric_family.h"
 
 namespace flyball::serve {
 namespace {
@@ -13,26 +14,7 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 
-struct Value {
-  std::vector<ClientMetric::Label> labels;
-  double value;
-};
-
-MetricFamily Family(MetricType type, const char* name, const char* help,
-                    const std::vector<Value>& values) {
-  MetricFamily family;
-  family.name = name;
-  family.help = help;
-  family.type = type;
-  for (const Value& value : values) {
-    ClientMetric& metric = family.metric.emplace_back();
-    metric.label = value.labels;
-    (type == MetricType::Gauge ? metric.gauge.value : metric.counter.value) = value.value;
-  }
-  return family;
-}
-
-std::vector<Value> HealthOf(const std::vector<scrape::TargetState>& targets) {
+std::vector<MetricValue> HealthOf(const std::vector<scrape::TargetState>& targets) {
   std::map<std::pair<std::string, std::string>, int> counts;  // by job and health
   for (const scrape::TargetState& state : targets) {
     const char* health = state.last_scrape == absl::InfinitePast() ? "unknown"
@@ -40,7 +22,7 @@ std::vector<Value> HealthOf(const std::vector<scrape::TargetState>& targets) {
                                                                    : "down";
     ++counts[{state.job, health}];
   }
-  std::vector<Value> values;
+  std::vector<MetricValue> values;
   for (const auto& [key, count] : counts) {
     values.push_back({{{"job", key.first}, {"health", key.second}}, double(count)});
   }
@@ -55,9 +37,9 @@ std::vector<MetricFamily> LiveFamilies(const live::StoreCounts& store,
                                        const std::vector<scrape::TargetState>& targets,
                                        bool scrape_config_in_force) {
   const auto value = [](uint64_t count, const char* label = nullptr, const char* text = "") {
-    return Value{label == nullptr ? std::vector<ClientMetric::Label>()
-                                  : std::vector<ClientMetric::Label>{{label, text}},
-                 static_cast<double>(count)};
+    return MetricValue{label == nullptr ? std::vector<ClientMetric::Label>()
+                                        : std::vector<ClientMetric::Label>{{label, text}},
+                       static_cast<double>(count)};
   };
   return {
       Family(MetricType::Gauge, "flyball_live_series", "Series that the live store keeps",

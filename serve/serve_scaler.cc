@@ -18,6 +18,7 @@
 #include "serve/connections.h"
 #include "serve/debug_pages.h"
 #include "serve/front/front_metrics.h"
+#include "serve/front/metric_family.h"
 
 namespace flyball::serve {
 namespace {
@@ -51,17 +52,10 @@ absl::StatusOr<std::unique_ptr<scaler::OtlpLog>> OtlpLogOf(const ScalerFlags& fl
 
 // How many decisions came to the receiver of logs, and how many did not.
 prometheus::MetricFamily OtlpCounts(const scaler::OtlpLog& log) {
-  prometheus::MetricFamily family;
-  family.name = "flyball_decision_log_otlp_total";
-  family.help = "Decisions for --decision-log-otlp by outcome: sent or dropped.";
-  family.type = prometheus::MetricType::Counter;
-  for (const auto& [outcome, count] :
-       {std::pair("sent", log.sent()), std::pair("dropped", log.dropped())}) {
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label.push_back({.name = "outcome", .value = outcome});
-    metric.counter.value = static_cast<double>(count);
-  }
-  return family;
+  return Family(prometheus::MetricType::Counter, "flyball_decision_log_otlp_total",
+                "Decisions for --decision-log-otlp by outcome: sent or dropped.",
+                {{{{"outcome", "sent"}}, static_cast<double>(log.sent())},
+                 {{{"outcome", "dropped"}}, static_cast<double>(log.dropped())}});
 }
 
 scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::string& ns,

@@ -1,70 +1,51 @@
 #include "serve/front/front_metrics.h"
 
-#include <prometheus/metric_family.h>
-
-#include <string>
-#include <utility>
+#include "serve/front/metric_family.h"
 
 namespace flyball::serve {
 namespace {
 
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-using Labels = std::vector<prometheus::ClientMetric::Label>;
 
-MetricFamily Family(MetricType type, std::string name, std::string help) {
-  MetricFamily family;
-  family.name = std::move(name);
-  family.help = std::move(help);
-  family.type = type;
-  return family;
+MetricFamily Gauge(const char* name, const char* help, double value) {
+  return Family(MetricType::Gauge, name, help, {{.labels = {}, .value = value}});
 }
 
-void Add(MetricFamily& family, const Labels& labels, double value) {
-  prometheus::ClientMetric& metric = family.metric.emplace_back();
-  metric.label = labels;
-  (family.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = value;
-}
-
-MetricFamily Gauge(std::string name, std::string help, double value) {
-  MetricFamily family = Family(MetricType::Gauge, std::move(name), std::move(help));
-  Add(family, {}, value);
-  return family;
-}
-
-MetricFamily Counter(std::string name, std::string help, uint64_t value) {
-  MetricFamily family = Family(MetricType::Counter, std::move(name), std::move(help));
-  Add(family, {}, static_cast<double>(value));
-  return family;
+MetricFamily Counter(const char* name, const char* help, uint64_t value) {
+  return Family(MetricType::Counter, name, help,
+                {{.labels = {}, .value = static_cast<double>(value)}});
 }
 
 MetricFamily HeldRequests(const std::vector<CarriedState>& states) {
-  MetricFamily held =
-      Family(MetricType::Gauge, "flyball_front_held", "Requests that wait for a pod, by service.");
+  std::vector<MetricValue> held;
   for (const CarriedState& state : states) {
     if (!state.front.has_value()) continue;
-    Add(held, {{"service", state.service}}, static_cast<double>(state.front->held));
+    held.push_back({{{"service", state.service}}, static_cast<double>(state.front->held)});
   }
-  return held;
+  return Family(MetricType::Gauge, "flyball_front_held",
+                "Requests that wait for a pod, by service.", held);
 }
 
 MetricFamily Refused(const front::FrontCounters& counters) {
-  MetricFamily refused = Family(MetricType::Counter, "flyball_front_refused_total",
-                                "Held requests that were answered with an error, by reason.");
+  std::vector<MetricValue> refused;
   for (const front::RefusalReason reason :
        {front::RefusalReason::kActivationTimeout, front::RefusalReason::kQueueFull,
         front::RefusalReason::kActivationFailed}) {
-    Add(refused, {{"reason", front::NameOf(reason)}},
-        static_cast<double>(counters.refused_total[static_cast<size_t>(reason)]));
+    refused.push_back({{{"reason", front::NameOf(reason)}},
+                       static_cast<double>(counters.refused_total[static_cast<size_t>(reason)])});
   }
-  return refused;
+  return Family(MetricType::Counter, "flyball_front_refused_total",
+                "Held requests that were answered with an error, by reason.", refused);
 }
 
 MetricFamily ColdStartSeconds(const std::array<ServeFront::ColdStarts, 5>& parts) {
   static constexpr const char* kParts[] = {"total", "write", "pod", "probe", "ack"};
-  MetricFamily family = Family(MetricType::Histogram, "flyball_front_cold_start_seconds",
-                               "Seconds from the first request that was held at zero replicas to "
-                               "its release, and the parts of that time.");
+  MetricFamily family = Family(
+      MetricType::Histogram, "flyball_front_cold_start_seconds",
+      "Seconds from the first request that was held at zero replicas to its release, and the parts "
+      "of that time.",
+      {});
   for (size_t i = 0; i < parts.size(); ++i) {
     prometheus::ClientMetric& metric = family.metric.emplace_back();
     metric.label = {{"part", kParts[i]}};
