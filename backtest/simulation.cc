@@ -85,11 +85,10 @@ class Simulation {
     if (decision_.outcome == scaler::Outcome::kMetricsFailed) result_.not_followed += history_.step;
     const int32_t next = writes_ ? decision_.desired : current_;
     if (next != current_) {
-      const auto& combined = decision_.combination;
-      const bool named = combined.has_value() && combined->winner.has_value();
+      const std::optional<size_t> winner = decision_.winner();
       result_.changes.push_back({now, current_, next,
                                  std::string(scaler::LimitingReason(decision_)),
-                                 named ? decision_.proposals[*combined->winner].name : ""});
+                                 winner.has_value() ? decision_.proposals[*winner].name : ""});
     }
     current_ = next;
     result_.lowest = std::min(result_.lowest, current_);

@@ -28,9 +28,7 @@ Json Ratio(double ratio) {
   return std::isnan(ratio) ? "NaN" : ratio > 0 ? "+Inf" : "-Inf";
 }
 
-// Both tables are in the order of their enums.
-constexpr const char* kOutcomes[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax",
-                                     "BelowMin",     "MetricsFailed", "Decided"};
+// In the order of their enums.
 constexpr const char* kFormulas[] = {
     "None", "PodAverage", "PodUtilization", "TotalPerReadyPod", "TotalFromZero", "TotalOverTarget"};
 constexpr const char* kVerdicts[] = {"Failed",    "Computed",     "WithinTolerance",
@@ -38,7 +36,7 @@ constexpr const char* kVerdicts[] = {"Failed",    "Computed",     "WithinToleran
 constexpr const char* kLimits[] = {"Nothing", "ScaleUpLimit", "ScaleDownLimit", "MaxReplicas",
                                    "MinReplicas"};
 constexpr const char* kGroups[] = {"ignored", "unready", "missing", "ready"};
-static_assert(std::size(kOutcomes) == static_cast<size_t>(Outcome::kDecided) + 1);
+static_assert(std::size(kOutcomeNames) == static_cast<size_t>(Outcome::kDecided) + 1);
 static_assert(std::size(kFormulas) == static_cast<size_t>(Formula::kTotalOverTarget) + 1);
 static_assert(std::size(kVerdicts) == static_cast<size_t>(Verdict::kInstead) + 1);
 static_assert(std::size(kLimits) == static_cast<size_t>(LimitedBy::kMinReplicas) + 1);
@@ -206,12 +204,12 @@ Json Trace(const GivenCase& given) {
   out["target"] = {{"apiVersion", given.autoscaler.scale_target.api_version},
                    {"kind", given.autoscaler.scale_target.kind},
                    {"name", given.autoscaler.scale_target.name}};
-  out["outcome"] = NameOf(decision.outcome, kOutcomes);
+  out["outcome"] = NameOf(decision.outcome, kOutcomeNames);
   out["currentReplicas"] = decision.current;
   out["statusReplicas"] = decision.status_replicas;
   out["minReplicas"] = decision.min_replicas;
   out["maxReplicas"] = decision.max_replicas;
-  out["desiredReplicas"] = decision.rescale ? decision.desired : decision.current;
+  out["desiredReplicas"] = decision.count();
   out["rescale"] = decision.rescale;
   if (!decision.rescale_reason.empty()) out["reason"] = decision.rescale_reason;
   out["why"] = WhyThisCount(given);

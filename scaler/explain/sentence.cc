@@ -97,10 +97,10 @@ std::string WhatIsAskedFor(const GivenCase& given) {
   const Decision& decision = given.decision;
   const int32_t asked = decision.limiting->before;
   const bool held = decision.stabilization.has_value() && decision.stabilization->held();
-  if (held || !decision.combination.has_value() || !decision.combination->winner.has_value()) {
+  if (held || !decision.winner().has_value()) {
     return absl::StrCat("past and present recommendations ask for ", asked);
   }
-  const size_t winner = *decision.combination->winner;
+  const size_t winner = *decision.winner();
   const MetricSpec& metric = given.autoscaler.metrics[winner];
   const Proposal& proposal = decision.proposals[winner];
   const std::string product = proposal.verdict == Verdict::kComputed
@@ -259,8 +259,8 @@ std::string WhyThisCount(const GivenCase& given) {
   if (decision.stabilization.has_value() && decision.stabilization->held()) {
     return WhyStabilized(decision);
   }
-  if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return "";
-  const size_t winner = *decision.combination->winner;
+  if (!decision.winner().has_value()) return "";
+  const size_t winner = *decision.winner();
   const MetricSpec& metric = given.autoscaler.metrics[winner];
   return absl::StrCat(ShowMetricName(metric), ": ",
                       WhyThisProposal(metric, decision.proposals[winner]));

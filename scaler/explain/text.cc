@@ -309,7 +309,7 @@ std::string Headline(const GivenCase& given) {
 
 std::string ExplainText(const GivenCase& given) {
   const Decision& decision = given.decision;
-  const int64_t count = decision.rescale ? decision.desired : decision.current;
+  const int64_t count = decision.count();
   Page page(given);
   page.Head(Headline(given));
   page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));

@@ -38,13 +38,13 @@ Numbers NumbersOf(const AutoscalerKey& key, const LoggedDecision& last) {
   out.reason = LimitingReason(decision);
   if (decision.outcome == Outcome::kScaleUnknown) return out;
   out.current = decision.current;
-  out.desired = decision.rescale ? decision.desired : decision.current;
+  out.desired = decision.count();
   if (decision.outcome != Outcome::kDecided) return out;
   out.unbounded = decision.recommendation;
-  if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return out;
-  const size_t winner = *decision.combination->winner;
-  out.proposal = decision.proposals[winner].replicas;
-  out.metric = Escaped(decision.proposals[winner].name);
+  const std::optional<size_t> winner = decision.winner();
+  if (!winner.has_value()) return out;
+  out.proposal = decision.proposals[*winner].replicas;
+  out.metric = Escaped(decision.proposals[*winner].name);
   if (last.sampled == absl::InfinitePast()) return out;
   out.age_seconds = absl::ToDoubleSeconds(last.last - last.sampled);
   return out;

@@ -92,6 +92,8 @@ enum class Outcome {
   kMetricsFailed,  // held, since unknown is not zero
   kDecided,        // the metrics were followed
 };
+inline constexpr const char* kOutcomeNames[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax",
+                                                "BelowMin",     "MetricsFailed", "Decided"};
 
 struct Event {
   bool warning = false;
@@ -136,6 +138,11 @@ struct Decision {
   bool rescale = false;
   int32_t desired = 0;
   std::string rescale_reason;
+
+  // The count that the target has once this is done.
+  int32_t count() const { return rescale ? desired : current; }
+  // The index of the proposal that decided.
+  std::optional<size_t> winner() const { return combination ? combination->winner : std::nullopt; }
 
   AutoscalerStatus status;      // to be stored
   bool status_changed = false;  // differs from the stored one: write it, then RecordStatusWrite

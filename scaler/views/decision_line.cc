@@ -11,33 +11,23 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kOutcomes[] = {"ScaleUnknown", "SwitchedOff",   "AboveMax",
-                                     "BelowMin",     "MetricsFailed", "Decided"};
-
 const std::string& ErrorOf(const DecisionRecord& record) {
   return record.scale_error.empty() ? record.decision->error : record.scale_error;
-}
-
-int32_t DesiredOf(const Decision& decision) {
-  return decision.rescale ? decision.desired : decision.current;
 }
 
 void AddCounts(const DecisionRecord& record, Json& line) {
   const Decision& decision = *record.decision;
   if (decision.outcome == Outcome::kScaleUnknown) return;
   line["current"] = decision.current;
-  line["desired"] = DesiredOf(decision);
+  line["desired"] = decision.count();
   line["min"] = record.managed->autoscaler.min_or_default();
   line["max"] = record.managed->autoscaler.max_replicas;
   if (decision.outcome == Outcome::kDecided) line["unbounded"] = decision.recommendation;
 }
 
 void AddMetric(const Decision& decision, Json& line) {
-  if (decision.outcome != Outcome::kDecided || !decision.combination.has_value() ||
-      !decision.combination->winner.has_value()) {
-    return;
-  }
-  const Proposal& winner = decision.proposals[*decision.combination->winner];
+  if (decision.outcome != Outcome::kDecided || !decision.winner().has_value()) return;
+  const Proposal& winner = decision.proposals[*decision.winner()];
   line["metric"] = winner.name;
   line["proposal"] = winner.replicas;
   if (winner.age.has_value()) line["readingAgeSeconds"] = absl::ToDoubleSeconds(*winner.age);
@@ -54,7 +44,7 @@ std::string DecisionLine(const DecisionRecord& record) {
       {"namespace", key.ns},
       {"name", key.name},
       {"mode", ModeName(record.mode)},
-      {"outcome", kOutcomes[static_cast<size_t>(decision.outcome)]}};
+      {"outcome", kOutcomeNames[static_cast<size_t>(decision.outcome)]}};
   AddCounts(record, line);
   const absl::string_view reason = LimitingReason(decision);
   line["reason"] = std::string(reason);
@@ -67,7 +57,7 @@ std::string DecisionLine(const DecisionRecord& record) {
 
 uint64_t DecisionNews(const DecisionRecord& record) {
   const Decision& decision = *record.decision;
-  return absl::HashOf(record.mode, decision.outcome, decision.current, DesiredOf(decision),
+  return absl::HashOf(record.mode, decision.outcome, decision.current, decision.count(),
                       record.scale_written, LimitingReason(decision), ErrorOf(record));
 }
 

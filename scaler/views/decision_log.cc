@@ -14,8 +14,8 @@ uint64_t Conclusion(const DecisionRecord& record) {
   const Decision& decision = *record.decision;
   const bool held = decision.stabilization.has_value() && decision.stabilization->held();
   size_t hash = absl::HashOf(
-      record.mode, decision.outcome, decision.current, decision.rescale,
-      decision.rescale ? decision.desired : decision.current, held, record.scale_written,
+      record.mode, decision.outcome, decision.current, decision.rescale, decision.count(), held,
+      record.scale_written,
       decision.limiting.has_value() ? static_cast<int>(decision.limiting->by) : -1,
       record.scale_error, record.activation == nullptr ? "" : record.activation->reason);
   for (const Proposal& proposal : decision.proposals) {
@@ -44,12 +44,9 @@ size_t ShareOf(const std::shared_ptr<const std::string>& bytes) {
 // When the reading was sampled whose proposal decided; InfinitePast: there is none, or its time is
 // not known.
 absl::Time DecidingSample(const DecisionRecord& record) {
-  const std::optional<Combination>& combination = record.decision->combination;
-  if (!combination.has_value() || !combination->winner.has_value() ||
-      *combination->winner >= record.readings.size()) {
-    return absl::InfinitePast();
-  }
-  return record.readings[*combination->winner].timestamp.value_or(absl::InfinitePast());
+  const std::optional<size_t> winner = record.decision->winner();
+  if (!winner.has_value() || *winner >= record.readings.size()) return absl::InfinitePast();
+  return record.readings[*winner].timestamp.value_or(absl::InfinitePast());
 }
 
 }  // namespace
@@ -208,7 +205,7 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
                    .mode = last.mode,
                    .outcome = decision.outcome,
                    .current = decision.current,
-                   .desired = decision.rescale ? decision.desired : decision.current,
+                   .desired = decision.count(),
                    .first = last.first,
                    .last = last.last,
                    .times = last.times,

@@ -7,8 +7,8 @@ namespace {
 absl::string_view BeforeTheLimits(const Decision& decision) {
   if (decision.stabilization.has_value() && decision.stabilization->held()) return "stabilization";
   if (decision.pending.has_value() && decision.pending->held()) return "pending_capacity";
-  if (!decision.combination.has_value() || !decision.combination->winner.has_value()) return "none";
-  switch (decision.proposals[*decision.combination->winner].verdict) {
+  if (!decision.winner().has_value()) return "none";
+  switch (decision.proposals[*decision.winner()].verdict) {
     case Verdict::kWithinTolerance:
       return "tolerance";
     case Verdict::kWouldFlip:

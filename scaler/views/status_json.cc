@@ -89,14 +89,11 @@ std::string StatusPatch(absl::string_view resource_version, const AutoscalerStat
 
 OwnStatus::DecisionStatus DecisionStatusOf(const Decision& decision) {
   OwnStatus::DecisionStatus out;
-  out.desired = decision.rescale ? decision.desired : decision.current;
+  out.desired = decision.count();
   out.reason = std::string(LimitingReason(decision));
   if (decision.outcome != Outcome::kDecided) return out;
   out.unbounded = decision.recommendation;
-  const std::optional<Combination>& combined = decision.combination;
-  if (combined.has_value() && combined->winner.has_value()) {
-    out.metric = decision.proposals[*combined->winner].name;
-  }
+  if (const auto winner = decision.winner()) out.metric = decision.proposals[*winner].name;
   return out;
 }
 
