@@ -267,20 +267,14 @@ absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view wh
 // False: it is not there any more, or cannot be written, which is its problem then.
 bool ServeFront::WriteStatus(const std::string& name) {
   std::string uid;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return false;
-    uid = found->second.subject.uid;
-  }
+  if (!With(name, [&](const CarriedRecord& record) { uid = record.subject.uid; })) return false;
   absl::Status written = TakePort(name);
   if (written.ok()) written = WriteHosts(name);
-  absl::MutexLock lock(&mutex_);
-  const auto found = records_.find(name);
-  if (found == records_.end()) return false;
-  found->second.problem = std::string(written.message());
-  if (written.ok() && !uid.empty()) found->second.told_uid = std::move(uid);
-  return written.ok();
+  const bool known = With(name, [&](CarriedRecord& record) {
+    record.problem = std::string(written.message());
+    if (written.ok() && !uid.empty()) record.told_uid = std::move(uid);
+  });
+  return known && written.ok();
 }
 
 // The port is written into the status before any Envoy listens on it, so that it is the same after
@@ -302,17 +296,11 @@ absl::Status ServeFront::TakePort(const std::string& name) {
     }
   }
   const absl::StatusOr<uint16_t> taken = ports_.Take(name, deps_.clock.MonotonicNow());
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found != records_.end()) found->second.has_no_port = !taken.ok();
-  }
+  With(name, [&](CarriedRecord& record) { record.has_no_port = !taken.ok(); });
   RETURN_IF_ERROR(taken.status());
   const uint16_t port = *taken;
   RETURN_IF_ERROR(PatchHttp(name, "port", json{{"port", port}}.dump()));
-  absl::MutexLock lock(&mutex_);
-  const auto found = records_.find(name);
-  if (found != records_.end()) found->second.port = port;
+  With(name, [port](CarriedRecord& record) { record.port = port; });
   NoteProgress(name);
   return absl::OkStatus();
 }
@@ -340,11 +328,10 @@ void ServeFront::FollowPods(const std::string& name) {
   };
   const absl::Status status = follow();
   if (status.ok()) return;
-  absl::MutexLock lock(&mutex_);
-  const auto found = records_.find(name);
-  if (found == records_.end()) return;
-  found->second.problem = absl::StrCat("its pods are not known: ", status.message());
-  found->second.followed_port.reset();
+  With(name, [&](CarriedRecord& record) {
+    record.problem = absl::StrCat("its pods are not known: ", status.message());
+    record.followed_port.reset();
+  });
 }
 
 void ServeFront::AddOrChange(const std::string& name) {
@@ -371,13 +358,11 @@ void ServeFront::AddOrChange(const std::string& name) {
   }
   if (!add) return session()->front.ChangeService(http, Now());
   session()->front.AddService(http, replicas, pods, Now());
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return;
-    found->second.added = true;
-    pods = *found->second.pods;  // read again, since they may have changed
-  }
+  const bool known = With(name, [&](CarriedRecord& record) {
+    record.added = true;
+    pods = *record.pods;  // read again, since they may have changed
+  });
+  if (!known) return;
   session()->front.SetPods(name, pods, Now());
   NoteProgress(name);
   spdlog::info("front: {} is carried on port {}", name, http.port);

@@ -114,18 +114,9 @@ bool ServeFront::ForgetHosts() {
 }
 
 void ServeFront::TellOfHosts(const std::string& name, const std::string& refused) {
-  kube::EventSubject subject;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return;
-    subject = found->second.subject;
-  }
   if (!refused.empty()) {
     spdlog::warn("front: {}: HostsTaken: {}", name, refused);
-    if (!subject.name.empty()) {
-      events_->Record(subject, /*warning=*/true, "HostsTaken", refused);
-    }
+    RecordEvent(name, /*warning=*/true, "HostsTaken", refused);
   }
   Change(name);  // its condition
 }

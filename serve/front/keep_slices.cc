@@ -116,15 +116,15 @@ void ServeFront::LookAtService(const std::string& name) {
     }
   }
   const absl::StatusOr<FrontSlices::ServiceFacts> facts = FrontSlices(*client_).Look(target);
-  absl::MutexLock lock(&mutex_);
-  const auto found = records_.find(name);
-  if (found == records_.end() || found->second.target().service != target.service) return;
-  if (facts.ok() || WasRefused(facts.status())) {
-    found->second.h2c = facts.ok() && facts->h2c.value_or(false);
-    NoteProgress(name);
-  } else {
-    found->second.problem = absl::StrCat("its Service can't be read: ", facts.status().message());
-  }
+  With(name, [&](CarriedRecord& record) {
+    if (record.target().service != target.service) return;
+    if (facts.ok() || WasRefused(facts.status())) {
+      record.h2c = facts.ok() && facts->h2c.value_or(false);
+      NoteProgress(name);
+    } else {
+      record.problem = absl::StrCat("its Service can't be read: ", facts.status().message());
+    }
+  });
 }
 
 void ServeFront::WriteSlices(const std::string& name) {
@@ -155,7 +155,6 @@ void ServeFront::WriteSlices(const std::string& name) {
   if (status.ok() && envoys.has_value()) {
     status = deps_.may_write() ? slices.Write(target, *facts, *envoys) : NotOurs();
   }
-  kube::EventSubject subject;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
@@ -180,14 +179,11 @@ void ServeFront::WriteSlices(const std::string& name) {
     if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
       return;
     }
-    subject = record.subject;
   }
   Change(name);  // its condition
   if (status.ok()) return;
   spdlog::warn("front: {}: {}", name, std::string(status.message()));
-  if (!subject.name.empty()) {
-    events_->Record(subject, /*warning=*/true, "ServiceNotLed", status.message());
-  }
+  RecordEvent(name, /*warning=*/true, "ServiceNotLed", status.message());
 }
 
 absl::Status ServeFront::ListSlicesIn(const std::string& ns) {

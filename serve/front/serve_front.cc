@@ -137,6 +137,21 @@ std::unique_ptr<scaler::RequestFront::Carried> ServeFront::Carry(scaler::Carried
   return std::make_unique<Claim>(*this, name, claim);
 }
 
+bool ServeFront::With(const std::string& name, absl::FunctionRef<void(CarriedRecord&)> use) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(name);
+  if (found == records_.end()) return false;
+  use(found->second);
+  return true;
+}
+
+void ServeFront::RecordEvent(const std::string& name, bool warning, absl::string_view reason,
+                             absl::string_view text) {
+  kube::EventSubject subject;
+  With(name, [&](const CarriedRecord& record) { subject = record.subject; });
+  if (!subject.name.empty()) events_->Record(subject, warning, reason, text);
+}
+
 void ServeFront::EndClaim(const std::string& name, uint64_t claim) {
   {
     absl::MutexLock lock(&mutex_);
@@ -194,12 +209,7 @@ scaler::FrontReadiness ServeFront::ReadinessOf(const CarriedRecord& record,
 
 void ServeFront::Change(const std::string& name) {
   std::function<void()> on_change;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return;
-    on_change = found->second.on_change;
-  }
+  With(name, [&](const CarriedRecord& record) { on_change = record.on_change; });
   if (on_change) on_change();
 }
 
@@ -217,11 +227,9 @@ bool ServeFront::MayEnterZero(const std::string& name) {
 void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
                               const absl::Status& status) {
   if (status.ok()) {
-    {
-      absl::MutexLock lock(&mutex_);
-      const auto found = records_.find(name);
-      if (found != records_.end() && found->second.wish <= to) found->second.wish = 0;
-    }
+    With(name, [to](CarriedRecord& record) {
+      if (record.wish <= to) record.wish = 0;
+    });
     return session()->front.ScaleWritten(name, to, Now());
   }
   if (to == 0 || (to > from && IsRefusal(status))) {
@@ -287,24 +295,17 @@ void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
 
 // Nobody waits for the count any more: whoever comes later makes a wish of his own.
 void ServeFront::RefuseScale(const std::string& name, int32_t count, absl::string_view word) {
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found != records_.end() && count > 0) found->second.wish = 0;
-  }
+  if (count > 0) With(name, [](CarriedRecord& record) { record.wish = 0; });
   session()->front.ScaleRefused(name, count, word, Now());
 }
 
 // Answers a WishScale that no write answers: the scale is high enough, or must not be written.
 void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
   int32_t wish = 0;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return;
-    wish = found->second.wish;
-    if (wish > 0 && record.decision->current >= wish) found->second.wish = 0;
-  }
+  With(name, [&](CarriedRecord& carried) {
+    wish = carried.wish;
+    if (record.decision->current >= wish) carried.wish = 0;
+  });
   if (wish == 0) return;
   if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
     if (!IsGone(*record.scale)) return session()->front.ScaleDelayed(name, Now());
@@ -317,12 +318,7 @@ void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::str
 // ---- for the front ------------------------------------------------------------------------------
 
 void ServeFront::WishScale(const std::string& service, int32_t at_least) {
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(service);
-    if (found == records_.end()) return;
-    found->second.wish = at_least;
-  }
+  With(service, [at_least](CarriedRecord& record) { record.wish = at_least; });
   Change(service);
 }
 
@@ -348,14 +344,7 @@ void ServeFront::Tell(const front::Notice& notice) {
   // An Envoy refuses what one message has of several services.
   const std::vector<std::string> names = absl::StrSplit(notice.service, ", ");
   for (const std::string& name : names) {
-    kube::EventSubject subject;
-    {
-      absl::MutexLock lock(&mutex_);
-      const auto found = records_.find(name);
-      if (found == records_.end()) continue;
-      subject = found->second.subject;
-    }
-    if (!subject.name.empty()) events_->Record(subject, warning, reason, notice.text);
+    RecordEvent(name, warning, reason, notice.text);
     if (notice.kind == front::NoticeKind::kFrontNotReady) Change(name);  // its condition
   }
 }
@@ -380,13 +369,11 @@ void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_s
 
 void ServeFront::TakePods(const std::string& name, std::vector<front::PodView> pods) {
   bool added = false;
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto found = records_.find(name);
-    if (found == records_.end()) return;
-    found->second.pods = pods;
-    added = found->second.added;
-  }
+  const bool known = With(name, [&](CarriedRecord& record) {
+    record.pods = pods;
+    added = record.added;
+  });
+  if (!known) return;
   if (added) {
     session()->front.SetPods(name, pods, Now());
   } else {

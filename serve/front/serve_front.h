@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
@@ -170,6 +171,11 @@ class ServeFront : public scaler::RequestFront,
   scaler::FrontReadiness ReadinessOf(const CarriedRecord& record,
                                      const std::string& not_ready) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Calls `use` with the service's record, under the lock. False: there is none.
+  bool With(const std::string& name, absl::FunctionRef<void(CarriedRecord&)> use);
+  // Records an event of the service's Autoscaler, if that is known.
+  void RecordEvent(const std::string& name, bool warning, absl::string_view reason,
+                   absl::string_view text);
   void EndClaim(const std::string& name, uint64_t claim);
   void Change(const std::string& name);  // calls its on_change
   void TakePods(const std::string& name, std::vector<front::PodView> pods);
