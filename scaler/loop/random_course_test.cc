@@ -19,7 +19,7 @@ namespace flyball::scaler {
 namespace {
 
 // As parts of one test, so that they run side by side.
-constexpr uint32_t kParts = 20, kWideParts = 4, kFrozenParts = 2;
+constexpr uint32_t kParts = 20, kWideParts = 4, kFrozenParts = 2, kPartsWithRestarts = 2;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr uint32_t kMostOfAPart = 50;  // they take ten times as long and more
 #else
@@ -52,8 +52,11 @@ void RunCourses(uint32_t first, uint32_t count, Tally& tally) {
   spdlog::set_level(level);
 }
 
-// The first course of a part. The wide ones come first, the frozen ones last.
+// The first course of a part. The wide ones come first, those with restarts last.
 uint32_t FirstOf(uint32_t part, uint32_t count) {
+  if (part >= kParts + kFrozenParts) {
+    return RandomCourse::kFirstWithRestarts + (part - kParts - kFrozenParts) * count;
+  }
   if (part >= kParts) return RandomCourse::kFirstFrozen + (part - kParts) * count;
   return (part < kWideParts ? RandomCourse::kFirstWide : 1) + part * count;
 }
@@ -68,7 +71,8 @@ TEST_P(RandomCourses, WriteNothingWrong) {
   EXPECT_GT(tally.shrinks, count / 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, RandomCourses, testing::Range(uint32_t{0}, kParts + kFrozenParts));
+INSTANTIATE_TEST_SUITE_P(Parts, RandomCourses,
+                         testing::Range(uint32_t{0}, kParts + kFrozenParts + kPartsWithRestarts));
 
 // Each found a mistake of the scaler, the judge or the courses, as these are drawn today.
 TEST(RandomCourse, OfTheSeedsThatFoundSomething) {

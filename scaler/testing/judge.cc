@@ -158,6 +158,11 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
     }
   }
   if (last.size() > kLastDecisions) last.pop_front();
+  const auto removal = last_removal_.find(record.managed->key);
+  if (removal != last_removal_.end() && removal->second.replica == replica &&
+      record.scale_written && record.decision->desired < record.decision->current) {
+    removal->second.confirmed = true;
+  }
   steady_.erase({replica, record.managed->key});
   known_[{replica, record.managed->key}] = record.managed;
   const Decision& decision = *record.decision;
@@ -269,8 +274,14 @@ int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& ta
 
 void Judge::OnForeignScale(const SimulatedCluster::Target& target) { foreign_[target] = Wall(); }
 
-// Without the last removal before somebody else's change, and without what one that is dead
-// recommended before it and wrote down nowhere.
+bool Judge::KnowsItsLastRemoval(const AutoscalerKey& key) const {
+  const auto found = last_removal_.find(key);
+  return found != last_removal_.end() && found->second.confirmed &&
+         replicas_[static_cast<size_t>(found->second.replica)]->MayWrite(key);
+}
+
+// Without the last removal before somebody else's change if its writer is gone or never learned of
+// it, and without what one that is dead recommended before it and wrote down nowhere.
 ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
                                  ScalerState state) const {
   ScaleEvent* last = nullptr;
@@ -278,7 +289,7 @@ ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
     if (removed.time > foreign) continue;
     if (last == nullptr || removed.time > last->time) last = &removed;
   }
-  if (last != nullptr) last->change = 0;
+  if (last != nullptr && !KnowsItsLastRemoval(key)) last->change = 0;
   const auto noted = noted_.find(key);
   if (noted == noted_.end()) return state;
   for (const Noted& one : noted->second) {
@@ -390,6 +401,7 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
     }
   }
   Record(valid, write);
+  if (write.after < write.before) last_removal_[key] = {.replica = write.writer};
 }
 
 // Changes are remembered where there is a behavior. Where it came or went on the way of the write

@@ -78,6 +78,8 @@ class Judge {
                  const ScalerState& state);
   int32_t Least(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
                 absl::Duration since);
+  // Whether the replica that made the last removal knows that it did, and is still the owner.
+  bool KnowsItsLastRemoval(const AutoscalerKey& key) const;
   ScalerState WithoutHidden(const AutoscalerKey& key, absl::Time foreign, ScalerState state) const;
   // Why a target must not be zero now; "": it may.
   std::string WhyNotZero(const Managed& managed, const SimulatedCluster::Target& target,
@@ -103,6 +105,11 @@ class Judge {
   std::map<SimulatedCluster::Target, absl::Time> foreign_;     // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;    // what each replica recommends
   std::map<std::pair<int, AutoscalerKey>, ManagedPtr> known_;  // what it decided on last
+  struct Removal {
+    int replica = 0;
+    bool confirmed = false;  // its writer had an answer
+  };
+  std::map<AutoscalerKey, Removal> last_removal_;
   struct Noted {
     int replica = 0;
     absl::Duration when;

@@ -16,11 +16,21 @@ constexpr absl::Duration kLongestStep = absl::Seconds(7);
 constexpr absl::Duration kPeace = absl::Seconds(90);
 constexpr absl::Duration kSlowest = absl::Seconds(6);
 constexpr absl::Duration kLongestQueue = absl::Seconds(2);
+// Longer than any call, any wait for a thread and any answer together.
+const absl::Duration kLongestTrouble = 3 * kSlowest + 2 * kLongestQueue + absl::Seconds(1);
 // Longer than a Lease takes to run out and to be taken, twice.
 constexpr absl::Duration kLongestFreeze = absl::Seconds(40);
 
 // Until a busy API server opens a watch.
 constexpr absl::Duration kLongestOpening = absl::Seconds(20);
+
+ScalerOptions OptionsOf(uint32_t seed) {
+  ScalerOptions options = Simulation::ActOnAll();
+  if (seed >= RandomCourse::kFirstWithRestarts && seed % 4 >= 2) {
+    options.dialect.minor = kNewestMinor;
+  }
+  return options;
+}
 
 const char* const kResources[] = {"pods", "horizontalpodautoscalers", "autoscalers", "deployments"};
 
@@ -39,20 +49,20 @@ std::vector<RandomCourse::Action> RandomCourse::Actions() const {
       {4, &RandomCourse::TroubleNetwork},   {4, &RandomCourse::CalmNetwork},
       {3, &RandomCourse::JumpClock}};
   if (frozen_) actions.push_back({8, &RandomCourse::FreezeReplica});
+  if (restarts_) actions.push_back({12, &RandomCourse::RestartServer});
   return actions;
 }
 
 RandomCourse::RandomCourse(uint32_t seed)
-    : sim_(seed),
+    : restarts_(seed >= kFirstWithRestarts),
+      frozen_(seed >= kFirstFrozen && !restarts_),
+      sim_(seed, OptionsOf(seed)),
       aside_(seed + 1),
-      frozen_(seed >= kFirstFrozen),
-      wide_(frozen_ ? seed % 2 == 1 : seed >= kFirstWide),
+      wide_(frozen_ || restarts_ ? seed % 2 == 1 : seed >= kFirstWide),
       ends_in_peace_(!wide_ && seed % 4 == 0) {
   Chance& chance = sim_.chance;
-  // Longer than any call, any wait for a thread and any answer together.
-  sim_.judge.reading_age = 3 * kSlowest + 2 * kLongestQueue + absl::Seconds(1);
   // A replica that is frozen for less than its Lease lasts goes on with what it has read.
-  if (frozen_) sim_.judge.reading_age += ElectionOptions().renew_deadline;
+  if (frozen_) sim_.judge.reading_age = kLongestTrouble + ElectionOptions().renew_deadline;
   shards_ = chance.Between(1, 4);
   const int count = chance.Between(2, 4);
   for (int i = 0; i < count; ++i) {
@@ -369,6 +379,8 @@ void RandomCourse::HealWatches() {
 void RandomCourse::TroubleNetwork() {
   SimulatedReplica* replica = AnyReplica();
   if (replica == nullptr) return;
+  ++troubles_;
+  if (!frozen_) sim_.judge.reading_age = kLongestTrouble;
   Chance& chance = sim_.chance;
   SimulatedNetwork& network = chance.Is(0.7) ? replica->network : replica->metrics_network;
   network = {.slow = chance.Is(0.7) ? 0.3 : 0.0,
@@ -384,12 +396,28 @@ void RandomCourse::TroubleNetwork() {
                     ", queue ", absl::FormatDuration(replica->longest_queue)));
 }
 
+// Fewer wrong answers in a row than there are tries to read what an earlier owner has saved: whoever
+// may not read it begins without it.
+void RandomCourse::RestartServer() {
+  SimulatedReplica* replica = AnyReplica();
+  if (replica == nullptr || !had_wrong_answers_.insert(replica->options().index).second) return;
+  replica->network.failing_late = aside_.Between(0, 2);
+  replica->network.forbidden = aside_.Between(0, 3);
+  Note(absl::StrCat("wrong answers for replica ", replica->options().index, ": ",
+                    replica->network.failing_late, " late failures, then ",
+                    replica->network.forbidden, " times forbidden"));
+}
+
 void RandomCourse::CalmNetwork() {
   for (const auto& replica : sim_.replicas()) {
     replica->network = replica->metrics_network = {};
     replica->longest_queue = absl::ZeroDuration();
   }
   Note("calm");
+  // What was on its way then may still be written.
+  sim_.time.At(sim_.time.now() + kLongestTrouble, [this, troubles = troubles_] {
+    if (troubles == troubles_ && !frozen_) sim_.judge.reading_age = absl::Seconds(1);
+  });
 }
 
 // ---- the whole --------------------------------------------------------------------------------

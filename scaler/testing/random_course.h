@@ -6,10 +6,13 @@
 // The same seed gives the same course. A wide one draws more: all that a behavior can say,
 // autoscalers that go from one target to another, and an API server that answers 429. It does not
 // end in peace, since its policies may need any time to grow. In a frozen course replicas are also
-// stopped for a while and go on as if nothing had happened; every second one is wide.
+// stopped for a while and go on as if nothing had happened; every second one is wide. In a course
+// with restarts the API servers restart too, and give wrong answers then: each replica gets a few.
+// Every second one of these is wide, and every second pair has the newest dialect.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +24,7 @@ class RandomCourse {
  public:
   static constexpr uint32_t kFirstWide = 1'000'000'000;    // courses from this seed on are wide
   static constexpr uint32_t kFirstFrozen = 2'000'000'000;  // and from this one on frozen
+  static constexpr uint32_t kFirstWithRestarts = 3'000'000'000;
 
   explicit RandomCourse(uint32_t seed);
 
@@ -68,18 +72,22 @@ class RandomCourse {
   void HealWatches();
   void TroubleNetwork();
   void CalmNetwork();
+  void RestartServer();
   void JumpClock();
 
   void MakePeace();
   std::string CheckPeace();
 
+  int troubles_ = 0;  // how often there was trouble in the network
+  const bool restarts_;
+  const bool frozen_;
   Simulation sim_;
   Chance aside_;
-  const bool frozen_;
   const bool wide_;
   const bool ends_in_peace_;  // and is checked then, which takes as long as all before
   std::vector<AutoscalerKey> keys_;
   int shards_ = 1;
+  std::set<int> had_wrong_answers_;  // replicas, by index
   std::vector<std::string> notes_;
 };
 

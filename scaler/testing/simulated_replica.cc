@@ -30,11 +30,18 @@ kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version
           .singular = ""};
 }
 
-http::HttpAnswer TooManyRequests() {
-  return {.status = 429,
-          .headers = {{"Retry-After", absl::StrCat(absl::ToInt64Seconds(kRetryAfter))}},
-          .body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"too many )"
-                  R"(requests","reason":"TooManyRequests","code":429})"};
+http::HttpAnswer Failure(int status, absl::string_view reason) {
+  return {
+      .status = status,
+      .headers = {},
+      .body = absl::StrCat(R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":")",
+                           reason, R"(","reason":")", reason, R"(","code":)", status, "}")};
+}
+
+http::HttpAnswer TryAgain(int status, absl::string_view reason) {
+  http::HttpAnswer answer = Failure(status, reason);
+  answer.headers = {{"Retry-After", absl::StrCat(absl::ToInt64Seconds(kRetryAfter))}};
+  return answer;
 }
 
 std::string CollectionPathOf(const kube::ResourceInfo& resource) {
@@ -107,9 +114,13 @@ class SimulatedReplica::Transport : public http::HttpTransport {
     return self.Call<http::HttpAnswer>(self.network, call.timeout, [&] {
       if (self.world_.chance.Is(self.network.throttled)) {
         throttled_[request] = {.sent = sent, .answered = self.world_.time.now()};
-        return TooManyRequests();
+        return TryAgain(429, "TooManyRequests");
       }
       throttled_.erase(request);
+      if (self.network.failing_late == 0 && self.network.forbidden > 0) {
+        --self.network.forbidden;
+        return Failure(403, "Forbidden");
+      }
       // Several may be on their way: the one that arrives now is judged.
       if (scales) self.last_write_ = write;
       if (call.method == "GET" && absl::StrContains(call.target, "autoscalers/")) {
@@ -117,6 +128,10 @@ class SimulatedReplica::Transport : public http::HttpTransport {
       }
       http::HttpAnswer answer = self.world_.cluster.Serve(call, self.options_.index);
       if (saves && answer.status < 300) self.last_saved_ = sent;
+      if (self.network.failing_late > 0) {
+        --self.network.failing_late;
+        return TryAgain(500, "ServerTimeout");
+      }
       return answer;
     });
   }

@@ -40,6 +40,11 @@ struct SimulatedNetwork {
   double lost = 0;       // calls that have their effect but get no answer
   double repeated = 0;   // calls that are sent again, since the first answer got lost
   double throttled = 0;  // calls of the API server's that it answers with "too many requests"
+  // How many of the next calls get a wrong answer: first those that have their effect although the
+  // answer is "internal error, try again", then those that are forbidden, as by an API server that
+  // has not read its roles yet.
+  int failing_late = 0;
+  int forbidden = 0;
 };
 
 // A source of chance: the same seed gives the same course.
