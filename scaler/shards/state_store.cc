@@ -165,7 +165,7 @@ class StateStore::Impl {
     const Decision& decision = *record.decision;
     if (decision.outcome == Outcome::kScaleUnknown) return;
     // In mode shadow nothing is written anywhere.
-    if (record.mode == Mode::kShadow) return NotePause(record.managed->key);
+    if (record.mode == Mode::kShadow) return NotePause(record.managed->key, decision.current);
     // Every replica decides what is advised, also while the shard is being handed over: what the
     // next owner needs must not be replaced by what was decided without it.
     if (!record.restored && record.mode != Mode::kAct) return;
@@ -198,7 +198,8 @@ class StateStore::Impl {
     const bool to_sleep =
         decision.desired == 0 && replicas > 0 && EndsInZero(compact) && !held.zero_saved;
     if (grows || to_sleep || !held.IsSafe()) shard.urgent = shard.changed = true;
-    held.untaken = held.as_read = held.paused = false;
+    held.untaken = held.as_read = false;
+    held.paused_at.reset();
     held.steadiness = nullptr;
     held.replicas = replicas;
     held.wall_offset = record.wall_offset.value_or(WallOffset());
@@ -254,8 +255,10 @@ class StateStore::Impl {
   struct HeldState {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
-    bool paused = false;   // since then it was decided in mode shadow alone, which is not in it
     int32_t replicas = 0;
+    // The count that was found last, if since then it was decided in mode shadow alone, of which the
+    // state knows nothing.
+    std::optional<int32_t> paused_at;
     ScalerState state;           // compact
     absl::Duration wall_offset;  // wall - monotonic, when its times were taken
     bool saved = false;          // it is in the record, or the record has no room for it
@@ -295,11 +298,11 @@ class StateStore::Impl {
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
 
-  void NotePause(const AutoscalerKey& key) {
+  void NotePause(const AutoscalerKey& key, int32_t current) {
     absl::MutexLock lock(&mutex_);
     Shard& shard = ShardFor(key);
     const auto found = shard.states.find(key);
-    if (found != shard.states.end()) found->second.paused = true;
+    if (found != shard.states.end()) found->second.paused_at = current;
   }
 
   // An owner that does not see the scale cannot compare the record with the count, and decides
@@ -358,12 +361,13 @@ class StateStore::Impl {
     for (auto& [key, held] : shard.states) {
       TakeRounds(held);
       FollowClock(held);
-      const bool lacks_some = held.paused || (held.as_read && !shard.complete);
+      const bool lacks_some = held.paused_at.has_value() || (held.as_read && !shard.complete);
       if (!hand_over || !lacks_some) continue;
       held.state.scale_ups.clear();
+      const int32_t count = held.paused_at.value_or(held.replicas);
       // Zero holds nothing, and would look like a recommendation to put the target to sleep.
-      if (held.replicas == 0) continue;
-      held.state.recommendations.push_back({.replicas = held.replicas, .time = out.saved_at});
+      if (count == 0) continue;
+      held.state.recommendations.push_back({.replicas = count, .time = out.saved_at});
     }
     const MonotonicTime long_ago = clock_.MonotonicNow() - options_.longest_window;
     absl::erase_if(shard.states, [&](const auto& item) {

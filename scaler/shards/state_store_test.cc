@@ -578,11 +578,13 @@ TEST_F(StateStoreTest, OfWhatIsPausedTheCountIsHandedOn) {
   Decide(*first, "web", 5, {{5, Ago(400)}});
   mode_ = Mode::kShadow;
   Decide(*first, "web", 5, {{5, Ago(400)}, {7, Ago(0)}});
+  Decide(*first, "web", 3, {{5, Ago(400)}, {7, Ago(0)}});  // somebody else has scaled it down
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  EXPECT_THAT(second->Take(Key("web"), 5, kNow)->state.recommendations,
-              testing::ElementsAre(Recommendation{5, Ago(400)}, Recommendation{5, Ago(0)}));
+  EXPECT_THAT(second->Take(Key("web"), 3, kNow)->state.recommendations,
+              testing::ElementsAre(Recommendation{5, Ago(400)}, Recommendation{3, Ago(0)},
+                                   Recommendation{3, kNow - absl::Microseconds(1)}));
 }
 
 // The first decision of the second owner does not know yet that the target may wake.
