@@ -81,7 +81,7 @@ void Service::Configure(const HttpService& spec, Turn& turn) {
 
 void Service::Remove(Turn& turn) {
   const Refusal gone{RefusalReason::kActivationFailed, "removed"};
-  RefuseOlderThan(absl::InfiniteFuture(), gone, turn);
+  RefuseHeld(absl::InfiniteFuture(), gone, turn);
   publisher_.Remove(spec_.name, turn);
   if (Probes(std::exchange(state_, ServiceState::kZero))) --shared_.probing;
   begun_ = false;
@@ -152,11 +152,8 @@ void Service::React(Turn& turn) {
   PublishChanges(turn);
   if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
   LetGo(turn);
-  // Those that wait for a burst alone have a pod that serves them, within seconds.
-  if (!WaitsForBurst()) {
-    const Refusal late{RefusalReason::kActivationTimeout, ""};
-    RefuseOlderThan(turn.now - spec_.activation_timeout, late, turn);
-  }
+  const Refusal late{RefusalReason::kActivationTimeout, ""};
+  RefuseHeld(turn.now - spec_.activation_timeout, late, turn);
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
@@ -240,7 +237,7 @@ void Service::Fail(Turn& turn) {
                         " of the first request.");
   }
   scale_refused_.reset();
-  RefuseOlderThan(absl::InfiniteFuture(), failure_, turn);
+  RefuseHeld(absl::InfiniteFuture(), failure_, turn);
   turn.effects.push_back(TellNotice{{NoticeKind::kActivationFailed, spec_.name, std::move(text)}});
 }
 

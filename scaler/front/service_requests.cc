@@ -128,9 +128,12 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
   }
 }
 
-void Service::RefuseOlderThan(absl::Time arrived, const Refusal& refusal, Turn& turn) {
+void Service::RefuseHeld(absl::Time arrived_by, const Refusal& refusal, Turn& turn) {
+  // Whoever waits for its burst alone has a pod that serves it, within seconds.
+  const bool for_burst = WaitsForBurst();
   queue_.Visit([&](const HeldRequest& request) {
-    if (request.arrived > arrived) return WaitQueue::Verdict::kStop;
+    if (request.arrived > arrived_by) return WaitQueue::Verdict::kStop;
+    if (for_burst && publisher_.CanServe(request.node)) return WaitQueue::Verdict::kStays;
     shared_.LetGo(ns());
     load_.End(turn.now);
     Refuse(request.id, refusal, turn);
