@@ -56,6 +56,8 @@ absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
   auto& kept = parts_[absl::HashOf(ns) % parts_.size()].kept;
   if (auto known = kept.Get(name, now)) return *std::move(known);
   absl::StatusOr<SecretValue> read = ReadSecret(client_, ns, key, which_);
+  // A server that is away for a moment may answer the next time.
+  if (absl::IsUnavailable(read.status()) || absl::IsDeadlineExceeded(read.status())) return read;
   size_t bytes = sizeof(read) + read.status().message().size();
   if (read.ok()) bytes += read->text.size() + read->allowed_hosts.value_or("").size();
   kept.Put(name, read, bytes, now, now + (read.ok() ? kKept : kErrorKept));

@@ -84,6 +84,17 @@ TEST_F(ReadSecretTest, AnErrorIsGivenAgainForASecond) {
   EXPECT_EQ(read()->text, "hunter2");
 }
 
+TEST_F(ReadSecretTest, AServerThatIsAwayForAMomentIsAskedAgainAtOnce) {
+  const auto transport = api_.Connector()();
+  kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
+  SimulatedClock clock(absl::UnixEpoch());
+  SecretReader reader(client, clock, TriggerSecrets::kAll);
+  Put("s", "");
+  api_.Inject({.method = "GET", .part = "/secrets/s", .status = 503});
+  EXPECT_FALSE(reader.Read("shop", {.secret = "s", .key = "token"}).ok());
+  EXPECT_EQ(reader.Read("shop", {.secret = "s", .key = "token"})->text, "hunter2");
+}
+
 TEST_F(ReadSecretTest, AValueHasALimit) {
   const auto put = [&](const std::string& value) {
     api_.Put(absl::StrCat(

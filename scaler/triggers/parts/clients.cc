@@ -84,8 +84,8 @@ absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
   absl::MutexLock lock(&mutex_);
   Kept& kept = http_[key];
   if (kept.client == nullptr) {  // else another thread was faster
-    const size_t bytes = kBytesOfAClient + options.ca_data.size() +
-                         options.client_cert_data.size() + options.client_key_data.size();
+    const size_t bytes =
+        options.ca_data.size() + options.client_cert_data.size() + options.client_key_data.size();
     MakeRoom(ns, bytes);
     kept = {.client = std::move(made), .ns = std::string(ns), .used = now, .bytes = bytes};
     if (stop_.IsSet()) kept.client->Shutdown();

@@ -38,12 +38,10 @@ class TriggerClients {
  public:
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
-  // Of the certificates and keys of all HTTP clients, as PEM, and kBytesOfAClient for the rest of
-  // each. In memory it is up to 41 times as much. A namespace gets an eighth of what the others
-  // leave.
+  // Of the certificates and keys of all HTTP clients, as PEM. In memory it is up to 41 times as
+  // much. A namespace gets an eighth of what the others leave.
   static constexpr size_t kMostBytes = 4 << 20;
   static constexpr size_t kPartOfOneNamespace = 8;
-  static constexpr size_t kBytesOfAClient = 1 << 10;
   static constexpr size_t kMostEndpoints = 4;  // of one external scaler, since all are connected to
 
   // The clock outlives the clients.

@@ -88,7 +88,7 @@ TEST_F(TriggerClientsTest, TheCertificatesOfAllNamespacesHaveALimit) {
     ASSERT_TRUE(client.ok()) << client.status();
     given_.insert(*client);
   };
-  const size_t bytes = ca.size() + TriggerClients::kBytesOfAClient;
+  const size_t bytes = ca.size();
   for (int i = 0; i < 40; ++i) make(0, i);
   EXPECT_EQ(Kept(), TriggerClients::kMostBytes / TriggerClients::kPartOfOneNamespace / bytes);
   for (int ns = 1; ns <= 15; ++ns) {
