@@ -346,11 +346,6 @@ spec:
   EXPECT_THAT(got.yaml, HasSubstr("  labels:\n    app: web\nspec:\n"));
 }
 
-constexpr char kLogin[] =
-    "kind: TriggerAuthentication\nmetadata: {name: login, namespace: shop}\n"
-    "spec: {podIdentity: {provider: none}, env: , secretTargetRef: [";
-
-// KEDA reads how to authenticate from Secrets too; an Autoscaler would ask without credentials.
 TEST(ConvertScaledObjects, ATimeoutWithoutEffectIsNamed) {
   const auto yaml = [](absl::string_view timeout) {
     const Conversion got = Convert(ScaledObject(absl::StrCat(
@@ -369,6 +364,11 @@ TEST(ConvertScaledObjects, ATimeoutWithoutEffectIsNamed) {
   }
 }
 
+constexpr char kLogin[] =
+    "kind: TriggerAuthentication\nmetadata: {name: login, namespace: shop}\n"
+    "spec: {podIdentity: {provider: none}, env: , secretTargetRef: [";
+
+// KEDA reads how to authenticate from Secrets too; an Autoscaler would ask without credentials.
 TEST(ConvertScaledObjects, AParameterThatIsNoSecretIsRefused) {
   const auto convert = [](absl::string_view parameters) {
     std::string refs;

@@ -14,8 +14,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Go's zero time, 1 January of the year 1, which servers write for a missing timestamp.
 constexpr size_t kNamed = 6;  // names in one line
+// Go's zero time, 1 January of the year 1, which servers write for a missing timestamp.
 constexpr absl::Time kUnstatedTime = absl::FromUnixSeconds(-62135596800);
 
 // The longest common start of all pods' names that ends in a dash; "" for a single pod.

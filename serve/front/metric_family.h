@@ -12,7 +12,7 @@ struct MetricValue {
   double value = 0;
 };
 
-// `type` is Counter or Gauge.
+// `type` is Counter or Gauge, or any where there are no values.
 inline prometheus::MetricFamily Family(prometheus::MetricType type, const char* name,
                                        const char* help, const std::vector<MetricValue>& values) {
   prometheus::MetricFamily family{.name = name, .help = help, .type = type, .metric = {}};
