@@ -291,6 +291,8 @@ void LiveSource::LookAtClock() {
   const int64_t now_ms = absl::ToUnixMillis(now);
   if (step < absl::ZeroDuration()) store_.DropLaterThan(now_ms);
   absl::MutexLock lock(&rules_mutex_);
+  first_rules_ms_ = std::min(first_rules_ms_, now_ms);
+  lacked_targets_ms_ = std::min(lacked_targets_ms_, now_ms);
   if (!kept_since_) return;
   kept_since_ = kept_since_->Anew(now_ms);
   TellKept(*kept_since_);

@@ -343,6 +343,12 @@ TEST_F(LiveSourceTest, TheWarmupBeginsWhenAllTargetsHaveBeenDiscovered) {
   while (TargetsOf(*source) == 0) std::this_thread::yield();
   clock_.Advance(absl::Seconds(12));
   while (!Refuses(*source, "jobs_waiting")) std::this_thread::yield();
+  clock_.JumpWall(clock_.WallNow() - absl::Minutes(1));
+  for (int i = 0; i < 24; ++i) {
+    clock_.Advance(absl::Milliseconds(500));
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(Refuses(*source, "jobs_waiting"));
   const absl::Time read = clock_.WallNow();
   Write("targets.json", "[]");
   while (Refuses(*source, "jobs_waiting")) {

@@ -34,7 +34,7 @@ TEST(RoomTest, WhatDoesNotFitWaits) {
   EXPECT_TRUE(room.Take(1'000'000, soon()).ok());
 }
 
-TEST(RoomTest, WhoeverComesTooManyWaitsUntilTheDeadline) {
+TEST(RoomTest, WhoeverComesTooManyIsRefused) {
   SimulatedClock clock{absl::UnixEpoch()};
   Room places({.all = 1, .max_waiting = 1}, clock);
   auto place = places.Take(1, clock.MonotonicNow());

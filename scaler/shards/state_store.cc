@@ -256,8 +256,8 @@ class StateStore::Impl {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
     int32_t replicas = 0;
-    // The count that was found last, if since then it was decided in mode shadow alone, of which the
-    // state knows nothing.
+    // The count that was found last, if since then it was decided in mode shadow alone, of which
+    // the state knows nothing.
     std::optional<int32_t> paused_at;
     ScalerState state;           // compact
     absl::Duration wall_offset;  // wall - monotonic, when its times were taken
