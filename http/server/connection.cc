@@ -18,10 +18,13 @@ namespace {
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
 // What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
-// and in addition while a record is being read or written.
+// and in addition while a record is being read or written, while keys are being changed, and where
+// the peer has named certificate authorities.
 constexpr size_t kHandshakeBytes = 48 * 1024;
 constexpr size_t kTlsBytes = 14 * 1024;
 constexpr size_t kRecordBytes = 17 * 1024;
+constexpr size_t kKeyChangeBytes = 72 * 1024;
+constexpr size_t kAuthoritiesBytes = 47 * kMaxNamedAuthoritiesBytes;
 
 // Of what a peer sends for its handshake so much is no certificate, and in the numbers above.
 constexpr size_t kHelloBytes = 2 * 1024;
@@ -65,6 +68,9 @@ ServerConnection::Io ServerConnection::Handshake() {
   const int result = SSL_do_handshake(ssl_);
   if (result != 1) return Result(result);
   handshake_done_ = true;
+  // Some of what the peer has sent is kept as it came, such as the protocols that it speaks.
+  kept_bytes_ = BIO_number_read(SSL_get_rbio(ssl_));
+  if (SSL_get0_peer_CA_list(ssl_) != nullptr) kept_bytes_ += kAuthoritiesBytes;
   reader.request().peer = PeerChain::FromConnection(ssl_);
   return Io::kOk;
 }
@@ -80,6 +86,10 @@ ServerConnection::Io ServerConnection::Read() {
 }
 
 bool ServerConnection::HasBuffered() const { return SSL_has_pending(ssl_) != 0; }
+
+bool ServerConnection::changing_keys() const {
+  return handshake_done_ && ssl_ != nullptr && SSL_in_init(ssl_) != 0;
+}
 
 ServerConnection::Io ServerConnection::Write(absl::string_view* bytes) {
   while (!bytes->empty()) {
@@ -143,7 +153,8 @@ size_t ServerConnection::Footprint() const {
   size_t bytes = sizeof(ServerConnection) + reader.BytesHeld();
   if (ssl_ == nullptr) return bytes;
   if (handshake_done_) {
-    bytes += kTlsBytes;
+    bytes += kTlsBytes + kept_bytes_;
+    if (changing_keys()) bytes += kKeyChangeBytes;
   } else {
     // Messages are kept until they are whole, certificates longer.
     const size_t got = BIO_number_read(SSL_get_rbio(ssl_));

@@ -44,6 +44,8 @@ class ServerConnection {
   Io Read();
   // Whether decrypted or buffered bytes wait that the socket will not tell of.
   bool HasBuffered() const;
+  // Whether the peer has begun to change its keys, or has not taken the answer to that.
+  bool changing_keys() const;
 
   // Sends `front`, then the body (may be nullptr) from `body_at` on. kOk: the peer took all of it;
   // kWantRead, kWantWrite: what it did not take is kept for SendRest.
@@ -102,7 +104,8 @@ class ServerConnection {
   ssl_st* ssl_ = nullptr;
   SocketReads reads_;
   bool handshake_done_ = false;
-  bool broken_ = false;  // after a fatal error nothing more may be sent
+  size_t kept_bytes_ = 0;  // by OpenSSL, of the handshake
+  bool broken_ = false;    // after a fatal error nothing more may be sent
   Unsent unsent_;
 };
 

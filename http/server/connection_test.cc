@@ -1,10 +1,12 @@
 #include "http/server/connection.h"
 
+#include <openssl/ocsp.h>
 #include <openssl/ssl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -106,6 +108,75 @@ TEST_F(ServerConnectionTest, HandshakesThatAreLongWeighWhatTheyTake) {
     ASSERT_EQ(connection_->Handshake(), ServerConnection::Io::kWantRead);
   }
   EXPECT_GT(connection_->Footprint(), at_first + 6 * kRecord);
+}
+
+// What OpenSSL would keep of it weighs up to 47 times its bytes, for as long as the connection.
+TEST_F(ServerConnectionTest, HellosOfFarMoreThanAnyClientNeedsAreRefused) {
+  const auto weight_with = [this](const std::function<void(SSL*)>& change) -> size_t {
+    Connect();
+    const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+    const SslPtr client(SSL_new(context.get()));
+    change(client.get());
+    ShakeHands(client.get());
+    return connection_->handshake_done() ? connection_->Footprint() : 0;
+  };
+  const auto authorities = [](int count) {
+    return [count](SSL* client) {
+      STACK_OF(X509_NAME)* const names = sk_X509_NAME_new_null();
+      for (int i = 0; i < count; ++i) sk_X509_NAME_push(names, X509_NAME_new());
+      SSL_set0_CA_list(client, names);
+    };
+  };
+  const auto responders = [](int count) {
+    return [count](SSL* client) {
+      SSL_set_tlsext_status_type(client, TLSEXT_STATUSTYPE_ocsp);
+      auto* const ids = sk_OCSP_RESPID_new_null();
+      for (int i = 0; i < count; ++i) {
+        const unsigned char empty_key[] = {0xa2, 2, 4, 0};
+        const unsigned char* at = empty_key;
+        sk_OCSP_RESPID_push(ids, d2i_OCSP_RESPID(nullptr, &at, sizeof empty_key));
+      }
+      SSL_set_tlsext_status_ids(client, ids);
+    };
+  };
+  const auto protocols = [](int count) {
+    return [count](SSL* client) {
+      std::string all;
+      for (int i = 0; i < count; ++i) all += '\xff' + std::string(255, 'x');
+      SSL_set_alpn_protos(client, reinterpret_cast<const unsigned char*>(all.data()),
+                          static_cast<unsigned>(all.size()));
+    };
+  };
+  const size_t plain = weight_with([](SSL*) {});
+  ASSERT_GT(plain, 0u);
+  EXPECT_GE(weight_with(authorities(100)), plain + 100u * 185);  // measured of OpenSSL 3.0
+  EXPECT_EQ(weight_with(authorities(200)), 0u);
+  EXPECT_GT(weight_with(responders(0)), 0u);
+  EXPECT_EQ(weight_with(responders(1)), 0u);
+  EXPECT_GE(weight_with(protocols(20)), plain + 20u * 256);
+  EXPECT_EQ(weight_with(protocols(40)), 0u);
+}
+
+// Until the peer takes the answer, OpenSSL holds the buffers of a handshake once more.
+TEST_F(ServerConnectionTest, AChangeOfKeysThatDoesNotEndWeighsWhatItTakes) {
+  ASSERT_NO_FATAL_FAILURE(Connect());
+  const int few = 1;
+  setsockopt(ends_[0], SOL_SOCKET, SO_SNDBUF, &few, sizeof few);
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslPtr client(SSL_new(context.get()));
+  ShakeHands(client.get());
+  ASSERT_TRUE(connection_->handshake_done());
+  const size_t before = connection_->Footprint();
+  auto result = ServerConnection::Io::kWantRead;
+  for (int i = 0; i < 1000 && result == ServerConnection::Io::kWantRead; ++i) {
+    EXPECT_FALSE(connection_->changing_keys());
+    ASSERT_EQ(SSL_key_update(client.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+    ASSERT_EQ(SSL_do_handshake(client.get()), 1);
+    result = connection_->Read();
+  }
+  ASSERT_EQ(result, ServerConnection::Io::kWantWrite);
+  EXPECT_TRUE(connection_->changing_keys());
+  EXPECT_GE(connection_->Footprint(), before + 72'000);  // measured of OpenSSL 3.0
 }
 
 SslCtxPtr ClientContext(const TestPair& pair) {

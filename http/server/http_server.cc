@@ -234,8 +234,8 @@ class HttpServer::Impl {
   void Park(ServerConnection* connection, uint32_t events, absl::Duration limit) {
     connections_.Weigh(connection);
     const MonotonicTime deadline = connection->message_started + limit;
-    connection->idle =
-        connection->handshake_done() && !connection->reader.InMessage() && !connection->sending();
+    connection->idle = connection->handshake_done() && !connection->changing_keys() &&
+                       !connection->reader.InMessage() && !connection->sending();
     connection->quiet_since_ns = absl::ToInt64Nanoseconds(clock_->MonotonicNow());
     const bool known = std::exchange(connection->registered, true);
     const int fd = connection->fd();
@@ -359,7 +359,10 @@ class HttpServer::Impl {
   void ParkForInput(ServerConnection* connection, uint32_t events) {
     const bool in_message = connection->reader.InMessage();
     if (!in_message) connection->message_started = clock_->MonotonicNow();
-    Park(connection, events, in_message ? options_.header_timeout : options_.idle_timeout);
+    Park(connection, events,
+         in_message                    ? options_.header_timeout
+         : connection->changing_keys() ? options_.handshake_timeout
+                                       : options_.idle_timeout);
   }
 
   // Our own code does not throw. Where a library does, for want of memory say, it costs this answer

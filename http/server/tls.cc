@@ -74,6 +74,26 @@ int AcceptAnyPeer(X509_STORE_CTX*, void*) { return 1; }
 // Of all that one sends. Each is decoded before anything is known of the peer.
 constexpr int kMaxPeerCertificateBytes = 16 << 10;
 
+// Refuses a ClientHello of which OpenSSL would keep far more than any client needs, for as long as
+// the connection lives: each name of a CA or of an OCSP responder becomes objects of its own, which
+// take up to 47 times the bytes that were sent.
+int CheckHello(SSL* ssl, int* alert, void*) {
+  constexpr uint64_t kMostBytes = 8 << 10;         // with post-quantum keys honest ones have 2 KiB
+  constexpr size_t kMostBytesOfStatusRequest = 5;  // no responder is named
+  const auto is_longer = [ssl](unsigned extension, size_t most) {
+    const unsigned char* data = nullptr;
+    size_t size = 0;
+    return SSL_client_hello_get0_ext(ssl, extension, &data, &size) == 1 && size > most;
+  };
+  if (BIO_number_read(SSL_get_rbio(ssl)) <= kMostBytes &&
+      !is_longer(TLSEXT_TYPE_status_request, kMostBytesOfStatusRequest) &&
+      !is_longer(TLSEXT_TYPE_certificate_authorities, kMaxNamedAuthoritiesBytes)) {
+    return SSL_CLIENT_HELLO_SUCCESS;
+  }
+  *alert = SSL_AD_HANDSHAKE_FAILURE;
+  return SSL_CLIENT_HELLO_ERROR;
+}
+
 absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::string& cert_file,
                                       const std::string& key_file) {
   ASSIGN_OR_RETURN(const int min_version, MinVersion(options.min_version));
@@ -93,6 +113,7 @@ absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::stri
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, AcceptAnyPeer, nullptr);
   SSL_CTX_set_max_cert_list(ctx, kMaxPeerCertificateBytes);
+  SSL_CTX_set_client_hello_cb(ctx, CheckHello, nullptr);
   SSL_CTX_set_alpn_select_cb(ctx, SelectHttp11, nullptr);
   UseCurvesOnly(ctx);
   if (!ciphers.tls12.empty() && SSL_CTX_set_cipher_list(ctx, ciphers.tls12.c_str()) != 1) {

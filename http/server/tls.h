@@ -7,6 +7,7 @@
 // connection shows its certificate.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,6 +49,9 @@ class TlsCertificates {
   const FileStamps first_look_;
   Snapshot<TlsBundle> bundle_;
 };
+
+// A handshake that names more certificate authorities than this is refused.
+inline constexpr size_t kMaxNamedAuthoritiesBytes = 512;
 
 // A new server-side TLS state for one connection; the caller frees it and keeps `bundle` alive.
 ssl_st* NewServerSsl(const TlsBundle& bundle);

@@ -128,6 +128,14 @@ class Strangers(Case):
             with self.held("silent", count=9_000) as told:
                 self.assertEqual(told["held"], 9_000)
 
+    def test_long_first_messages(self):
+        with self.under("2,500 connections that offer 7 kB of protocols"):
+            with self.held("idle", count=2_500, protocols=27) as told:
+                self.assertGreater(told["held"], 2_000)
+        with self.under("2,500 that offer 64 kB"):
+            with self.held("idle", count=2_500, protocols=255) as told:
+                self.assertEqual(told["held"], 0)
+
     def test_certificates_that_take_many_times_their_bytes(self):
         names = b"\x82\0" * 7_500
         many = b"\x30\x82" + len(names).to_bytes(2, "big") + names

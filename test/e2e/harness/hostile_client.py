@@ -46,6 +46,8 @@ class Attack:
         self.context = tls_context()
         if "certificate" in options:
             self.context.load_cert_chain(*options["certificate"])  # and its key
+        if "protocols" in options:  # 256 bytes of the first message for each
+            self.context.set_alpn_protocols(["x" * 255] * options["protocols"])
 
     # ---- what attacks are made of ----
 

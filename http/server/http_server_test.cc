@@ -1,0 +1,91 @@
+#include "http/server/http_server.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "absl/synchronization/notification.h"
+#include "base/openssl_ptr.h"
+#include "http/server/tls.h"
+
+namespace flyball::http {
+namespace {
+
+constexpr size_t kChangeOfKeys = 72'000;  // bytes of memory that one takes which does not end
+constexpr int kFew = 1;                   // bytes of a socket's buffer: as few as there may be
+
+class HttpServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    TlsOptions tls;
+    tls.cert_dir = testing::TempDir();
+    auto certificates = TlsCertificates::Create(tls, "127.0.0.1");
+    ASSERT_TRUE(certificates.ok()) << certificates.status();
+    certificates_ = *std::move(certificates);
+    ListenOptions options;
+    options.bind_address = "127.0.0.1";
+    options.port = 0;
+    options.workers = options.max_workers = 1;
+    server_ = std::make_unique<HttpServer>(options, certificates_.get(), &clock_,
+                                           [](const HttpRequest&) { return HttpResponse(); });
+    ASSERT_TRUE(server_->Start().ok());
+    // The connections of a listening socket get its buffers.
+    for (int fd = 0; fd < 1000; ++fd) {
+      int listens = 0;
+      socklen_t size = sizeof listens;
+      getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+      if (listens != 0) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kFew, sizeof kFew);
+    }
+  }
+  ~HttpServerTest() override { close(fd_); }
+
+  // A client whose calls don't wait once it is connected.
+  SslPtr Connect(SSL_CTX* context) {
+    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kFew, sizeof kFew);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(server_->port()));
+    inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    SslPtr client(SSL_new(context));
+    SSL_set_fd(client.get(), fd_);
+    EXPECT_EQ(SSL_connect(client.get()), 1);
+    EXPECT_EQ(fcntl(fd_, F_SETFL, O_NONBLOCK), 0);
+    return client;
+  }
+
+  SimulatedClock clock_{absl::Now()};
+  std::unique_ptr<TlsCertificates> certificates_;
+  std::unique_ptr<HttpServer> server_;
+  int fd_ = -1;
+};
+
+TEST_F(HttpServerTest, WhoDoesNotEndAChangeOfKeysIsGivenUpAsInAHandshake) {
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslPtr client = Connect(context.get());
+  // It asks for an answer each time and takes none, until the server cannot send another.
+  while (server_->counters().connection_bytes < kChangeOfKeys) {
+    if (SSL_do_handshake(client.get()) != 1) continue;
+    ASSERT_EQ(SSL_key_update(client.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+  }
+  clock_.Advance(ListenOptions().handshake_timeout + absl::Seconds(1));
+  absl::Notification drained;
+  std::thread draining([&] {
+    server_->Drain(absl::Seconds(60));
+    drained.Notify();
+  });
+  EXPECT_TRUE(drained.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  clock_.Advance(absl::Seconds(60));
+  draining.join();
+}
+
+}  // namespace
+}  // namespace flyball::http
