@@ -51,7 +51,8 @@ class Connection {
   // Whether it takes no more memory while it waits for the next exchange than those of honest
   // servers do.
   bool WorthKeeping() const;
-  // Of the certificates that the server has shown, which are kept while it is open.
+  // Of the certificates that the server has shown, and of the names of the authorities from which
+  // it takes some. They are kept while it is open.
   size_t PeerCertificateBytes() const;
   // About how many bytes of memory it takes meanwhile, beside what each plain connection takes.
   size_t IdleBytes() const;

@@ -70,6 +70,12 @@ class Socket::Tls {
     for (int i = 0; chain != nullptr && i < sk_X509_num(chain); ++i) {
       bytes += static_cast<size_t>(std::max(i2d_X509(sk_X509_value(chain, i), nullptr), 0));
     }
+    const STACK_OF(X509_NAME)* const authorities = SSL_get0_peer_CA_list(ssl_.get());
+    for (int i = 0; authorities != nullptr && i < sk_X509_NAME_num(authorities); ++i) {
+      constexpr size_t kOverhead = 6;  // even an empty name takes 185 bytes of memory
+      const int size = i2d_X509_NAME(sk_X509_NAME_value(authorities, i), nullptr);
+      bytes += kOverhead + static_cast<size_t>(std::max(size, 0));
+    }
     return bytes;
   }
 

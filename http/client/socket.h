@@ -41,7 +41,8 @@ class Socket {
   // The peer has sent nothing that was not read, nor closed: the next request may use it.
   bool Quiet() const;
 
-  // Of all certificates that the peer has shown, which are kept as long as this; 0: plain.
+  // Of all certificates that the peer has shown, and of the names of the authorities from which it
+  // takes some. They are kept as long as this; 0: plain.
   size_t PeerCertificateBytes() const;
 
   // After this nothing that was written is sent any more, not even what the kernel has buffered.

@@ -868,6 +868,34 @@ TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
   }
 }
 
+// They are kept as long as the connection too.
+TEST_F(TlsTest, ConnectionsWithManyNamesOfAuthoritiesAreNotKept) {
+  TransportOptions options;
+  options.insecure_skip_verify = true;
+  for (const int count : {20, 2'000}) {
+    auto made = MakeServer(false);
+    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+    STACK_OF(X509_NAME)* const names = sk_X509_NAME_new_null();
+    for (int i = 0; i < count; ++i) sk_X509_NAME_push(names, X509_NAME_new());
+    SSL_CTX_set_client_CA_list(context, names);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);  // it asks for a certificate
+    absl::Mutex mutex;
+    std::set<int> peers;
+    made->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+      absl::MutexLock lock(&mutex);
+      peers.insert(request.remote_port);
+      return httplib::Server::HandlerResponse::Unhandled;
+    });
+    Server server(std::move(made));
+    server.Start();
+    options.url = absl::StrCat("https://", server.Authority());
+    const auto transport = Make(options);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok());
+    absl::MutexLock lock(&mutex);
+    EXPECT_EQ(peers.size(), count == 20 ? 1u : 3u) << count;
+  }
+}
+
 TEST_F(TlsTest, IdleConnectionsKeepSoManyCertificatesTogether) {
   for (const size_t most : {8'000, 20'000}) {
     auto made = MakeServer(false);
