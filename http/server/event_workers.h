@@ -23,8 +23,8 @@ namespace flyball::http {
 class EventWorkers {
  public:
   // While this object exists, its thread counts as waiting for another server, such as the API
-  // server or Prometheus, and another thread may run in its place. On a thread that is no worker it
-  // has no effect.
+  // server or Prometheus, and another thread may run in its place. So does a thread that is busy
+  // for long with one of a few requests that may. On a thread that is no worker it has no effect.
   class Waiting {
    public:
     Waiting();

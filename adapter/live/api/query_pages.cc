@@ -15,6 +15,7 @@
 #include "base/free_memory.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
+#include "http/server/event_workers.h"
 #include "promql/engine/api.h"
 #include "promql/query_span.h"
 
@@ -162,6 +163,8 @@ absl::StatusOr<QueryPages::Answered> QueryPages::AnswerOf(absl::string_view path
         absl::StrCat(absl::IsResourceExhausted(place.status()) ? "too many queries wait, " : "",
                      "query timed out in query queue"));
   }
+  // A query may take long, and probes must not wait for it.
+  const http::EventWorkers::Waiting working;
   promql::QueryMemory memory(MaxBytesOfOne());
   absl::StatusOr<Answered> answered = DataOf(path, form, {deadline, memory});
   ReturnIfMuch(memory);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "adapter/live/store/store.h"
+#include "http/server/test_workers.h"
 
 namespace flyball::live {
 namespace {
@@ -71,6 +72,11 @@ TEST(QueryPages, InstantQueriesNowAndThen) {
   EXPECT_EQ(server.Get("query?query=old&lookback_delta=6m"),
             Data(R"({"resultType":"vector","result":[{"metric":{"__name__":"old","le":"1"},)"
                  R"("value":[1700000000,"2"]}]})"));
+}
+
+TEST(QueryPages, ProbesHaveAWorkerMeanwhile) {
+  Server server;
+  EXPECT_EQ(http::WorkersAfter([&] { server.Get("query?query=up"); }), 2);
 }
 
 TEST(QueryPages, RangeQueries) {

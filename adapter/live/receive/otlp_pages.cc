@@ -11,6 +11,7 @@
 #include "adapter/live/formats/otlp_answers.h"
 #include "adapter/live/receive/text_answers.h"
 #include "http/client/inflater.h"
+#include "http/server/event_workers.h"
 #include "promql/text.h"
 
 namespace flyball::live {
@@ -77,6 +78,8 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
   if (!encoding.ok()) return http::ErrorText(415, encoding.status().message());
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) return TooMany(*encoding);
+  // Reading may take long, and probes must not wait for it.
+  const http::EventWorkers::Waiting working;
   PushRoom::Share share(room_);
   const auto has_room = [&](size_t bytes) {
     return share.GrowTo(MemoryForEachByte(*encoding) * bytes);

@@ -7,6 +7,7 @@
 #include "absl/base/casts.h"
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
+#include "http/server/test_workers.h"
 #include "promql/text.h"
 
 namespace flyball::live {
@@ -101,6 +102,11 @@ TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
   EXPECT_THAT(server.Stored(),
               ElementsAre(R"(a_b{job="shop"} 1@-200000 2@0)",
                           R"(target_info{job="shop", os="x"} 1@-200000 1@-50000 1@0)"));
+}
+
+TEST(OtlpPages, ProbesHaveAWorkerMeanwhile) {
+  Server server;
+  EXPECT_EQ(http::WorkersAfter([&] { server.Send(Metrics(Gauge("a", Point(0, 1)))); }), 2);
 }
 
 TEST(OtlpPages, NoTargetInfoForTimesThatTheStoreRefuses) {

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/receive/text_answers.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::live {
 namespace {
@@ -46,6 +47,8 @@ http::HttpResponse PushPages::Answer(const http::HttpRequest& request) {
   if (request.method != "POST") return PostExpected();
   const absl::Cleanup ended = [this] { --under_way_; };
   if (++under_way_ > limits_.max_at_once) return TooMany();
+  // Reading may take long, and probes must not wait for it.
+  const http::EventWorkers::Waiting working;
   const int64_t now_ms = absl::ToUnixMillis(clock_.WallNow());
   return absl::StartsWith(request.target, kWritePath) ? Write(request, now_ms)
                                                       : Push(request, now_ms);

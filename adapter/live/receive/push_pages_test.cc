@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <snappy.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
+#include "http/server/test_workers.h"
 #include "promql/text.h"
 
 namespace flyball::live {
@@ -99,6 +101,11 @@ TEST(PushPages, WhatIsGoodOfARequestIsTakenAndTheRestTold) {
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 3@1", "b 1@0"));
 }
 
+TEST(PushPages, ProbesHaveAWorkerMeanwhile) {
+  Server server;
+  EXPECT_EQ(http::WorkersAfter([&] { EXPECT_EQ(server.Push("up 1\n"), "204"); }), 2);
+}
+
 TEST(PushPages, RemoteWrite2TellsWhatWasWritten) {
   Server server;
   const Message sample = Message().Double(1, 4).Varint(2, kNow);
@@ -125,6 +132,28 @@ TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
   server.clock.Advance(absl::Hours(1));
   EXPECT_EQ(server.Write(Request(labels, {{later, 2}})), "204");
   EXPECT_THAT(server.Stored(), ElementsAre("up 2@3600000"));
+}
+
+TEST(PushPages, SeriesThatNothingUsesAreKnownInLittleMemory) {
+  constexpr int kSeries = 20'000;
+  Server server;
+  server.store.Keep(std::vector<Selector>());
+  Message message;
+  for (int i = 0; i < kSeries; ++i) {
+    const std::string text = absl::StrCat(i, std::string(900, 'x'));
+    message.Add(1, SeriesMessage({{"__name__", "unused"}, {"text", text}}, {{kNow, 1}}));
+  }
+  const auto in_use = [] {
+    const auto all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+  };
+  server.Write("");  // and what the process keeps from then on
+  const size_t before = in_use();
+  EXPECT_EQ(server.Write(message.bytes()), "204");
+  EXPECT_LT(in_use() - before, kSeries * 200u);
+  EXPECT_EQ(server.store.counts().not_kept, kSeries);
+  EXPECT_EQ(server.Write(message.bytes()), "204");
+  EXPECT_EQ(server.store.counts().not_kept, kSeries) << "each is looked up once";
 }
 
 // Otherwise the labels of pods that are gone would take memory that nothing limits.
