@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "adapter/live/formats/series_labels.h"
 #include "adapter/live/formats/text.h"
+#include "base/stable_hash.h"
 #include "base/status_macros.h"
 
 namespace flyball::live {
@@ -31,9 +32,10 @@ bool Ingest::FindKnown(absl::string_view key, SeriesHandle& handle) {
     handle = by_hash->second;
     return true;
   }
-  const SeriesHandle* found = known->by_bytes.Find(key);
-  if (found != nullptr) handle = *found;
-  return found != nullptr;
+  const auto other = known->others.find(hash);
+  if (other == known->others.end() || other->second.stable_hash != StableHash(key)) return false;
+  handle = other->second.handle;
+  return true;
 }
 
 void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
@@ -42,15 +44,11 @@ void Ingest::Remember(absl::string_view key, const SeriesHandle& handle) {
   if (handle.kept() && formats::IsKeyOf(key, handle.labels())) {
     if (known->by_hash.size() >= known_per_stripe_) known->by_hash.clear();
     known->by_hash[hash] = handle;
-    known->by_bytes.Erase(key);  // kept from a time when nothing used the series
+    known->others.erase(hash);  // from a time when nothing used the series
     return;
   }
-  if (key.size() > kMaxKnownBytes) return;
-  RecentlyUsed<SeriesHandle>& by_bytes = known->by_bytes;
-  while (by_bytes.size() >= known_per_stripe_ && by_bytes.Find(key) == nullptr) {
-    by_bytes.EraseOldest();
-  }
-  by_bytes[key] = handle;
+  if (known->others.size() >= known_per_stripe_) known->others.clear();
+  known->others[hash] = {StableHash(key), handle};
 }
 
 void Ingest::ForgetDropped() {
@@ -59,7 +57,7 @@ void Ingest::ForgetDropped() {
   if (std::exchange(dropped_, dropped) == dropped) return;
   known_.ForEach([](KnownSeries& known) {
     absl::erase_if(known.by_hash, [](const auto& item) { return item.second.dropped(); });
-    known.by_bytes.EraseIf([](const SeriesHandle& handle) { return handle.dropped(); });
+    absl::erase_if(known.others, [](const auto& item) { return item.second.handle.dropped(); });
   });
 }
 

@@ -3,9 +3,9 @@
 // Thread-safe: requests are handled in parallel. All valid samples of a request are taken, even if
 // others are invalid. The time is an argument.
 // Limits: series that are known by the bytes that name them. Of one whose labels the store keeps a
-// hash of the bytes is enough to find it, and the labels say whether it is the one; once there are
-// too many, all are looked up anew. Of others the bytes are kept, the least recently used ones
-// first out; not those of more than kMaxKnownBytes, whose series are opened for each sample anew.
+// hash of the bytes is enough to find it, and the labels say whether it is the one; of others,
+// which nothing uses mostly, a second hash says so, since the bytes would take as much memory as
+// those that are used. Once there are too many, all are looked up anew.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,6 @@
 #include "adapter/live/formats/samples.h"
 #include "adapter/live/store/metadata.h"
 #include "adapter/live/store/store.h"
-#include "base/recently_used.h"
 #include "base/striped.h"
 
 namespace flyball::live {
@@ -41,7 +40,6 @@ struct Received {
 class Ingest {
  public:
   static constexpr size_t kKnownSeries = 200'000;
-  static constexpr size_t kMaxKnownBytes = 1024;
 
   // The store outlives it. `canonical_bounds` of text pages: as of formats::SeriesLabels.
   explicit Ingest(Store& store, size_t known_series = kKnownSeries, bool canonical_bounds = true)
@@ -85,9 +83,13 @@ class Ingest {
   static constexpr size_t kStripes = 16;
   class PageTaker;
 
+  struct OtherSeries {
+    uint64_t stable_hash = 0;
+    SeriesHandle handle;
+  };
   struct KnownSeries {
     absl::flat_hash_map<uint64_t, SeriesHandle> by_hash;  // those whose labels are the bytes
-    RecentlyUsed<SeriesHandle> by_bytes;
+    absl::flat_hash_map<uint64_t, OtherSeries> others;
   };
 
   // The handle of a series that is known by its bytes.
