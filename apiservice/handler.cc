@@ -35,12 +35,6 @@ bool HasImpersonation(const http::Headers& headers) {
   });
 }
 
-http::HttpResponse TooManyRequests() {
-  http::HttpResponse response = http::ErrorText(429, "Too many requests, please try again later.");
-  response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
 absl::string_view PathOf(const http::HttpRequest& request) {
   const absl::string_view target = request.target;
   return target.substr(0, target.find('?'));

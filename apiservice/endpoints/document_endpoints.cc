@@ -125,10 +125,10 @@ http::HttpResponse DocumentEndpoints::Index(int status, const adapter::Providers
 
 http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
                                              const adapter::Providers& providers) {
-  const HealthAnswer answer =
-      routed.name.empty()
-          ? health_->Run(routed.resource, routed.query.Has("verbose"), routed.query.All("exclude"))
-          : health_->RunOne(routed.resource, routed.name);
+  const HealthAnswer answer = routed.name.empty()
+                                  ? health_->Run(routed.resource, routed.query.Has("verbose"),
+                                                 routed.query.AllShown("exclude"))
+                                  : health_->RunOne(routed.resource, routed.name);
   if (answer.status == 404) return Index(404, providers);
   return http::NosniffResponse(answer.status, http::kPlainText, answer.body);
 }

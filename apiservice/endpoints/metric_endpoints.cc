@@ -98,13 +98,15 @@ struct Limits {
   MonotonicTime deadline;
 };
 
-// An answer of about so many bytes as compact JSON, whose body `make` makes. It is refused where it
-// is too long, and where there is no room for it in time.
-template <typename Make>
-http::HttpResponse Made(size_t json_bytes, const Limits& limits, const Style& style, Make make) {
+// The answer of a list, whose body `make` makes. It is refused where it is too long, where there is
+// no room for it in time, and where the lists that wait for room already take too much.
+template <typename List, typename Make>
+http::HttpResponse Made(const List& list, const Limits& limits, const Style& style, Make make) {
+  const size_t json_bytes = wire::JsonBytes(list);
   if (auto refusal = TooLong(json_bytes, limits.max_bytes, style)) return *std::move(refusal);
   const size_t factor = MemoryForEachByte(style) + (style.gzip ? 1 : 0);
-  auto held = limits.room.Take(json_bytes * factor, limits.deadline);
+  auto held = limits.room.Take(json_bytes * factor, limits.deadline, wire::MemoryBytes(list));
+  if (absl::IsResourceExhausted(held.status())) return TooManyRequests();
   if (!held.ok()) return TimeoutResponse();
   std::string body = make();
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
@@ -145,7 +147,7 @@ template <typename List, typename... Version>
 http::HttpResponse MetricsResponse(const Style& style, const Limits& limits,
                                    const absl::StatusOr<List>& list, const Version&... version) {
   if (!list.ok()) return ProviderError(list.status(), style);
-  return Made(wire::JsonBytes(*list), limits, style, [&] {
+  return Made(*list, limits, style, [&] {
     return style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version...)
                                                        : wire::ToJson(*list, version...);
   });
@@ -182,7 +184,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
     return warned(StatusResponse(wire::ObjectNotFound(kResourceGroup, kinds.metrics, name), style));
   }
   const bool table = IsTable(style.media.conversion);
-  const std::string asked = table ? routed.query.Value("includeObject") : "";
+  const std::string asked = table ? routed.query.Shown("includeObject") : "";
   const std::optional<wire::IncludeObject> include = IncludeObjectOf(asked);
   if (!include.has_value()) {
     return StatusResponse(
@@ -206,7 +208,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
     return proto ? wire::ObjectProtobuf(item, routed.version, now)
                  : wire::ObjectJson(item, routed.version, now);
   };
-  return warned(Made(wire::JsonBytes(list->items), limits, style, make));
+  return warned(Made(list->items, limits, style, make));
 }
 
 }  // namespace
@@ -236,7 +238,10 @@ struct MetricEndpoints::KeptAnswer {
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
-      room_({.all = limits.max_answer_bytes, .free = kShort}, *clock),
+      room_({.all = limits.max_answer_bytes,
+             .free = kShort,
+             .max_waiting = limits.max_answer_bytes / 4},
+            *clock),
       cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 
 http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,

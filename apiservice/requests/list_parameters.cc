@@ -141,7 +141,7 @@ absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t ma
 std::optional<wire::Status> CheckListOptions(const Query& query) {
   Causes causes;
   const auto check = query.Flag("watch") ? CheckWatch : CheckList;
-  check(query, query.Value(kMatch), &causes);
+  check(query, query.Shown(kMatch), &causes);
   if (causes.empty()) return std::nullopt;
   const std::string all =
       absl::StrJoin(causes, ", ", [](std::string* out, const wire::StatusCause& cause) {

@@ -65,6 +65,12 @@ Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed) {
   return style;
 }
 
+http::HttpResponse TooManyRequests() {
+  http::HttpResponse response = http::ErrorText(429, "Too many requests, please try again later.");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 std::string Restyle(std::string json, const Style& style) {
   if (style.media.encoding == Encoding::kYaml) {
     // As sigs.k8s.io/yaml: keys are sorted. What is not JSON gives nothing.

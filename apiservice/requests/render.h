@@ -30,6 +30,9 @@ Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed);
 
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
 
+// 429, which tells the client to ask again a second later.
+http::HttpResponse TooManyRequests();
+
 // `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
 

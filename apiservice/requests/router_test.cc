@@ -180,6 +180,18 @@ TEST(ReadParametersTest, WrongValuesAreQuotedAsGoDoes) {
             R"("\\\"\n": supported values: "Exact", "NotOlderThan", "")");
 }
 
+// It would be repeated several times before the error is shortened.
+TEST(ReadParametersTest, ALongValueIsNotQuotedWhole) {
+  const std::string target = E1 "/namespaces/s/q?resourceVersionMatch=" + std::string(500'000, '"');
+  const auto error = Routed("GET", target).error;
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code, 422);
+  EXPECT_LT(error->message.size(), 10'000u);
+  for (const wire::StatusCause& cause : error->details->causes) {
+    EXPECT_LT(cause.message.size(), 10'000u);
+  }
+}
+
 // A value or a key counts 64 bytes and its length: 14 of them, and separators, are less than 1000.
 TEST(ReadParametersTest, SelectorsAreCountedBeforeTheyAreParsed) {
   const auto read = [](const std::string& selector) {

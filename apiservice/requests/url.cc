@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "apiservice/wire/text.h"
 #include "base/go/url.h"
 
 namespace flyball::apiservice {
@@ -16,6 +17,14 @@ bool DecodesTo(absl::string_view encoded, absl::string_view name) {
   if (encoded == name) return true;
   if (encoded.size() <= name.size() || encoded.size() > 3 * name.size()) return false;
   return go::Unescape(encoded, true) == name;
+}
+
+std::string ShownOf(absl::string_view encoded) {
+  constexpr size_t kShownBytes = 2048;
+  std::string value = go::Unescape(encoded, true);
+  wire::Shorten(kShownBytes, &value);
+  value.shrink_to_fit();
+  return value;
 }
 
 // What comes after `scheme://host`, if that is there.
@@ -54,10 +63,16 @@ std::optional<std::string> Query::Get(absl::string_view name) const {
   return go::Unescape(found->second, true);
 }
 
-std::vector<std::string> Query::All(absl::string_view name) const {
+std::string Query::Shown(absl::string_view name) const {
+  const auto found = Find(name);
+  return found == pairs_.end() ? "" : ShownOf(found->second);
+}
+
+std::vector<std::string> Query::AllShown(absl::string_view name) const {
   std::vector<std::string> values;
   for (const auto& [key, value] : pairs_) {
-    if (DecodesTo(key, name)) values.push_back(go::Unescape(value, true));
+    if (values.size() == kMaxValues) break;
+    if (DecodesTo(key, name)) values.push_back(ShownOf(value));
   }
   return values;
 }

@@ -19,6 +19,7 @@ namespace flyball::apiservice {
 class Query {
  public:
   static constexpr size_t kMaxParameters = 1000;
+  static constexpr size_t kMaxValues = 64;
 
   Query() = default;
   // Reads kMaxParameters at most. Pairs with a malformed escape or a `;` do not count, as Go's
@@ -30,7 +31,10 @@ class Query {
   // The first value, "" if absent.
   std::string Value(absl::string_view name) const { return Get(name).value_or(""); }
   bool Has(absl::string_view name) const { return Find(name) != pairs_.end(); }
-  std::vector<std::string> All(absl::string_view name) const;
+  // The first value as it may be repeated in an error: of a long one only its beginning.
+  std::string Shown(absl::string_view name) const;
+  // Those of the first kMaxValues values of that name.
+  std::vector<std::string> AllShown(absl::string_view name) const;
   // As Go reads a boolean parameter: present and neither `false` nor `0`.
   bool Flag(absl::string_view name) const;
   // The length of the first value as it was sent; the decoded value is not longer.

@@ -14,7 +14,7 @@ TEST(ParseTargetTest, DecodesEachSegmentOnItsOwn) {
   EXPECT_EQ(target->path, "/apis/a/b/*/x+y/sp ace");
   EXPECT_EQ(target->query.Value("labelSelector"), "a=b c");
   EXPECT_EQ(target->query.Value("x"), "1");  // the first wins
-  EXPECT_EQ(target->query.All("x").size(), 2u);
+  EXPECT_EQ(target->query.AllShown("x"), (std::vector<std::string>{"1", "2"}));
 }
 
 TEST(ParseTargetTest, SlashesLeaveEmptySegments) {
@@ -76,6 +76,20 @@ TEST(QueryTest, NamesAndValuesAreDecodedWhenTheyAreAskedFor) {
   EXPECT_EQ(query.BytesSent("y"), 5u);
   EXPECT_EQ(query.BytesSent("z"), 0u);
   EXPECT_EQ(query.Get("z"), std::nullopt);
+}
+
+TEST(QueryTest, OfLongOrManyValuesOnlyTheFirstAreShown) {
+  std::string text = "short=%22x%22&long=";
+  for (int i = 0; i < 300'000; ++i) text += "%22";
+  for (int i = 0; i < 100; ++i) text += "&many=" + std::to_string(i);
+  const Query query(text);
+  EXPECT_EQ(query.Shown("short"), "\"x\"");
+  EXPECT_EQ(query.Shown("none"), "");
+  EXPECT_EQ(query.Value("long").size(), 300'000u);
+  EXPECT_LT(query.Shown("long").capacity(), 4096u);
+  EXPECT_EQ(query.AllShown("long"), std::vector<std::string>{query.Shown("long")});
+  EXPECT_EQ(query.AllShown("many").size(), Query::kMaxValues);
+  EXPECT_EQ(query.AllShown("many").back(), "63");
 }
 
 TEST(QueryTest, FlagsReadAsGoReadsThem) {

@@ -23,14 +23,17 @@ size_t MetaBytes(const kube::ObjectMeta& meta) {
 
 }  // namespace
 
-size_t JsonBytes(const adapter::CustomMetricList& list) {
-  const size_t each =
-      kItemBytes + list.metric.size() + LabelSelectorJson(list.metric_selector).size();
-  size_t bytes = list.items.size() * each;
+size_t MemoryBytes(const adapter::CustomMetricList& list) {
+  size_t bytes = list.items.size() * kItemBytes;
   for (const adapter::CustomMetricValue& item : list.items) {
     bytes += item.object.ns.size() + item.object.name.size();
   }
   return bytes;
+}
+
+size_t JsonBytes(const adapter::CustomMetricList& list) {
+  const size_t repeated = list.metric.size() + LabelSelectorJson(list.metric_selector).size();
+  return MemoryBytes(list) + list.items.size() * repeated;
 }
 
 size_t JsonBytes(const adapter::ExternalMetricList& list) {

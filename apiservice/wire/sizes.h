@@ -17,4 +17,11 @@ size_t JsonBytes(const adapter::ExternalMetricList& list);
 size_t JsonBytes(const std::vector<adapter::PodMetrics>& items);
 size_t JsonBytes(const std::vector<adapter::NodeMetrics>& items);
 
+// About how many bytes of memory the list itself takes, in which no item repeats the selector.
+size_t MemoryBytes(const adapter::CustomMetricList& list);
+template <typename List>
+size_t MemoryBytes(const List& list) {
+  return JsonBytes(list);
+}
+
 }  // namespace flyball::apiservice::wire

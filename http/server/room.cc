@@ -6,19 +6,23 @@
 
 namespace flyball::http {
 
-absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicTime deadline) {
+absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicTime deadline,
+                                                       size_t held) {
   using Taken = std::shared_ptr<const void>;
   if (amount <= limits_.free) return Taken(Taken(), this);  // which holds nothing
   amount = std::min(amount, limits_.all);
+  held = std::min(held, std::max<size_t>(limits_.max_waiting, 1));  // one alone may wait
   const auto fits = [this, amount]()
                         ABSL_NO_THREAD_SAFETY_ANALYSIS { return taken_ + amount <= limits_.all; };
   absl::MutexLock lock(&mutex_);
   if (!fits()) {
-    if (waiting_ == limits_.max_waiting) return absl::ResourceExhaustedError("too many wait");
-    ++waiting_;
+    if (held > limits_.max_waiting - waiting_) {
+      return absl::ResourceExhaustedError("too many wait");
+    }
+    waiting_ += held;
     const EventWorkers::Waiting not_serving;
     const bool got = clock_.Await(mutex_, absl::Condition(&fits), deadline);
-    --waiting_;
+    waiting_ -= held;
     if (!got) return absl::DeadlineExceededError("there was no room in time");
   }
   taken_ += amount;

@@ -17,7 +17,7 @@ namespace flyball::http {
 struct RoomLimits {
   size_t all = 0;
   size_t free = 0;  // who takes no more than this needs no room
-  size_t max_waiting = std::numeric_limits<size_t>::max();
+  size_t max_waiting = std::numeric_limits<size_t>::max();  // what all who wait may hold together
 };
 
 class Room {
@@ -29,10 +29,11 @@ class Room {
   Room& operator=(const Room&) = delete;
 
   // Waits until there is room for so much, or for all if more is asked for. It is given back once
-  // the last copy of the result is gone.
+  // the last copy of the result is gone. `held`: what the caller keeps while it waits.
   //   kDeadlineExceeded   there was no room in time
-  //   kResourceExhausted  too many wait already
-  absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline);
+  //   kResourceExhausted  those who wait already hold too much; one alone may hold any amount
+  absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline,
+                                                   size_t held = 1);
 
  private:
   void Give(size_t amount);

@@ -57,5 +57,24 @@ TEST(RoomTest, WhoeverComesTooManyIsRefused) {
   EXPECT_TRUE(waited.ok());
 }
 
+TEST(RoomTest, ThoseWhoWaitHoldNoMoreThanTheyMay) {
+  SimulatedClock clock{absl::UnixEpoch()};
+  Room room({.all = 100, .free = 10, .max_waiting = 50}, clock);
+  const auto soon = [&clock] { return clock.MonotonicNow() + absl::Seconds(5); };
+  const auto first = room.Take(100, soon(), 1000);  // which does not wait
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(room.Take(10, soon(), 1000).ok());
+  uint64_t waits = 0;
+  for (const size_t held : {40, 1000}) {  // one alone may wait, whatever it holds
+    absl::Status waited;
+    std::thread waiting([&] { waited = room.Take(100, soon(), held).status(); });
+    clock.AwaitWaits(++waits);
+    EXPECT_TRUE(absl::IsResourceExhausted(room.Take(100, soon(), 11).status())) << held;
+    clock.Advance(absl::Seconds(5));
+    waiting.join();
+    EXPECT_TRUE(absl::IsDeadlineExceeded(waited)) << held;
+  }
+}
+
 }  // namespace
 }  // namespace flyball::http
