@@ -101,7 +101,7 @@ class TlsTest(unittest.TestCase):
             crowd.append(socket.create_connection(("127.0.0.1", self.driver.port), source_address=("127.0.0.2", 0)))
             self.addCleanup(crowd[-1].close)
             crowd[-1].setblocking(False)
-        wait.until(lambda: sum(map(is_open, crowd)) <= 64, "that one address has no more than its share")
+        wait.until(lambda: sum(map(is_open, crowd)) <= 16, "that one address has no more than its share")
         self.envoy("front-1", self.ca, "front")
         self.driver.until(lambda: "front-1" in self.driver.nodes, "the Envoy's stream")
         wait.until(lambda: not any(map(is_open, crowd)), "that the others are given up", 20)

@@ -1,7 +1,8 @@
 // How many new connections the front's port takes within a short time: of all peers together, and
 // of one. The more are taken, the fewer one may have, so that a few peers that connect all the time
 // leave room for another: n of them get n/(n + 1) of all. Whoever has only just connected may be
-// anybody, and costs memory until it has shown a certificate or its time for that is over.
+// anybody, and costs memory until it has shown a certificate or its time for that is over: after
+// the longest ClientHello 3 MB, since OpenSSL makes objects of what it holds.
 //
 // Pure; not thread-safe.
 #pragma once
@@ -19,8 +20,8 @@ class AdmissionWindow {
  public:
   struct Limits {
     absl::Duration window = absl::Seconds(5);
-    size_t most = 200;        // of all peers
-    size_t most_of_one = 64;  // of one origin, and no more than are left
+    size_t most = 32;         // of all peers
+    size_t most_of_one = 16;  // of one origin, and no more than are left
   };
 
   explicit AdmissionWindow(const Limits& limits) : limits_(limits) {}
