@@ -2,8 +2,8 @@
 //
 // One thread checks the files every half a second and reads those that have changed. A file that
 // cannot be read keeps its last targets, also those of an earlier board: they stay until every file
-// has been read once. One that is gone has none. (Prometheus is notified by the
-// kernel, and also reads all files at each refresh_interval, as this does.)
+// has been read once. One that is gone has none. (Prometheus is notified by the kernel, and also
+// reads all files at each refresh_interval, as this does.)
 #pragma once
 
 #include <map>
