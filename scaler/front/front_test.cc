@@ -202,6 +202,19 @@ TEST_F(FrontTest, WhoWaitsForItsBurstIsNotTooLate) {
   EXPECT_THAT(told_.Take(), Not(Contains(StartsWith("refuse"))));
 }
 
+TEST_F(FrontTest, WhoWaitsForItsBurstIsRefusedWhenItsServiceGoes) {
+  Begin(1, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  for (RequestId id = 1; id <= 600; ++id) front_.OnRequest(id, "a", kWeb, At(2));
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(2.4));
+  AckAll("a", 2.5);
+  ASSERT_EQ(front_.Snapshot(kWeb)->held, 600 - 256);
+  told_.Take();
+  front_.RemoveService(kWeb, At(2.51));
+  EXPECT_THAT(told_.Take(), Contains(StartsWith("refuse")).Times(600 - 256));
+}
+
 TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {
   Begin(1, {Pod("7", true, true)});
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "serve"));

@@ -81,7 +81,7 @@ void Service::Configure(const HttpService& spec, Turn& turn) {
 
 void Service::Remove(Turn& turn) {
   const Refusal gone{RefusalReason::kActivationFailed, "removed"};
-  RefuseHeld(absl::InfiniteFuture(), gone, turn);
+  RefuseAll(gone, turn);
   publisher_.Remove(spec_.name, turn);
   if (Probes(std::exchange(state_, ServiceState::kZero))) --shared_.probing;
   begun_ = false;
@@ -152,8 +152,7 @@ void Service::React(Turn& turn) {
   PublishChanges(turn);
   if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
   LetGo(turn);
-  const Refusal late{RefusalReason::kActivationTimeout, ""};
-  RefuseHeld(turn.now - spec_.activation_timeout, late, turn);
+  RefuseLate(turn);
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
@@ -237,7 +236,7 @@ void Service::Fail(Turn& turn) {
                         " of the first request.");
   }
   scale_refused_.reset();
-  RefuseHeld(absl::InfiniteFuture(), failure_, turn);
+  RefuseAll(failure_, turn);
   turn.effects.push_back(TellNotice{{NoticeKind::kActivationFailed, spec_.name, std::move(text)}});
 }
 

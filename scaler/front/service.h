@@ -130,8 +130,10 @@ class Service {
   bool WaitsForBurst() const;
   absl::Time NextBurst() const;
   void Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn);
-  // Those that have waited since then or longer, and cannot be let go.
-  void RefuseHeld(absl::Time arrived_by, const Refusal& refusal, Turn& turn);
+  void RefuseLate(Turn& turn);
+  void RefuseAll(const Refusal& refusal, Turn& turn);
+  // One that has just left the queue.
+  void RefuseHeld(RequestId id, const Refusal& refusal, Turn& turn);
   void Refuse(RequestId id, const Refusal& refusal, Turn& turn);
   absl::string_view ns() const;
   // `room`: there was room for the last request that was added.

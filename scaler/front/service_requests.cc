@@ -54,9 +54,7 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
     return;
   }
   queue_.Remove(id);
-  shared_.LetGo(ns());
-  load_.End(turn.now);
-  Refuse(id, {RefusalReason::kQueueFull, ""}, turn);
+  RefuseHeld(id, {RefusalReason::kQueueFull, ""}, turn);
 }
 
 // The first request of a service is held even if other services use up the limit, since it wakes
@@ -128,17 +126,29 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
   }
 }
 
-void Service::RefuseHeld(absl::Time arrived_by, const Refusal& refusal, Turn& turn) {
+void Service::RefuseLate(Turn& turn) {
+  const Refusal late{RefusalReason::kActivationTimeout, ""};
   // Whoever waits for its burst alone has a pod that serves it, within seconds.
   const bool for_burst = WaitsForBurst();
   queue_.Visit([&](const HeldRequest& request) {
-    if (request.arrived > arrived_by) return WaitQueue::Verdict::kStop;
+    if (request.arrived > turn.now - spec_.activation_timeout) return WaitQueue::Verdict::kStop;
     if (for_burst && publisher_.CanServe(request.node)) return WaitQueue::Verdict::kStays;
-    shared_.LetGo(ns());
-    load_.End(turn.now);
-    Refuse(request.id, refusal, turn);
+    RefuseHeld(request.id, late, turn);
     return WaitQueue::Verdict::kGoes;
   });
+}
+
+void Service::RefuseAll(const Refusal& refusal, Turn& turn) {
+  queue_.Visit([&](const HeldRequest& request) {
+    RefuseHeld(request.id, refusal, turn);
+    return WaitQueue::Verdict::kGoes;
+  });
+}
+
+void Service::RefuseHeld(RequestId id, const Refusal& refusal, Turn& turn) {
+  shared_.LetGo(ns());
+  load_.End(turn.now);
+  Refuse(id, refusal, turn);
 }
 
 void Service::Refuse(RequestId id, const Refusal& refusal, Turn& turn) {
