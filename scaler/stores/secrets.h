@@ -40,7 +40,7 @@ absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_vie
 
 // Does what ReadSecret does, but returns the value or the error again that it returned in the last
 // seconds: triggers that are read each second would otherwise ask the API server as often for each
-// of their parameters.
+// of their parameters. That the API server was away is no such error.
 //
 // Thread-safe. Limits: 16,384 answers, 8 MiB. A namespace gets an eighth of both, so that one with
 // many Secrets takes the room of few others.
