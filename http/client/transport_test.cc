@@ -845,33 +845,36 @@ TEST_F(TlsTest, AConnectionKeepsNoMoreOfCertificatesThanIsCounted) {
   EXPECT_LT(BytesInUse() - before, (16u << 10) + 30u * 2 * kNames);  // as Connection::IdleBytes
 }
 
-TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
+// How many connections three calls to that server make, one after the other.
+size_t ConnectionsOfThreeCalls(std::unique_ptr<httplib::Server> made) {
+  absl::Mutex mutex;
+  std::set<int> peers;
+  made->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+    absl::MutexLock lock(&mutex);
+    peers.insert(request.remote_port);
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+  Server server(std::move(made));
+  server.Start();
   TransportOptions options;
   options.insecure_skip_verify = true;
+  options.url = absl::StrCat("https://", server.Authority());
+  const auto transport = Make(options);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok());
+  absl::MutexLock lock(&mutex);
+  return peers.size();
+}
+
+TEST_F(TlsTest, ConnectionsWithManyCertificatesAreNotKept) {
   for (const size_t bytes : {6'000, 10'000}) {
     auto made = MakeServer(false);
     ASSERT_NO_FATAL_FAILURE(ShowCertificates(bytes, *made));
-    absl::Mutex mutex;
-    std::set<int> peers;
-    made->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
-      absl::MutexLock lock(&mutex);
-      peers.insert(request.remote_port);
-      return httplib::Server::HandlerResponse::Unhandled;
-    });
-    Server server(std::move(made));
-    server.Start();
-    options.url = absl::StrCat("https://", server.Authority());
-    const auto transport = Make(options);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok());
-    absl::MutexLock lock(&mutex);
-    EXPECT_EQ(peers.size(), bytes < 8192 ? 1u : 3u) << bytes;
+    EXPECT_EQ(ConnectionsOfThreeCalls(std::move(made)), bytes < 8192 ? 1u : 3u) << bytes;
   }
 }
 
 // They are kept as long as the connection too.
 TEST_F(TlsTest, ConnectionsWithManyNamesOfAuthoritiesAreNotKept) {
-  TransportOptions options;
-  options.insecure_skip_verify = true;
   for (const int count : {20, 2'000}) {
     auto made = MakeServer(false);
     SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
@@ -879,20 +882,7 @@ TEST_F(TlsTest, ConnectionsWithManyNamesOfAuthoritiesAreNotKept) {
     for (int i = 0; i < count; ++i) sk_X509_NAME_push(names, X509_NAME_new());
     SSL_CTX_set_client_CA_list(context, names);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);  // it asks for a certificate
-    absl::Mutex mutex;
-    std::set<int> peers;
-    made->set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
-      absl::MutexLock lock(&mutex);
-      peers.insert(request.remote_port);
-      return httplib::Server::HandlerResponse::Unhandled;
-    });
-    Server server(std::move(made));
-    server.Start();
-    options.url = absl::StrCat("https://", server.Authority());
-    const auto transport = Make(options);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(transport->Do(Get("/")).ok());
-    absl::MutexLock lock(&mutex);
-    EXPECT_EQ(peers.size(), count == 20 ? 1u : 3u) << count;
+    EXPECT_EQ(ConnectionsOfThreeCalls(std::move(made)), count == 20 ? 1u : 3u) << count;
   }
 }
 

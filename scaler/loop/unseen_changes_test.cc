@@ -58,6 +58,18 @@ class UnseenChanges : public testing::Test {
     sim.cluster.PutAutoscaler(text.Json());
   }
   int Replicas() const { return sim.cluster.Replicas(kWeb); }
+  // The load falls, and 8 replicas become 7. From that write on the replica gets no answers.
+  void RemoveOneWithoutAnswer(SimulatedReplica& replica) {
+    const auto judge = sim.cluster.on_scale_write;
+    sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+      judge(write);
+      replica.network.lost = 1;
+    };
+    sim.Set(kWeb, 'a', 10'000);
+    while (replica.network.lost == 0) sim.Run(absl::Milliseconds(100));
+    ASSERT_EQ(Replicas(), 7);
+    sim.cluster.on_scale_write = judge;
+  }
 
   Simulation sim{1};
 };
@@ -85,15 +97,7 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   sim.Set(kWeb, 'a', 80'000);
   Make(Following(kHpa, kOneInTenMinutes), 8);
   sim.Run(absl::Seconds(40));
-  const auto judge = sim.cluster.on_scale_write;
-  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
-    judge(write);
-    replica.network.lost = 1;
-  };
-  sim.Set(kWeb, 'a', 10'000);
-  while (replica.network.lost == 0) sim.Run(absl::Milliseconds(100));
-  ASSERT_EQ(Replicas(), 7);
-  sim.cluster.on_scale_write = judge;
+  ASSERT_NO_FATAL_FAILURE(RemoveOneWithoutAnswer(replica));
   sim.cluster.Scale(kWeb, 9);
   sim.Run(absl::Seconds(5));
   replica.network.lost = 0;
@@ -135,15 +139,7 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsForTheNextTargetToo) {
   Make(text, 8);
   sim.cluster.PutDeployment(OtherOf(kWeb), 8);
   sim.Run(absl::Seconds(40));
-  const auto judge = sim.cluster.on_scale_write;
-  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
-    judge(write);
-    replica.network.lost = 1;
-  };
-  sim.Set(kWeb, 'a', 10'000);
-  while (replica.network.lost == 0) sim.Run(absl::Milliseconds(100));
-  ASSERT_EQ(Replicas(), 7);
-  sim.cluster.on_scale_write = judge;
+  ASSERT_NO_FATAL_FAILURE(RemoveOneWithoutAnswer(replica));
   text.target = OtherOf(kWeb).second;
   sim.cluster.PutAutoscaler(text.Json());
   sim.Run(absl::Seconds(5));
