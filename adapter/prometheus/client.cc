@@ -142,7 +142,8 @@ Client::Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
     : servers_(std::move(servers)),
       options_(std::move(options)),
       clock_(clock),
-      observer_(observer) {}
+      observer_(observer),
+      memory_(options_.max_bytes_at_once, clock) {}
 
 void Client::Shutdown() {
   for (const Server& server : servers_) server.transport->Shutdown();
@@ -204,35 +205,16 @@ absl::StatusOr<std::string> Client::Version(absl::Duration timeout) {
   return ParseBuildInfoAnswer(std::move(answer.body));
 }
 
-absl::StatusOr<http::HttpAnswer> Client::DoBounded(const Server& server, http::HttpCall call,
-                                                   const Request& request) {
-  call.max_body_bytes = std::min(request.max_bytes, options_.usual_bytes);
-  absl::StatusOr<http::HttpAnswer> answer = server.transport->Do(call);
-  if (!absl::IsResourceExhausted(answer.status()) || call.max_body_bytes == request.max_bytes) {
-    return answer;
-  }
-  {
-    absl::MutexLock lock(&mutex_);
-    const auto free = +[](bool* busy) { return !*busy; };
-    if (!clock_.Await(mutex_, absl::Condition(free, &large_answer_), request.deadline)) {
-      return absl::DeadlineExceededError("another answer of unusual size was being read");
-    }
-    large_answer_ = true;
-  }
-  call.max_body_bytes = request.max_bytes;
-  call.timeout = std::min(call.timeout, request.deadline - clock_.MonotonicNow());
-  if (call.timeout > absl::ZeroDuration()) answer = server.transport->Do(call);
-  absl::MutexLock lock(&mutex_);
-  large_answer_ = false;
-  return answer;
-}
-
 absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request request,
-                                                   absl::Duration timeout) {
+                                                   absl::Duration timeout,
+                                                   AnswerBudget::Share& memory) {
   const std::string shown = spdlog::should_log(spdlog::level::trace) ? ShownForm(request.form) : "";
   http::HttpCall call;
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
   call.timeout = timeout;
+  call.max_body_bytes = request.max_bytes;
+  bool in_time = true;
+  call.admit = [&memory, &in_time](size_t bytes) { return in_time = memory.GrowTo(bytes); };
   if (options_.verb == ClientOptions::Verb::kGet) {
     call.target = absl::StrCat(request.path, "?", request.form);
   } else {
@@ -244,7 +226,7 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
   }
 
   const MonotonicTime start = clock_.MonotonicNow();
-  absl::StatusOr<http::HttpAnswer> answer = DoBounded(server, std::move(call), request);
+  absl::StatusOr<http::HttpAnswer> answer = server.transport->Do(call);
   const absl::Duration took = clock_.MonotonicNow() - start;
   if (observer_ != nullptr) observer_->OnRequest(request.path, server.url.shown, took);
   if (spdlog::should_log(spdlog::level::trace)) {
@@ -252,6 +234,9 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
                   answer.ok() ? absl::StrCat(answer->status, ", ", answer->body.size(), " bytes")
                               : std::string(answer.status().message()),
                   absl::FormatDuration(took));
+  }
+  if (!in_time) {
+    return absl::DeadlineExceededError("other answers were being read, which take all the memory");
   }
   if (absl::IsResourceExhausted(answer.status())) {
     return absl::UnavailableError(
@@ -290,8 +275,9 @@ absl::StatusOr<T> Client::AskAny(Request request,
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
+    AnswerBudget::Share memory(memory_, clock_.MonotonicNow() + timeout);
     absl::StatusOr<http::HttpAnswer> answer =
-        AskServer(server, last ? std::move(request) : request, timeout);
+        AskServer(server, last ? std::move(request) : request, timeout, memory);
     const bool body_came = answer.ok();
     absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
     if (body_came && absl::IsUnknown(result.status())) {

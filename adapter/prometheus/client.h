@@ -11,7 +11,7 @@
 //
 // Errors: kUnavailable, kDeadlineExceeded, kInvalidArgument as MetricSource says; texts name the
 // server without user, password or query string.
-// Limits: the size of an answer, the time of a call.
+// Limits: the size of an answer, the bytes of all that are read at once, the time of a call.
 #pragma once
 
 #include <atomic>
@@ -24,6 +24,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
+#include "adapter/prometheus/answer_budget.h"
 #include "adapter/queries/metric_source.h"
 #include "adapter/queries/past_samples.h"
 #include "adapter/queries/request_observer.h"
@@ -59,9 +60,7 @@ struct ClientOptions {
   absl::Duration recheck_timeout = absl::Seconds(2);
   size_t max_query_bytes = 32u << 20;    // about 200,000 samples
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
-  // A larger answer than this is asked for again, and only one of them is read at a time, so that
-  // many at once do not fill the memory.
-  size_t usual_bytes = 8u << 20;
+  size_t max_bytes_at_once = 8u << 20;   // of all answers, see answer_budget.h
 };
 
 class Client : public MetricSource, public PastSamples {
@@ -101,13 +100,10 @@ class Client : public MetricSource, public PastSamples {
 
   // `escaped`: the query in form encoding.
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
-  // Sends one request to one server: an answer whose body should be parsed.
+  // Sends one request to one server: an answer whose body should be parsed, and is counted by
+  // `memory`.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
-                                             absl::Duration timeout);
-  // Makes the call, first with room for a usual answer; if that is not enough, again with room for
-  // the largest one, one such call at a time.
-  absl::StatusOr<http::HttpAnswer> DoBounded(const Server& server, http::HttpCall call,
-                                             const Request& request);
+                                             absl::Duration timeout, AnswerBudget::Share& memory);
   // The first answer of the servers that `parse` accepts.
   template <typename T>
   absl::StatusOr<T> AskAny(Request request,
@@ -121,10 +117,10 @@ class Client : public MetricSource, public PastSamples {
   const ClientOptions options_;
   Clock& clock_;
   RequestObserver* const observer_;
+  AnswerBudget memory_;
   std::atomic<size_t> in_use_{0};
   absl::Mutex mutex_;
   MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();
-  bool large_answer_ ABSL_GUARDED_BY(mutex_) = false;  // one is being read
 };
 
 }  // namespace flyball::adapter::prometheus

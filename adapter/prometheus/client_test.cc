@@ -1,6 +1,7 @@
 #include "adapter/prometheus/client.h"
 
 #include <functional>
+#include <thread>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -292,16 +293,30 @@ TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
   EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 100u);
 }
 
-TEST_F(ClientTest, AnAnswerOfUnusualSizeIsReadAgainWithRoom) {
-  auto client = Make({"http://prom"}, {.max_query_bytes = 100, .usual_bytes = 10});
-  transports_[0]->SetScript([](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
-    if (call.max_body_bytes < 100) return absl::ResourceExhaustedError("big");
+TEST_F(ClientTest, AnAnswerCountsUntilItIsParsed) {
+  auto client = Make({"http://prom"}, {.max_bytes_at_once = 1 << 20});
+  absl::Status second, third;
+  // While the first, which is beyond the limit, is read, a short one is answered and a long one
+  // waits.
+  const auto meanwhile = [&] {
+    second = Ask(*client);
+    std::thread asks([&] { third = Ask(*client); });
+    clock_.AwaitWaits(1);
+    clock_.Advance(absl::Seconds(61));
+    asks.join();
+  };
+  transports_[0]->SetScript([&](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
+    const size_t number = transports_[0]->calls.size();
+    if (!call.admit(number == 2 ? AnswerBudget::kFreeBytes : 4 << 20)) {
+      return absl::ResourceExhaustedError("big");
+    }
+    if (number == 1) meanwhile();
     return http::HttpAnswer{.status = 200, .headers = {}, .body = kOne};
   });
   EXPECT_TRUE(Ask(*client).ok());
-  ASSERT_EQ(transports_[0]->calls.size(), 2u);
-  EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 10u);
-  EXPECT_EQ(transports_[0]->calls[1].max_body_bytes, 100u);
+  EXPECT_TRUE(second.ok()) << second;
+  EXPECT_EQ(third.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(third.message()), HasSubstr("other answers were being read"));
   EXPECT_TRUE(Ask(*client).ok()) << "the room is free again";
 }
 

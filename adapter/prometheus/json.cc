@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -16,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "simdjson.h"
@@ -27,8 +30,6 @@ namespace sj = simdjson::ondemand;
 
 constexpr size_t kShownBytes = 80;
 constexpr size_t kMaxErrorText = 500;
-// Answers up to this size are parsed with a parser that the thread keeps.
-constexpr size_t kKeptParserBytes = 1u << 20;
 
 absl::string_view View(std::string_view s) { return {s.data(), s.size()}; }
 
@@ -101,17 +102,42 @@ std::string WithReplacements(absl::string_view text) {
   return out;
 }
 
+// Parsers to be used again. One takes several times the longest body that it has read, so only a
+// few are kept, whatever the number of threads, and none that has read an unusually long one.
+class Parsers {
+ public:
+  static Parsers& Kept() {
+    static Parsers& kept = *new Parsers;
+    return kept;
+  }
+
+  std::unique_ptr<sj::parser> Take() {
+    absl::MutexLock lock(&mutex_);
+    if (kept_.empty()) return std::make_unique<sj::parser>();
+    std::unique_ptr<sj::parser> last = std::move(kept_.back());
+    kept_.pop_back();
+    return last;
+  }
+  void Return(std::unique_ptr<sj::parser> parser) {
+    if (parser->capacity() > kMaxBodyBytes) return;
+    absl::MutexLock lock(&mutex_);
+    if (kept_.size() < kMost) kept_.push_back(std::move(parser));
+  }
+
+ private:
+  static constexpr size_t kMaxBodyBytes = 1u << 20;
+  static constexpr size_t kMost = 8;
+
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<sj::parser>> kept_ ABSL_GUARDED_BY(mutex_);
+};
+
 template <typename OnData>
 absl::Status Parse(std::string& body, OnData on_data) {
   body.reserve(body.size() + simdjson::SIMDJSON_PADDING);
-  absl::Status status;
-  if (body.size() <= kKeptParserBytes) {
-    thread_local sj::parser kept;
-    status = ParseEnvelope(body, kept, on_data);
-  } else {
-    sj::parser parser;
-    status = ParseEnvelope(body, parser, on_data);
-  }
+  std::unique_ptr<sj::parser> parser = Parsers::Kept().Take();
+  const absl::Status status = ParseEnvelope(body, *parser, on_data);
+  Parsers::Kept().Return(std::move(parser));
   if (!absl::IsDataLoss(status)) return status;
   // The parser looks for such bytes before it reads anything.
   if (!go::IsUtf8(body)) {

@@ -1,0 +1,54 @@
+// Bounds the bytes of the answers that are being read and parsed at the same time, so that many
+// callers with long answers do not fill the memory: those for which there is no room wait, and with
+// them the servers that send.
+//
+// Thread-safe. It outlives its shares. Any answer gets through: while there is no room, one share
+// may grow beyond the limit, and the others wait until that one is gone. So the memory is the
+// limit, the longest answer, and what is free for each share.
+#pragma once
+
+#include <cstddef>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "base/clock.h"
+
+namespace flyball::adapter::prometheus {
+
+class AnswerBudget {
+ public:
+  // A share that takes no more than this is not counted and never waits.
+  static constexpr size_t kFreeBytes = 64 << 10;
+
+  AnswerBudget(size_t limit, Clock& clock) : limit_(limit), clock_(clock) {}
+
+  AnswerBudget(const AnswerBudget&) = delete;
+  AnswerBudget& operator=(const AnswerBudget&) = delete;
+
+  // What one answer takes, given back when it is destroyed. Of one thread.
+  class Share {
+   public:
+    Share(AnswerBudget& budget, MonotonicTime deadline) : budget_(budget), deadline_(deadline) {}
+    ~Share();
+
+    Share(const Share&) = delete;
+    Share& operator=(const Share&) = delete;
+
+    // Waits for room. False: there was none before the deadline.
+    bool GrowTo(size_t bytes);
+
+   private:
+    AnswerBudget& budget_;
+    const MonotonicTime deadline_;
+    size_t taken_ = 0;
+  };
+
+ private:
+  const size_t limit_;
+  Clock& clock_;
+  absl::Mutex mutex_;
+  size_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  const Share* beyond_limit_ ABSL_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace flyball::adapter::prometheus
