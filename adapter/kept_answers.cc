@@ -21,7 +21,7 @@ double TotalOf(const ExternalMetricList& list) {
   return total;
 }
 
-size_t BytesOf(const ExternalMetricList& list) {
+size_t ListBytes(const ExternalMetricList& list) {
   constexpr size_t kForEachLabel = 2 * sizeof(std::string);
   size_t bytes = sizeof(list);
   for (const ExternalMetricValue& item : list.items) {
@@ -36,7 +36,7 @@ size_t BytesOf(const ExternalMetricList& list) {
 // Of one that is too large nothing is kept: 0.
 size_t BytesToKeep(const ExternalMetricList& list) {
   if (list.items.size() > KeptAnswers::kMaxItems) return 0;
-  const size_t bytes = BytesOf(list);
+  const size_t bytes = ListBytes(list);
   return bytes <= KeptAnswers::kMaxAnswerBytes ? bytes : 0;
 }
 
@@ -50,14 +50,15 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   const double total = TotalOf(list);
   const std::string key = KeyOf(request, meaning);
   absl::MutexLock lock(&mutex_);
-  if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom();
+  if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom(now);
   History& history = histories_[key];
   history.ns = request.ns;
+  history.window = window;
   history.last_good = history.last_asked = std::max(history.last_good, now);
   history.silent_since.reset();
   if (list.items.empty()) return;
   KeepList(list, total, window, now, history.buckets);
-  while (bytes_ > kMaxBytes && histories_.size() > 1) MakeRoom();
+  while (bytes_ > kMaxBytes && histories_.size() > 1) MakeRoom(now);
 }
 
 void KeptAnswers::KeepList(const ExternalMetricList& list, double total, absl::Duration window,
@@ -84,14 +85,17 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   const std::string key = KeyOf(request, meaning);
   const bool known = histories_.contains(key);
   if (!known && !heard) return {.silent_since = started_};
-  // A failure of a new question must not push out what is kept for others.
-  if (!known && histories_.size() >= kMaxQuestions) return {.silent_since = now};
+  if (!known && histories_.size() >= kMaxQuestions) {
+    // A failure of a new question must not push out what is kept for others.
+    DropForgotten(now);
+    if (histories_.size() >= kMaxQuestions) return {.silent_since = now};
+  }
   History& history = histories_[key];
   history.ns = request.ns;
+  history.window = window;
   if (!known) history.last_good = now;
   const bool good_lately = now - history.last_good <= window;
-  if (!history.silent_since.has_value() ||
-      now - history.last_asked > std::max(window, kLongestPause)) {
+  if (!history.silent_since.has_value() || IsForgotten(history, now)) {
     history.silent_since = good_lately ? history.last_good : now;
   }
   history.last_asked = now;
@@ -108,18 +112,34 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   return kept;
 }
 
-// Drops the older half of those of the namespace that takes most, so that it is done only once for
-// many new questions, and none takes the room of the others.
-void KeptAnswers::MakeRoom() {
+bool KeptAnswers::IsForgotten(const History& history, MonotonicTime now) {
+  return now - history.last_asked > std::max(history.window, kLongestPause);
+}
+
+size_t KeptAnswers::BytesOf(const History& history) {
+  size_t bytes = 0;
+  for (const Bucket& bucket : history.buckets) bytes += bucket.bytes;
+  return bytes;
+}
+
+void KeptAnswers::DropForgotten(MonotonicTime now) {
+  absl::erase_if(histories_, [&](const auto& one) {
+    const bool dropped = IsForgotten(one.second, now);
+    if (dropped) bytes_ -= BytesOf(one.second);
+    return dropped;
+  });
+}
+
+// Drops what is forgotten or, if that is too little, the older half of those of the namespace that
+// takes most, so that it is done only once for many new questions, and none takes the room of the
+// others.
+void KeptAnswers::MakeRoom(MonotonicTime now) {
   constexpr size_t kForEachQuestion = kMaxBytes / kMaxQuestions;
+  DropForgotten(now);
+  if (histories_.size() < kMaxQuestions && bytes_ <= kMaxBytes) return;
   absl::flat_hash_map<absl::string_view, size_t> taken;
-  const auto bytes_of = [](const History& history) {
-    size_t bytes = 0;
-    for (const Bucket& bucket : history.buckets) bytes += bucket.bytes;
-    return bytes;
-  };
   for (const auto& [key, history] : histories_) {
-    taken[history.ns] += kForEachQuestion + bytes_of(history);
+    taken[history.ns] += kForEachQuestion + BytesOf(history);
   }
   const std::string most(
       std::max_element(taken.begin(), taken.end(), [](const auto& a, const auto& b) {
@@ -138,7 +158,7 @@ void KeptAnswers::MakeRoom() {
     const bool dropped = history.ns == most && history.last_good <= oldest && left > 0;
     if (!dropped) return false;
     --left;
-    bytes_ -= bytes_of(history);
+    bytes_ -= BytesOf(history);
     return true;
   });
 }

@@ -11,8 +11,9 @@
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these the namespace that
-// takes most makes room, by those that were not answered for longest. kMaxItems series and
+// Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these what nobody has asked
+// for that long goes first, and then the namespace that takes most makes room, by those that were
+// not answered for longest. kMaxItems series and
 // kMaxAnswerBytes in an answer (of a larger one only the time and the total are kept); kBuckets
 // answers for each question.
 #pragma once
@@ -75,6 +76,7 @@ class KeptAnswers {
     std::string ns;
     MonotonicTime last_good;  // of a question that only failed: its first failure
     MonotonicTime last_asked;
+    absl::Duration window;
     std::optional<MonotonicTime> silent_since;  // set by the failures since then
     std::deque<Bucket> buckets;                 // oldest first
   };
@@ -82,7 +84,11 @@ class KeptAnswers {
   void KeepList(const ExternalMetricList& list, double total, absl::Duration window,
                 MonotonicTime now, std::deque<Bucket>& buckets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MakeRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static size_t BytesOf(const History& history);  // that its lists take
+  // Whether nobody has asked for so long that the next failure counts as the first.
+  static bool IsForgotten(const History& history, MonotonicTime now);
+  void DropForgotten(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeRoom(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const MonotonicTime started_;
   absl::Mutex mutex_;

@@ -60,6 +60,24 @@ TEST_F(KeptAnswersTest, ANamespaceWithManyQuestionsLeavesThoseOfOthers) {
   EXPECT_NE(kept_.Find(quiet, "q", kWindow, now, true).list, nullptr);
 }
 
+TEST_F(KeptAnswersTest, WhatNobodyAsksForAnyMoreTakesNoRoomFromWhatIsAskedFor) {
+  absl::Duration now = absl::Seconds(1);
+  for (size_t i = 0; i < KeptAnswers::kMaxQuestions; ++i) {
+    ExternalMetricRequest request = Question(0);
+    request.ns = absl::StrCat("preview-", i);
+    kept_.Keep(request, "q", ListOf(10), kWindow, now);
+  }
+  const auto failure = [&] { return kept_.Find(Question(100), "q", kWindow, now, true); };
+  EXPECT_EQ(failure().silent_since, now) << "there is no room to remember when it began";
+  now += kWindow + absl::Minutes(1);
+  const absl::Duration began = now;
+  EXPECT_EQ(failure().silent_since, began);
+  for (int i = 0; i < 20; ++i) kept_.Keep(Question(i), "q", ListOf(10), kWindow, now);
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(Keeps(i, now)) << i;
+  now += absl::Seconds(10);
+  EXPECT_EQ(failure().silent_since, began) << "the silence goes on";
+}
+
 TEST_F(KeptAnswersTest, WhatHasGoneMakesRoom) {
   constexpr size_t kEach = KeptAnswers::kMaxAnswerBytes / 2;
   absl::Duration now = absl::Seconds(1);
