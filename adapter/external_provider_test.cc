@@ -159,6 +159,31 @@ TEST_F(ExternalProviderTest, AQueryThatIsRefusedIsAskedForEach) {
     EXPECT_THAT(Shown(standing->Ask(absl::Seconds(10))), ElementsAre("a=1000@100", "b=1000@100"));
     EXPECT_THAT(source_.queries(), SizeIs(queries));
   }
+  source_.OnQuery([](const std::string&) { return VectorOf({Of("a", 1), Of("b", 1)}); });
+  floor_.clock.Advance(absl::Minutes(2));
+  EXPECT_THAT(Shown(standing->Ask(absl::Seconds(10))), ElementsAre("a=1000@100", "b=1000@100"));
+  EXPECT_THAT(source_.queries(), SizeIs(6)) << "after a while together again";
+}
+
+TEST_F(ExternalProviderTest, AQueryThatFailsIsAskedForEachTheNextTime) {
+  source_.OnQuery([](const std::string& promql) -> FakeSource::Result {
+    if (absl::StrContains(promql, "|")) return absl::UnavailableError("timeout");
+    return VectorOf({Of(absl::StrContains(promql, "\"a\"") ? "a" : "b", 1)});
+  });
+  const auto standing = provider_.Stand({Ask("queue=a"), Ask("queue=b")});
+  const auto ask = [&] { return Shown(standing->Ask(absl::Seconds(10))); };
+  EXPECT_THAT(ask(), ElementsAre("unable to fetch metrics", "unable to fetch metrics"));
+  EXPECT_THAT(ask(), ElementsAre("a=1000@100", "b=1000@100"));
+  EXPECT_THAT(source_.queries(), SizeIs(3));
+}
+
+TEST_F(ExternalProviderTest, OfASourceThatIsDownAllIsAskedTogether) {
+  source_.OnQuery([](const std::string&) { return absl::UnavailableError("down"); });
+  const auto standing = provider_.Stand({Ask("queue=a"), Ask("queue=b"), Ask("queue=c")});
+  for (int i = 0; i < 20; ++i) standing->Ask(absl::Seconds(10));
+  const size_t before = source_.queries().size();
+  standing->Ask(absl::Seconds(10));
+  EXPECT_EQ(source_.queries().size(), before + 1);
 }
 
 TEST_F(ExternalProviderTest, AStandingRequestIsToldWhenNothingChanged) {

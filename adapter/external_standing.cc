@@ -68,12 +68,20 @@ ExternalStanding::Answers ExternalStanding::Ask(absl::Duration timeout) {
     registry_ = std::move(registry);
     Group();
   }
+  std::vector<Together*> asked;
+  for (Together& query : queries_) {
+    if (!IsApart(query)) {
+      query.apart.clear();
+      asked.push_back(&query);
+    }
+    for (Together& one : query.apart) asked.push_back(&one);
+  }
   Answers answers(requests_.size());
-  const auto ask = [&](size_t i) { AskTogether(queries_[i], deadline, answers); };
-  if (pool_ != nullptr && queries_.size() > 1) {
-    pool_->ParallelFor(queries_.size(), kParallel, ask);
+  const auto ask = [&](size_t i) { AskTogether(*asked[i], deadline, answers); };
+  if (pool_ != nullptr && asked.size() > 1) {
+    pool_->ParallelFor(asked.size(), kParallel, ask);
   } else {
-    for (size_t i = 0; i < queries_.size(); ++i) ask(i);
+    for (size_t i = 0; i < asked.size(); ++i) ask(i);
   }
   return answers;
 }
@@ -167,10 +175,6 @@ absl::StatusOr<std::string> ExternalStanding::QueryOf(const Together& together) 
 
 void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
                                    Answers& answers) const {
-  if (!together.apart.empty()) {
-    for (Together& one : together.apart) AskTogether(one, deadline, answers);
-    return;
-  }
   absl::Status failure = together.failure;
   if (failure.ok()) {
     const MonotonicTime sent = answering_.clock.MonotonicNow();
@@ -183,10 +187,14 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
       return HandOut(together, *result, answers);
     }
     together.query->Forget();
-    if (together.members.size() > 1 && absl::IsInvalidArgument(result.status())) {
-      return AskApart(together, deadline, answers);
-    }
     failure = result.status();
+    if (together.members.size() > 1 && MayBeForItsSize(failure, deadline - sent)) {
+      SetApart(together);
+      if (absl::IsInvalidArgument(failure)) {
+        for (Together& one : together.apart) AskTogether(one, deadline, answers);
+        return;
+      }
+    }
   }
   for (const size_t i : together.members) {
     if (absl::IsNotFound(together.failure)) {
@@ -200,13 +208,23 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
   }
 }
 
-void ExternalStanding::AskApart(Together& together, MonotonicTime deadline,
-                                Answers& answers) const {
+void ExternalStanding::SetApart(Together& together) const {
   for (const size_t i : together.members) {
     Together& one = together.apart.emplace_back(Together{.found = together.found, .members = {i}});
     AddQuery(one);
   }
-  AskTogether(together, deadline, answers);
+  together.apart_until = answering_.clock.MonotonicNow() + QueryBatcher::kApart;
+}
+
+// If the source is down, one failure for all is enough.
+bool ExternalStanding::IsApart(const Together& together) const {
+  return !together.apart.empty() && answering_.clock.MonotonicNow() < together.apart_until &&
+         !answering_.batcher.SeemsDown();
+}
+
+bool ExternalStanding::MayBeForItsSize(const absl::Status& failure, absl::Duration given) const {
+  return absl::IsInvalidArgument(failure) ||
+         (IsOfTheServer(failure, given) && !answering_.batcher.SeemsDown());
 }
 
 void ExternalStanding::HandOut(Together& together, const StandingResult& result,

@@ -3,8 +3,8 @@
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
 // would have given. A query is for max_names values at most, and where it stands in a URL about
-// max_url_bytes long. If the source refuses a query for several values, perhaps because of its
-// size, they are asked separately until the registry changes.
+// max_url_bytes long. If a query for several values is refused or fails, perhaps because of its
+// size, they are asked separately for a minute, unless the source answers nothing at all.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once
@@ -38,7 +38,8 @@ class ExternalStanding : public StandingExternal {
     absl::Status failure = {};         // why there is no query
     std::unique_ptr<StandingQuery> query = nullptr;
     size_t values = 0;                 // of its last answer
-    std::vector<Together> apart = {};  // once they are asked separately: each member by itself
+    std::vector<Together> apart = {};  // while they are asked separately: each member by itself
+    MonotonicTime apart_until = absl::ZeroDuration();
   };
 
   void Group();
@@ -49,7 +50,10 @@ class ExternalStanding : public StandingExternal {
   void AddQuery(Together& together) const;
   absl::StatusOr<std::string> QueryOf(const Together& together) const;
   void AskTogether(Together& together, MonotonicTime deadline, Answers& answers) const;
-  void AskApart(Together& together, MonotonicTime deadline, Answers& answers) const;
+  void SetApart(Together& together) const;
+  bool IsApart(const Together& together) const;
+  // Whether a query for several values that was given so much time may have failed for its size.
+  bool MayBeForItsSize(const absl::Status& failure, absl::Duration given) const;
   void HandOut(Together& together, const StandingResult& result, Answers& answers) const;
 
   const Answering answering_;

@@ -65,7 +65,8 @@ class ResourceProvider::PodsStanding : public StandingPods {
     batch_.ns = ns_;
     batch_.standing = true;
     batch_.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(std::move(pods));
-    if (wanted_ != PodAmounts::kBoth && provider_.MayJoin()) batch_.asked = wanted_;
+    const bool apart = provider_.deps_.answering.clock.MonotonicNow() < apart_until_;
+    if (wanted_ != PodAmounts::kBoth && !apart && provider_.MayJoin()) batch_.asked = wanted_;
     return absl::OkStatus();
   }
 
@@ -77,12 +78,12 @@ class ResourceProvider::PodsStanding : public StandingPods {
     };
     ask();
     const absl::Status& status = batch_.both.status;
-    if (status.ok() || batch_.asked == PodAmounts::kBoth || absl::IsDeadlineExceeded(status)) {
-      return;
-    }
+    if (status.ok() || batch_.asked == PodAmounts::kBoth) return;
     // The source, or a proxy in front of it, may accept the two queries, which are shorter and
-    // simpler.
+    // simpler, and are evaluated at the same time.
     batch_.asked = PodAmounts::kBoth;
+    apart_until_ = provider_.deps_.answering.clock.MonotonicNow() + QueryBatcher::kApart;
+    if (absl::IsDeadlineExceeded(status)) return;  // the next time, then
     batch_.both = {};
     ask();
   }
@@ -106,6 +107,7 @@ class ResourceProvider::PodsStanding : public StandingPods {
   uint64_t epoch_ = 0;                              // of the provider, when the pods were found...
   std::shared_ptr<const kube::RestMapper> mapper_;  // ...and what the queries are made with
   Batch batch_;
+  MonotonicTime apart_until_ = absl::ZeroDuration();  // until then the two queries are not joined
   bool quick_ = false;
 };
 

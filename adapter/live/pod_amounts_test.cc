@@ -132,6 +132,26 @@ TEST_P(PodAmountsTest, OneQueryTellsOfThePodsThatHaveBoth) {
   }
 }
 
+TEST_P(PodAmountsTest, OneQueryThatTakesTooLongIsTwoTheNextTime) {
+  MakeProvider();
+  Append("cpu", "p0", "a", 1);
+  Append("mem", "p0", "a", 2);
+  floor_.source.OnQuery([this](const std::string& promql) -> FakeSource::Result {
+    if (absl::StrContains(promql, "cpu{") && absl::StrContains(promql, "mem{")) {
+      return absl::DeadlineExceededError("slow");
+    }
+    return live_.Query(promql, floor_.clock.WallNow(), absl::Seconds(10));
+  });
+  const auto standing = provider_.value().StandPods("web", {}, PodAmounts::kCpu);
+  EXPECT_FALSE(standing->Ask(absl::Seconds(10)).ok());
+  for (int round = 0; round < 2; ++round) {
+    const auto answer = standing->Ask(absl::Seconds(10));
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    floor_.directory.Add("pods", "web", absl::StrCat("new", round));  // which asks anew
+  }
+  EXPECT_EQ(floor_.source.queries().size(), 5u);
+}
+
 // Of what is best of all others nothing is known.
 TEST_P(PodAmountsTest, WhatIsNotSeenToTellPodsApartIsAskedByItself) {
   floor_.Load(CompileOrDie(kRules));

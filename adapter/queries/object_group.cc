@@ -11,10 +11,6 @@ namespace {
 // A group that nobody asked for this long is forgotten.
 constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 
-// How long each caller asks alone after a merged query was refused, and what an object is asked
-// with nothing else after a query for it failed.
-constexpr absl::Duration kApart = absl::Minutes(1);
-
 // So many callers ask apart at once while the source has not answered the last query: if it hangs,
 // each caller would else send it one more.
 constexpr size_t kApartAtOnce = 8;

@@ -77,6 +77,9 @@ struct ObjectAnswer {
 
 class QueryBatcher {
  public:
+  // For how long questions whose query failed are not merged with others.
+  static constexpr absl::Duration kApart = absl::Minutes(1);
+
   // All outlive this; `observer` may be nullptr. Queries to a source that tells of samples are not
   // merged: a sample of one object would cause all objects to be asked for anew.
   QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, QueryObserver* observer);
@@ -100,6 +103,8 @@ class QueryBatcher {
   bool merges() const { return options_.merge; }
   size_t max_names() const { return options_.max_names; }
   size_t max_url_bytes() const { return options_.max_url_bytes; }
+  // Whether the source has answered none of the last queries: what fails then fails for its sake.
+  bool SeemsDown() const;
   // About what the groups take in memory.
   size_t group_bytes() const { return group_bytes_; }
 
@@ -113,7 +118,6 @@ class QueryBatcher {
   // Sends the query and notes what came.
   absl::StatusOr<FreshResult> AskSource(const rules::CompiledRule& rule, absl::string_view promql,
                                         MonotonicTime deadline, absl::Duration max_age);
-  bool SeemsDown() const;
   absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
   // nullptr: there are too many.
   std::shared_ptr<ObjectGroup> GroupOf(const ObjectQuestion& question);
