@@ -44,14 +44,17 @@ void MatcherList::Add(absl::string_view label, absl::string_view op, absl::strin
 
 absl::Status MatcherList::AddRequirement(const kube::Requirement& requirement) {
   if (requirement.key.empty()) return absl::InvalidArgumentError("a selector term without a label");
-  const auto op = MatcherOperator(requirement.op, requirement.values.size());
+  // The values are a set: one that stands twice is one.
+  std::vector<std::string> values = requirement.values;
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  const auto op = MatcherOperator(requirement.op, values.size());
   if (!op) {
     return absl::InvalidArgumentError(
         absl::StrCat("the selector term on \"", requirement.key,
                      "\" has an operator, or a number of values, that PromQL has no matcher for"));
   }
   // Values are not escaped: a selector may pass a pattern on.
-  const std::string value = absl::StrJoin(requirement.values, "|");
+  const std::string value = absl::StrJoin(values, "|");
   Add(requirement.key, *op, value);
   values_by_name_[requirement.key] = value;
   return absl::OkStatus();

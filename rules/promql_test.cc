@@ -36,6 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"DoesNotExist", {"k", Op::kDoesNotExist, {}}, R"(k="")"},
                     Row{"InOne", {"k", Op::kIn, {"v"}}, R"(k=~"v")"},
                     Row{"InMore", {"k", Op::kIn, {"a", "b"}}, R"(k=~"a|b")"},
+                    Row{"InOneTwice", {"k", Op::kIn, {"v", "v"}}, R"(k=~"v")"},
                     Row{"NotInOne", {"k", Op::kNotIn, {"v"}}, R"(k!~"v")"},
                     Row{"NotInMore", {"k", Op::kNotIn, {"a", "b"}}, R"(k!~"a|b")"},
                     // A single value may be a pattern as far as label syntax goes.
