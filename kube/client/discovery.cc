@@ -71,6 +71,12 @@ class Client {
 class GroupResources {
  public:
   explicit GroupResources(std::vector<ResourceInfo>* out) : out_(out) {}
+  void AddFormer(absl::Span<const ResourceInfo> former, absl::string_view group,
+                 absl::string_view version) {
+    for (const ResourceInfo& info : former) {
+      if (info.name.group == group && info.version == version) Add(info);
+    }
+  }
   void Add(ResourceInfo info) {
     const std::string& name = info.name.resource;
     if (!name.empty() && seen_.insert(name).second) out_->push_back(std::move(info));
@@ -88,13 +94,14 @@ bool HasObjects(absl::string_view group) {
 }
 
 // An APIGroupDiscoveryList, which tells everything.
-void AddAggregated(const json& document, Discovery* out) {
+void AddAggregated(const json& document, absl::Span<const ResourceInfo> former, Discovery* out) {
   for (const json& item : ItemsOf(document, "items")) {
     const std::string group = TextOf(MemberOf(item, "metadata"), "name");
     GroupResources resources(&out->resources);
     for (const json& entry : ItemsOf(item, "versions")) {
       const std::string version = TextOf(entry, "version");
-      if (TextOf(entry, "freshness") == "Stale" && HasObjects(group)) {
+      const bool stale = TextOf(entry, "freshness") == "Stale" && HasObjects(group);
+      if (stale) {
         out->problems.push_back(
             absl::StrCat(group, "/", version, ": its API server does not answer"));
       }
@@ -107,24 +114,26 @@ void AddAggregated(const json& document, Discovery* out) {
         info.kind = TextOf(MemberOf(resource, "responseKind"), "kind");
         resources.Add(std::move(info));
       }
+      if (stale) resources.AddFormer(former, group, version);
     }
   }
 }
 
 // Asks for the APIResourceList of each version in turn. What cannot be had is a problem.
 void AddGroup(Client& client, absl::string_view path, const std::string& group,
-              const std::vector<std::string>& versions, Discovery* out) {
+              const std::vector<std::string>& versions, absl::Span<const ResourceInfo> former,
+              Discovery* out) {
   GroupResources resources(&out->resources);
   for (const std::string& version : versions) {
     const std::string at = absl::StrCat(path, group.empty() ? "" : "/", group, "/", version);
     const absl::StatusOr<std::string> body = client.Get(at);
-    if (!body.ok()) {
-      if (HasObjects(group)) out->problems.emplace_back(body.status().message());
-      continue;
-    }
-    const json document = ParseObject(*body);
+    const json document = body.ok() ? ParseObject(*body) : json();
     if (TextOf(document, "kind") != "APIResourceList") {
-      out->problems.push_back(absl::StrCat(at, ": the answer is no APIResourceList"));
+      if (body.ok() || HasObjects(group)) {
+        out->problems.push_back(body.ok() ? absl::StrCat(at, ": the answer is no APIResourceList")
+                                          : std::string(body.status().message()));
+        resources.AddFormer(former, group, version);
+      }
       continue;
     }
     std::set<std::string> names;
@@ -157,17 +166,18 @@ std::vector<std::string> VersionsOf(const json& group) {
 }
 
 // What stands below /api or /apis, in whichever form the server has.
-absl::Status AddGroups(Client& client, const std::string& path, Discovery* out) {
+absl::Status AddGroups(Client& client, const std::string& path,
+                       absl::Span<const ResourceInfo> former, Discovery* out) {
   ASSIGN_OR_RETURN(const std::string body, client.Get(path));
   const json document = ParseObject(body);
   const std::string kind = TextOf(document, "kind");
   if (kind == "APIGroupDiscoveryList") {
-    AddAggregated(document, out);
+    AddAggregated(document, former, out);
   } else if (kind == "APIVersions") {
-    AddGroup(client, path, "", TextsOf(document, "versions"), out);
+    AddGroup(client, path, "", TextsOf(document, "versions"), former, out);
   } else if (kind == "APIGroupList") {
     for (const json& group : ItemsOf(document, "groups")) {
-      AddGroup(client, path, TextOf(group, "name"), VersionsOf(group), out);
+      AddGroup(client, path, TextOf(group, "name"), VersionsOf(group), former, out);
     }
   } else {
     return absl::InvalidArgumentError("the answer is no list of API groups");
@@ -178,10 +188,10 @@ absl::Status AddGroups(Client& client, const std::string& path, Discovery* out) 
 }  // namespace
 
 absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
-                                   absl::Duration timeout) {
+                                   absl::Duration timeout, absl::Span<const ResourceInfo> former) {
   Client client(server, clock, timeout);
   Discovery out;
-  for (const char* path : {"/api", "/apis"}) RETURN_IF_ERROR(AddGroups(client, path, &out));
+  for (const char* path : {"/api", "/apis"}) RETURN_IF_ERROR(AddGroups(client, path, former, &out));
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
 #include "kube/objects/rest_mapping.h"
@@ -19,15 +20,17 @@ namespace flyball::kube {
 
 struct Discovery {
   std::vector<ResourceInfo> resources;
-  // Groups or versions that could not be asked, with the reason; their resources are missing.
+  // Groups or versions that could not be asked, with the reason; their resources are the former.
   // Failures of the metrics APIs are left out, since these have no objects.
   std::vector<std::string> problems;
 };
 
 // Two requests to a server with aggregated discovery (1.26 and later), else one for each group
 // version. A failing group is a problem; a server that does not answer /api or /apis is an error.
-// `timeout` is for all of them together.
+// `timeout` is for all of them together. `former`: the resources of an earlier discovery, which
+// stand for those of a version that could not be asked.
 absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
-                                   absl::Duration timeout);
+                                   absl::Duration timeout,
+                                   absl::Span<const ResourceInfo> former = {});
 
 }  // namespace flyball::kube

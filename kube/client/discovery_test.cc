@@ -108,6 +108,43 @@ TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
   EXPECT_THAT(got->problems[0], HasSubstr("/apis/dead.io/v1"));
 }
 
+// Of what is kept only what belongs to a version that did not answer, in the place of that version.
+TEST(DiscoverTest, WhatCannotBeAskedIsAsItWas) {
+  const auto info = [](absl::string_view version, absl::string_view resource,
+                       absl::string_view group) {
+    ResourceInfo made;
+    made.name = {.group = std::string(group), .resource = std::string(resource)};
+    made.version = std::string(version);
+    return made;
+  };
+  const std::vector<ResourceInfo> former = {info("v1", "pods", ""), info("v1", "gone", "apps"),
+                                            info("v1", "things", "dead.io"),
+                                            info("v1", "things", "custom.metrics.k8s.io")};
+  const auto shown = [&former](Bodies bodies) {
+    ScriptedServer server(std::move(bodies));
+    const auto got = Discover(server, Clock::System(), absl::Seconds(5), former);
+    return got.ok() ? Short(*got) : std::vector<std::string>{std::string(got.status().message())};
+  };
+  const std::vector<std::string> wanted = {"pods v1  ", "a.apps v1 A  ns", "things.dead.io v1  "};
+  EXPECT_EQ(shown({{"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
+                   {"/api/v1", ""},
+                   {"/apis", R"({"kind":"APIGroupList","groups":[
+                     {"name":"apps","versions":[{"version":"v1"}]},
+                     {"name":"dead.io","versions":[{"version":"v1"}]},
+                     {"name":"custom.metrics.k8s.io","versions":[{"version":"v1"}]}]})"},
+                   {"/apis/apps/v1", R"({"kind":"APIResourceList","resources":[
+                     {"name":"a","namespaced":true,"kind":"A"}]})"}}),
+            wanted);
+  EXPECT_EQ(shown({{"/api", R"({"kind":"APIGroupDiscoveryList","items":[{"metadata":{},"versions":[
+                     {"version":"v1","freshness":"Stale"}]}]})"},
+                   {"/apis", R"({"kind":"APIGroupDiscoveryList","items":[
+                     {"metadata":{"name":"apps"},"versions":[{"version":"v1","resources":[
+                       {"resource":"a","responseKind":{"kind":"A"},"scope":"Namespaced"}]}]},
+                     {"metadata":{"name":"dead.io"},"versions":[
+                       {"version":"v1","freshness":"Stale"}]}]})"}}),
+            wanted);
+}
+
 TEST(DiscoverTest, DeadOrForeignServerIsAnError) {
   ScriptedServer dead(Bodies{{"/api", ""}});
   EXPECT_EQ(Discover(dead, Clock::System(), absl::Seconds(5)).status().code(),

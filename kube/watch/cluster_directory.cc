@@ -290,7 +290,8 @@ void ClusterDirectory::DiscoverOnce() {
     missed_ = false;
   }
   ++discoveries_;
-  absl::StatusOr<Discovery> discovery = Discover(*server_, clock_, options_.discovery_timeout);
+  absl::StatusOr<Discovery> discovery =
+      Discover(*server_, clock_, options_.discovery_timeout, mapper_.Get()->resources());
   const std::string failure(discovery.status().message());
   if (!discovery.ok()) {
     // A cancelled call at the end of the process is no failure.
