@@ -255,13 +255,16 @@ class PooledTransport : public HttpTransport {
     const auto add = [&](absl::string_view name, absl::string_view value) {
       if (!Has(exchange.headers, name)) exchange.headers.emplace_back(name, value);
     };
+    // Before options_.headers, which know nothing of the body.
+    if (!call.content_type.empty()) add("Content-Type", call.content_type);
     if (identity != nullptr) {
       for (const auto& header : options_.headers) {
-        if (!Has(call.headers, header.first)) exchange.headers.push_back(header);
+        const bool of_body =
+            !call.content_type.empty() && absl::EqualsIgnoreCase(header.first, "Content-Type");
+        if (!of_body && !Has(call.headers, header.first)) exchange.headers.push_back(header);
       }
       if (!identity->authorization.empty()) add("Authorization", identity->authorization);
     }
-    if (!call.content_type.empty()) add("Content-Type", call.content_type);
     add("Accept-Encoding", encoding);
     add("User-Agent", "flyball");
     return exchange;

@@ -232,7 +232,7 @@ TEST(DoTest, SendsTheCallAndReturnsAnyStatus) {
   server.Start();
   TransportOptions options;
   options.url = absl::StrCat("http://user:pw@", server.Authority(), "/base/");
-  options.headers = {{"X-Fixed", "1"}, {"X-Fixed", "2"}};
+  options.headers = {{"X-Fixed", "1"}, {"content-type", "text/plain"}, {"X-Fixed", "2"}};
   const auto transport = Make(options);
   HttpCall call = Get("/x?q=a%20b");
   call.method = "POST";
