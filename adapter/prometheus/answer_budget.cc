@@ -6,7 +6,7 @@ namespace flyball::adapter::prometheus {
 namespace {
 
 // An answer comes in pieces of some kilobytes; the lock is not taken for each of them.
-constexpr size_t kStep = 64 << 10;
+constexpr size_t kStep = 32 << 10;
 
 }  // namespace
 

@@ -18,7 +18,7 @@ namespace flyball::adapter::prometheus {
 class AnswerBudget {
  public:
   // A share that takes no more than this is not counted and never waits.
-  static constexpr size_t kFreeBytes = 64 << 10;
+  static constexpr size_t kFreeBytes = 16 << 10;
 
   AnswerBudget(size_t limit, Clock& clock) : limit_(limit), clock_(clock) {}
 

@@ -60,7 +60,7 @@ struct ClientOptions {
   absl::Duration recheck_timeout = absl::Seconds(2);
   size_t max_query_bytes = 32u << 20;    // about 200,000 samples
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
-  size_t max_bytes_at_once = 8u << 20;   // of all answers, see answer_budget.h
+  size_t max_bytes_at_once = 3u << 20;   // of all answers, see answer_budget.h
 };
 
 class Client : public MetricSource, public PastSamples {

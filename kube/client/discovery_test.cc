@@ -125,7 +125,8 @@ TEST(DiscoverTest, WhatCannotBeAskedIsAsItWas) {
     const auto got = Discover(server, Clock::System(), absl::Seconds(5), former);
     return got.ok() ? Short(*got) : std::vector<std::string>{std::string(got.status().message())};
   };
-  const std::vector<std::string> wanted = {"pods v1  ", "a.apps v1 A  ns", "things.dead.io v1  "};
+  const std::vector<std::string> wanted = {"pods v1   ns list watch scale", "a.apps v1 A  ns",
+                                           "things.dead.io v1   ns list watch scale"};
   EXPECT_EQ(shown({{"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
                    {"/api/v1", ""},
                    {"/apis", R"({"kind":"APIGroupList","groups":[
