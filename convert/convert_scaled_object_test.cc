@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::convert {
 namespace {
@@ -119,6 +122,25 @@ items:
                            "# not carried over: spec.initialCooldownPeriod",
                            "# not carried over: spec.advanced.restoreToOriginalReplicaCount.\n"}) {
     EXPECT_THAT(got.yaml, HasSubstr(line));
+  }
+}
+
+TEST(ConvertScaledObjects, TriggersOfAllTypesAreCarriedOver) {
+  const std::map<absl::string_view, const char*> metadata = {
+      {"cron", "timezone: UTC, start: 0 8 * * *, end: 0 18 * * *, desiredReplicas: '3'"},
+      {"external", "scalerAddress: 's:9090'"},
+      {"external-push", "scalerAddress: 's:9090'"},
+      {"http", "service: web, targetPort: '80'"},
+      {"kubernetes-workload", "podSelector: app=worker, value: '2'"},
+      {"metrics-api", "url: 'http://a', valueLocation: b, targetValue: '1'"},
+      {"prometheus", "serverAddress: 'http://p:9090', query: up, threshold: '5'"},
+  };
+  for (const absl::string_view type : scaler::TriggerTypeNames()) {
+    ASSERT_TRUE(metadata.contains(type)) << type;
+    const Conversion got = Convert(ScaledObject(
+        absl::StrCat("  triggers: [{type: ", type, ", metadata: {", metadata.at(type), "}}]\n")));
+    EXPECT_THAT(got.errors, IsEmpty()) << type;
+    EXPECT_THAT(got.yaml, HasSubstr(absl::StrCat("- type: ", type, "\n")));
   }
 }
 

@@ -31,6 +31,7 @@ void AddTriggerErrors(const scaler::OwnParseResult& parsed, std::vector<std::str
     context.index = i;
     context.min_replicas = parsed.autoscaler->min_or_default();
     context.max_replicas = parsed.autoscaler->max_replicas;
+    context.count_pods = [](auto&&...) { return absl::UnavailableError("nothing is asked here"); };
     context.read_secret = [](auto&&...) { return absl::UnavailableError("nothing is asked here"); };
     const auto trigger = scaler::MakeTrigger(parsed.own.triggers[i], context);
     if (trigger.ok()) continue;
