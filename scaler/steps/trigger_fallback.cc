@@ -13,7 +13,9 @@ TriggerReading ActivityInstead(const TriggerReading& unknown,
                                const std::optional<Reading::Instead>& instead) {
   // Only a count that is kept has an end.
   if (!instead.has_value() || instead->until != absl::InfiniteFuture()) return unknown;
-  return {.active = instead->replicas > 0, .time = unknown.time, .front = unknown.front};
+  return {.active = unknown.active || instead->replicas > 0,
+          .time = unknown.time,
+          .front = unknown.front};
 }
 
 }  // namespace flyball::scaler

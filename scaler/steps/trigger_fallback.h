@@ -3,7 +3,7 @@
 //
 // Pure. It asks for the count that metric_fallback.h computes. While that is a kept count,
 // activation (triggers/activation.h) takes the trigger as unknown, so that nothing goes to zero; a
-// count that `then` sets is activity, unless it is 0.
+// count that `then` sets is activity, unless it is 0. A trigger that is active stays so.
 #pragma once
 
 #include <cstddef>

@@ -30,6 +30,8 @@ TEST(ActivityInstead, OnlyWhatAPersonSaysIsKnown) {
   EXPECT_EQ(ActivityInstead(unknown, std::nullopt).error, "it is down");
   const Reading::Instead kept{.replicas = 3, .until = absl::FromUnixSeconds(9)};
   EXPECT_EQ(ActivityInstead(unknown, kept).error, "it is down");
+  const TriggerReading pushed{.error = "it is down", .active = true};
+  EXPECT_TRUE(ActivityInstead(pushed, Reading::Instead{.replicas = 0}).active);
 }
 
 }  // namespace

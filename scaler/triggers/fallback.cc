@@ -26,7 +26,7 @@ TriggerReading ApplyFallback(const FallbackInput& input) {
   }
   out.error.clear();
   out.value_milli = static_cast<int64_t>(milli);
-  out.active = *input.fallback.replicas > 0;
+  out.active |= *input.fallback.replicas > 0;
   return out;
 }
 

@@ -23,8 +23,9 @@ struct FallbackInput {
 
 // Returns `reading` itself if it is known, if failures <= after_failures, or if the fallback has no
 // replicas. Otherwise it returns a known reading that asks for fallback.replicas, and that is
-// active if those are not 0. That reading is unknown too, with the reason, if its value would be
-// too large, or if the target type is kValue, there is no ready pod and replicas is not 0.
+// active if `reading` is or those are not 0. That reading is unknown too, with the reason, if its
+// value would be too large, or if the target type is kValue, there is no ready pod and replicas is
+// not 0.
 TriggerReading ApplyFallback(const FallbackInput& input);
 
 }  // namespace flyball::scaler

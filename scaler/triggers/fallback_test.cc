@@ -58,5 +58,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "WhatIsKnownCounts", .value_milli = 7, .known = true}),
     [](const auto& info) { return info.param.name; });
 
+TEST(ApplyFallback, ATriggerThatIsActiveStaysSo) {
+  const TriggerReading got = ApplyFallback({.metric = {.name = "s0-queue", .target_milli = 1000},
+                                            .reading = {.error = "status 503", .active = true},
+                                            .fallback = {.after_failures = 3, .replicas = 0},
+                                            .failures = 4});
+  EXPECT_EQ(got.error, "");
+  EXPECT_TRUE(got.active);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

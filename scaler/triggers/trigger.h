@@ -63,8 +63,10 @@ struct TriggerReading {
   // servers inside the cluster with it.
   std::string error = {};
   int64_t value_milli = 0;  // never negative
-  bool active = false;      // the value is above the activation threshold; false if unknown
-  absl::Time time = {};     // of the value
+  // Whether the value is above the activation threshold. A trigger that learns of activity in
+  // another way may be active although its value is unknown.
+  bool active = false;
+  absl::Time time = {};  // of the value
   // The count for leaving zero replicas, from a trigger that counts replicas itself.
   std::optional<int32_t> replicas = {};
   // From an http trigger, whose requests the front carries.

@@ -71,16 +71,10 @@ class ExternalTrigger : public Trigger {
 
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
     const MonotonicTime deadline = Now() + timeout;
-    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(timeout);
-    if (!metrics.ok()) return {Unknown(metrics.status(), now)};
-    std::vector<TriggerReading> readings(metrics->size());
-    const absl::Status status = ReadInto(*metrics, now, deadline, readings);
-    if (status.ok()) return readings;
-    {
-      absl::MutexLock lock(&mutex_);
-      ask_again_ = true;
-    }
-    std::fill(readings.begin(), readings.end(), Unknown(Explained(status), now));
+    // Activity that was pushed counts in one reading, whatever the server says when it is asked.
+    const bool pushed = pushed_.exchange(false);
+    std::vector<TriggerReading> readings = Asked(now, deadline);
+    for (TriggerReading& reading : readings) reading.active |= pushed;
     return readings;
   }
 
@@ -169,6 +163,21 @@ class ExternalTrigger : public Trigger {
     return out;
   }
 
+  // What the server says when it is asked.
+  std::vector<TriggerReading> Asked(absl::Time now, MonotonicTime deadline) {
+    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(deadline - Now());
+    if (!metrics.ok()) return {Unknown(metrics.status(), now)};
+    std::vector<TriggerReading> readings(metrics->size());
+    const absl::Status status = ReadInto(*metrics, now, deadline, readings);
+    if (status.ok()) return readings;
+    {
+      absl::MutexLock lock(&mutex_);
+      ask_again_ = true;
+    }
+    std::fill(readings.begin(), readings.end(), Unknown(Explained(status), now));
+    return readings;
+  }
+
   absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
                         MonotonicTime deadline, std::vector<TriggerReading>& readings) {
     const auto left = [this, deadline] { return deadline - Now(); };
@@ -186,9 +195,7 @@ class ExternalTrigger : public Trigger {
       readings[i].time = now;
     }
     ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
-    // Activity that was pushed counts in one reading, even if the server does not report it again.
-    const bool pushed = pushed_.exchange(false);
-    for (TriggerReading& reading : readings) reading.active = active || pushed;
+    for (TriggerReading& reading : readings) reading.active = active;
     return absl::OkStatus();
   }
 

@@ -408,6 +408,17 @@ TEST_F(ExternalPushTriggerTest, WhatWasPushedCountsOnceWhateverThePollSays) {
   EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
 }
 
+TEST_F(ExternalPushTriggerTest, WhatWasPushedCountsAlthoughCallsFail) {
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(calls.WaitFor(1));
+  peer.Do(R"({"fail": "INTERNAL"})");
+  const TriggerReading got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_THAT(got.error, HasSubstr("INTERNAL"));
+  EXPECT_TRUE(got.active);
+  EXPECT_FALSE(trigger->Read(kNow, absl::Seconds(10)).at(0).active);
+}
+
 TEST_F(ExternalPushTriggerTest, AnEndedStreamIsOpenedAgain) {
   peer.Do(R"({"end": true})");
   peer.Do(R"({"streams": 1})");  // after about 2 s
