@@ -3,9 +3,8 @@
 //
 // Source:  KEDA 2.20 external scaler.
 // Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
-//          without a target above zero or without a value is unknown; streamed metric specs are not
-//          asked for.
-#include <algorithm>
+//          without a target above zero or without a value is unknown; IsActive is asked once, and
+//          counts although a metric is unknown; streamed metric specs are not asked for.
 #include <atomic>
 #include <utility>
 
@@ -165,38 +164,42 @@ class ExternalTrigger : public Trigger {
 
   // What the server says when it is asked.
   std::vector<TriggerReading> Asked(absl::Time now, MonotonicTime deadline) {
-    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(deadline - Now());
+    const auto left = [this, deadline] { return deadline - Now(); };
+    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(left());
     if (!metrics.ok()) return {Unknown(metrics.status(), now)};
-    std::vector<TriggerReading> readings(metrics->size());
-    const absl::Status status = ReadInto(*metrics, now, deadline, readings);
-    if (status.ok()) return readings;
-    {
+    const absl::StatusOr<std::shared_ptr<ExternalScaler>> client = Client(left());
+    const absl::StatusOr<bool> active = client.ok() ? (*client)->IsActive(options_.object, left())
+                                                    : absl::StatusOr<bool>(client.status());
+    std::vector<TriggerReading> readings;
+    bool failed = false;
+    for (size_t i = 0; i < metrics->size(); ++i) {
+      const absl::StatusOr<int64_t> milli = active.ok() ? ReadValue(**client, *metrics, i, left())
+                                                        : absl::StatusOr<int64_t>(active.status());
+      failed |= !milli.ok();
+      readings.push_back(milli.ok() ? TriggerReading{.value_milli = *milli, .time = now}
+                                    : Unknown(Explained(milli.status()), now));
+      readings.back().active = active.ok() && *active;
+    }
+    if (failed) {
       absl::MutexLock lock(&mutex_);
       ask_again_ = true;
     }
-    std::fill(readings.begin(), readings.end(), Unknown(Explained(status), now));
     return readings;
   }
 
-  absl::Status ReadInto(const std::vector<TriggerMetric>& metrics, absl::Time now,
-                        MonotonicTime deadline, std::vector<TriggerReading>& readings) {
-    const auto left = [this, deadline] { return deadline - Now(); };
-    ASSIGN_OR_RETURN(const std::shared_ptr<ExternalScaler> client, Client(left()));
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      const std::string name = metrics[i].name.substr(metrics[i].name.find('-') + 1);
-      ASSIGN_OR_RETURN(const std::vector<double> values,
-                       client->GetMetrics(options_.object, name, left()));
-      if (values.empty()) {
-        return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", i + 1));
-      }
-      double sum = 0;
-      for (const double value : values) sum += value < 0 ? 0 : value;  // each by itself, as in KEDA
-      ASSIGN_OR_RETURN(readings[i].value_milli, ValueMilli(sum));
-      readings[i].time = now;
+  absl::StatusOr<int64_t> ReadValue(ExternalScaler& client,
+                                    const std::vector<TriggerMetric>& metrics, size_t index,
+                                    absl::Duration timeout) {
+    const std::string& full = metrics[index].name;
+    const std::string name = full.substr(full.find('-') + 1);
+    ASSIGN_OR_RETURN(const std::vector<double> values,
+                     client.GetMetrics(options_.object, name, timeout));
+    if (values.empty()) {
+      return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", index + 1));
     }
-    ASSIGN_OR_RETURN(const bool active, client->IsActive(options_.object, left()));
-    for (TriggerReading& reading : readings) reading.active = active;
-    return absl::OkStatus();
+    double sum = 0;
+    for (const double value : values) sum += value < 0 ? 0 : value;  // each by itself, as in KEDA
+    return ValueMilli(sum);
   }
 
   const ExternalOptions options_;

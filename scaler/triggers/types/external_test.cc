@@ -160,6 +160,21 @@ TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
 }
 
+TEST(ExternalTriggerTest, AMetricWithoutAValueLeavesTheOthersAndActivityKnown) {
+  Peer peer;
+  peer.Do(R"({"active": true, "spec": [{"name": "lost", "target": 5}, {"name": "queue", "target": )"
+          R"(5}], "values": {"queue": [{"value": 12}]}})");
+  const auto trigger = Make(peer.address());
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  const std::vector<TriggerReading> got = trigger->Read(kNow, absl::Seconds(10));
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_THAT(got[0].error, HasSubstr("it gives no value of metric 1"));
+  EXPECT_TRUE(got[0].active);
+  EXPECT_EQ(got[1].error, "");
+  EXPECT_EQ(got[1].value_milli, 12'000);
+  EXPECT_TRUE(got[1].active);
+}
+
 TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   Peer peer;
   peer.Do(kQueue);
