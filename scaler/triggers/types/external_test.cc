@@ -153,8 +153,14 @@ TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
               HasSubstr("its target for metric 1 must be greater than 0"));
   peer.Do(R"({"spec": [{"name": "queue", "target": 5}]})");
-  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error,
-              HasSubstr("it gives no value of metric 1"));
+  TriggerReading got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_THAT(got.error, HasSubstr("it gives no value of metric 1"));
+  EXPECT_FALSE(got.active);
+  // It may tell of activity alone, as KEDA allows.
+  peer.Do(R"({"active": true})");
+  got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_THAT(got.error, HasSubstr("it gives no value of metric 1"));
+  EXPECT_TRUE(got.active);
   // KEDA takes the whole number, 0, if the fraction is NaN.
   peer.Do(R"({"values": {"queue": [{"float": NaN}]}})");
   EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
