@@ -118,9 +118,7 @@ class HttpConverter {
     out_.MadeFrom("spec.cooldownPeriod", "spec.scaledownPeriod");
     // The add-on gives the object's annotations to the ScaledObject that it makes.
     AddKedaPause(scaled != nullptr ? *scaled : object_, own, out_);
-    if (out_.NumberOr(spec_, "spec", "initialCooldownPeriod", 0) > 0) {
-      out_.NotCarriedOver("spec.initialCooldownPeriod", "the cooldown counts from the start");
-    }
+    NameCooldowns(object_, "", own, out_);
   }
 
   void AddBoundsOfScaledObject(const Json& scaled, Json& own) {
@@ -128,7 +126,8 @@ class HttpConverter {
     const Json& spec = MemberOf(scaled, "spec");
     const Json& target = MemberOf(spec, "scaleTargetRef");
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), TextOf(target, "name"), own);
-    const std::string at = absl::StrCat("ScaledObject ", name, ": spec");
+    const std::string of = absl::StrCat("ScaledObject ", name, ": ");
+    const std::string at = of + "spec";
     own["minReplicas"] = out_.NumberOr(spec, at, "minReplicaCount", 0);
     own["maxReplicas"] = out_.NumberOr(spec, at, "maxReplicaCount", kMaxReplicas);
     own["cooldownPeriod"] = out_.NumberOr(spec, at, "cooldownPeriod", kCooldownSeconds);
@@ -137,11 +136,12 @@ class HttpConverter {
     out_.MadeFrom("spec.maxReplicas", at + ".maxReplicaCount");
     out_.MadeFrom("spec.cooldownPeriod", at + ".cooldownPeriod");
     AddKedaPause(scaled, own, out_);
+    NameCooldowns(scaled, of, own, out_);
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
     out_.NameUnknown(spec, at,
                      {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "cooldownPeriod",
-                      "pollingInterval", "triggers"});
+                      "initialCooldownPeriod", "pollingInterval", "triggers"});
     for (const Json& trigger : ItemsOf(spec, "triggers")) {
       if (!AddOnObject(trigger).empty()) continue;
       out_.NotCarriedOver(absl::StrCat(at, ".triggers, type ", TextOf(trigger, "type")),

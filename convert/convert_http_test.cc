@@ -69,6 +69,18 @@ TEST(ConvertHttpObjectsTest, AScaledObjectSaysTheBoundsOfARoute) {
   EXPECT_THAT(got.yaml, HasSubstr("Target and bounds are those of ScaledObject s"));
 }
 
+TEST(ConvertHttpObjectsTest, CooldownsThatDoNotHoldAreNamed) {
+  std::string scaled =
+      absl::StrReplaceAll(kScaledObject, {{"spec: {", "spec: {initialCooldownPeriod: 60, "}});
+  absl::StrAppend(&scaled, "status: {lastActiveTime: '2026-03-01T12:00:00Z'}\n");
+  const std::string of_route = Convert(Route("  rules: [{hosts: [a.b]}]\n") + scaled).yaml;
+  EXPECT_THAT(of_route, HasSubstr("# not carried over: ScaledObject s: spec.initialCooldownPeriod: "
+                                  "a new Autoscaler with minReplicas of 0 "));
+  EXPECT_THAT(of_route, HasSubstr("# not carried over: ScaledObject s: status.lastActiveTime: "));
+  EXPECT_THAT(Convert(Object("  initialCooldownPeriod: 60\n")).yaml,
+              HasSubstr("# not carried over: spec.initialCooldownPeriod: a new Autoscaler with "));
+}
+
 TEST(ConvertHttpObjectsTest, NothingIsLeftOutInSilence) {
   const Conversion got = Convert(
       Object("  strange: 1\n  timeouts: {other: 1s}\n  staticRoutes: [{}]\n  coldStart: {}\n",

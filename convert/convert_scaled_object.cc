@@ -121,6 +121,7 @@ class ScaledObjectConverter {
     AddFallback(MemberOf(spec, "fallback"), out);
     AddAdvanced(MemberOf(spec, "advanced"), out);
     AddKedaPause(object_, out, out_);
+    NameCooldowns(object_, "", out, out_);
     RefuseIdle(spec);
     for (size_t i = 0; i < ItemsOf(spec, "triggers").size(); ++i) AddTrigger(i, out);
     return out;
@@ -158,9 +159,6 @@ class ScaledObjectConverter {
       out_.Refuse(
           "spec.idleReplicaCount",
           "there is no idle count: minReplicas of 0 sleeps, and schedules set other bounds");
-    }
-    if (NumberOr("initialCooldownPeriod", 0) > 0) {
-      out_.NotCarriedOver("spec.initialCooldownPeriod", "cooldownPeriod counts from the start");
     }
   }
 

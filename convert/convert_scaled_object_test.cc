@@ -119,7 +119,9 @@ items:
                            "# It is paused for the annotation autoscaling.keda.sh/paused.\n",
                            "# It is paused for the annotation autoscaling.keda.sh/paused-replicas, "
                            "at the replicas that the target has.\n",
-                           "# not carried over: spec.initialCooldownPeriod",
+                           "# not carried over: spec.initialCooldownPeriod: a new Autoscaler with "
+                           "minReplicas of 0 whose triggers are inactive goes to zero at its first "
+                           "decision; keep minReplicas at 1 at first.\n",
                            "# not carried over: spec.advanced.restoreToOriginalReplicaCount.\n"}) {
     EXPECT_THAT(got.yaml, HasSubstr(line));
   }
@@ -316,6 +318,20 @@ TEST(ConvertScaledObjects, ADirectionThatIsPausedStaysPaused) {
 TEST(ConvertScaledObjects, ForcedActivationIsALeastCount) {
   EXPECT_THAT(Convert(ScaledObject(kQuery, "{autoscaling.keda.sh/force-activation: 'true'}")).yaml,
               HasSubstr("minReplicas: 1\n"));
+}
+
+// A cooldown that the status of a live object shows may be running.
+TEST(ConvertScaledObjects, ARunningCooldownIsNamed) {
+  constexpr char kActive[] = "status: {lastActiveTime: '2026-03-01T12:00:00Z'}\n";
+  EXPECT_THAT(
+      Convert(ScaledObject(kQuery) + kActive).yaml,
+      HasSubstr("# not carried over: status.lastActiveTime: a cooldown that is running ends "
+                "with the first decision; keep minReplicas at 1 until it is over.\n"));
+  for (const char* never : {"  cooldownPeriod: 0\n", "  minReplicaCount: 1\n"}) {
+    EXPECT_THAT(Convert(absl::StrCat(ScaledObject(never), kQuery, kActive)).yaml,
+                Not(HasSubstr("lastActiveTime")));
+  }
+  EXPECT_THAT(Convert(ScaledObject(kQuery)).yaml, Not(HasSubstr("lastActiveTime")));
 }
 
 TEST(ConvertScaledObjects, NullIsAbsent) {

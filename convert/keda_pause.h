@@ -1,7 +1,7 @@
 // What KEDA's annotations of a ScaledObject hold back: its scaling, one direction of it, or the way
-// to zero replicas.
+// to zero replicas, which its cooldowns hold back too.
 //
-// Pure. Source: KEDA 2.20, the annotations' meaning in its HPA and in its scale executor.
+// Pure. Source: KEDA 2.20, the meaning of both in its HPA and in its scale executor.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,7 +18,12 @@ namespace flyball::convert {
 void AddKedaPause(const nlohmann::ordered_json& object, nlohmann::ordered_json& spec,
                   Manifests& out);
 
-// The annotations that it reads.
+// Remarks for cooldowns of the object that do not hold for the spec, which has its minReplicas and
+// its cooldownPeriod already. `of` comes before the names of the object's fields.
+void NameCooldowns(const nlohmann::ordered_json& object, const std::string& of,
+                   const nlohmann::ordered_json& spec, Manifests& out);
+
+// The annotations that AddKedaPause reads.
 const std::set<std::string>& KedaPauseAnnotations();
 
 }  // namespace flyball::convert
