@@ -163,10 +163,10 @@ void HttpSource::ReadAuth(const TriggerPlan& plan) {
 absl::StatusOr<http::TransportOptions> HttpSource::Options(QueryPairs& query) const {
   http::TransportOptions options;
   options.url = server_;
-  ASSIGN_OR_RETURN(options.ca_data, secrets_->Read({"ca"}));
+  ASSIGN_OR_RETURN(options.ca_data, secrets_->ReadPem("ca"));
   if (modes_.count("tls") != 0) {
-    ASSIGN_OR_RETURN(options.client_cert_data, secrets_->Read({"cert"}));
-    ASSIGN_OR_RETURN(options.client_key_data, secrets_->Read({"key"}));
+    ASSIGN_OR_RETURN(options.client_cert_data, secrets_->ReadPem("cert"));
+    ASSIGN_OR_RETURN(options.client_key_data, secrets_->ReadPem("key"));
   }
   const bool without = options.ca_data.empty() && options.client_cert_data.empty();
   options.insecure_skip_verify = unsafe_ssl_ && (without || unsafe_with_certificates_);

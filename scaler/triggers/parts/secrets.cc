@@ -51,6 +51,15 @@ absl::StatusOr<std::string> Secrets::Read(
   return std::string();
 }
 
+absl::StatusOr<std::string> Secrets::ReadPem(absl::string_view parameter) const {
+  ASSIGN_OR_RETURN(std::string value, Read({parameter}));
+  if (value.empty() && Has(parameter)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("parameter ", parameter, ": the Secret's value is empty"));
+  }
+  return value;
+}
+
 absl::StatusOr<std::string> Secrets::ReadLine(
     std::initializer_list<absl::string_view> parameters) const {
   ASSIGN_OR_RETURN(const std::string raw, Read(parameters));

@@ -107,9 +107,9 @@ class ExternalTrigger : public Trigger {
   // name now has other addresses, this is a new client, and the stream is opened anew on it.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> Client(absl::Duration timeout) {
     ExternalAddress address = options_.address;
-    ASSIGN_OR_RETURN(address.ca, options_.secrets->Read({"caCert"}));
-    ASSIGN_OR_RETURN(address.cert, options_.secrets->Read({"tlsClientCert"}));
-    ASSIGN_OR_RETURN(address.key, options_.secrets->Read({"tlsClientKey"}));
+    ASSIGN_OR_RETURN(address.ca, options_.secrets->ReadPem("caCert"));
+    ASSIGN_OR_RETURN(address.cert, options_.secrets->ReadPem("tlsClientCert"));
+    ASSIGN_OR_RETURN(address.key, options_.secrets->ReadPem("tlsClientKey"));
     address.tls |= !address.ca.empty() || !address.cert.empty();
     {
       absl::MutexLock lock(&mutex_);

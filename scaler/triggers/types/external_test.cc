@@ -509,6 +509,18 @@ TEST_F(ExternalTlsTest, AnAuthorityOfASecretTurnsTlsOn) {
   EXPECT_EQ(ErrorOf(peer, {}, {{"caCert", server_.pem}}), "");
 }
 
+// Else the server would be asked in plain text.
+TEST_F(ExternalTlsTest, ABlankSecretIsUnknown) {
+  Peer peer;
+  peer.Do(kQueue);
+  EXPECT_THAT(ErrorOf(peer, {}, {{"caCert", "\n"}}),
+              HasSubstr("parameter caCert: the Secret's value is empty"));
+  EXPECT_THAT(ErrorOf(peer, {}, {{"tlsClientCert", " "}, {"tlsClientKey", client_.key}}),
+              HasSubstr("parameter tlsClientCert: the Secret's value is empty"));
+  EXPECT_THAT(ErrorOf(peer, {}, {{"tlsClientCert", client_.pem}, {"tlsClientKey", ""}}),
+              HasSubstr("parameter tlsClientKey: the Secret's value is empty"));
+}
+
 TEST_F(ExternalTlsTest, TheCertificateIsForTheNameAndNotForItsAddress) {
   Peer peer(Serve());
   peer.Do(kQueue);

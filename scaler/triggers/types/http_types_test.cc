@@ -372,6 +372,25 @@ TEST_F(HttpTriggerTest, UnsafeSslCountsWithACaInMetricsApiAlone) {
       HasSubstr("certificate"));
 }
 
+// Else the server would be asked without an identity, or its certificate would not be verified.
+TEST_F(HttpTriggerTest, ABlankCertificateOrKeyIsUnknown) {
+  const TlsServer server;
+  const Fields at = {{"url", server.url()}, {"serverAddress", server.url()}, {"unsafeSsl", "true"}};
+  const auto error = [&](const std::string& type, const std::string& mode) {
+    Fields more = at;
+    if (!mode.empty()) more["authModes"] = mode;
+    return Read(type, type == "prometheus" ? Prometheus(more) : MetricsApi(more)).error;
+  };
+  for (const char* type : {"prometheus", "metrics-api"}) {
+    secrets_ = {{"ca", "\n"}};
+    EXPECT_THAT(error(type, ""), HasSubstr("parameter ca: the Secret's value is empty"));
+    secrets_ = {{"cert", ""}, {"key", "\n"}};
+    EXPECT_THAT(error(type, "tls"), HasSubstr("parameter cert: the Secret's value is empty"));
+    secrets_["cert"] = http::TestPem(http::MakeTestCa("client").certificate.get());
+    EXPECT_THAT(error(type, "tls"), HasSubstr("parameter key: the Secret's value is empty"));
+  }
+}
+
 // Where a request ends is said by the client alone: else what follows could be taken for another
 // request.
 TEST_F(HttpTriggerTest, NoHeaderOfAKeyOrSecretFramesTheRequest) {
