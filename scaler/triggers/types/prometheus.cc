@@ -2,8 +2,9 @@
 //
 // Source:  KEDA 2.20 prometheus.
 // Differs: a scalar counts like a single series; a value that is null is unknown with
-//          ignoreNullValues=false, where KEDA takes it for -1; `time` is sent with milliseconds;
-//          awsRegion and pod identities are refused; errors show nothing of the answer's body.
+//          ignoreNullValues=false, where KEDA takes it for -1; a native histogram is unknown, where
+//          KEDA takes it for no value; `time` is sent with milliseconds; awsRegion and pod
+//          identities are refused; errors show nothing of the answer's body.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -41,14 +42,19 @@ constexpr MetadataKey kKeys[] = {
 constexpr size_t kMaxSingle = 64 << 10;
 
 // Whether the only series of an answer has no value: none at all, an empty list, or null.
-bool HasNoValue(const std::string& body) {
+//   kFailedPrecondition  it has a native histogram instead
+absl::StatusOr<bool> HasNoValue(const std::string& body) {
   static const json::json_pointer first("/data/result/0"), second("/data/result/1"),
-      point("/data/result/0/value");
+      point("/data/result/0/value"), histogram("/data/result/0/histogram");
   const json answer = json::parse(body, nullptr, false);
   if (!answer.contains(first) || answer.contains(second) || !answer.at(first).is_object()) {
     return false;
   }
-  if (!answer.contains(point)) return true;
+  if (!answer.contains(point)) {
+    if (!answer.contains(histogram)) return true;
+    return absl::FailedPreconditionError(
+        "the query gives a histogram; use histogram_count or histogram_quantile");
+  }
   const json& value = answer.at(point);
   if (!value.is_array()) return value.is_null();
   return value.empty() || (value.size() == 2 && value[1].is_null());
@@ -87,8 +93,9 @@ absl::StatusOr<double> Ask(HttpSource& source, QueryPairs query, bool null_is_ze
     return absl::UnavailableError(HttpSource::Describe(answer));
   }
   const absl::StatusOr<QueryResult> result = adapter::prometheus::ParseQueryAnswer(answer.body);
-  if ((!result.ok() || result->samples.size() == 1) && HasNoValue(answer.body)) {
-    return Nothing(null_is_zero, "the query gives no value");
+  if (!result.ok() || result->samples.size() == 1) {
+    ASSIGN_OR_RETURN(const bool no_value, HasNoValue(answer.body));
+    if (no_value) return Nothing(null_is_zero, "the query gives no value");
   }
   if (result.ok()) return SingleValue(*result, null_is_zero);
   return absl::UnavailableError(
