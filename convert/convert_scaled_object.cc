@@ -202,7 +202,13 @@ class ScaledObjectConverter {
     }
     out_.NameUnknown(trigger, field,
                      {"authenticationRef", "metadata", "metricType", "name", "type"});
-    const std::string made = absl::StrCat("spec.triggers[", out["triggers"].size(), "]");
+    const size_t place = out["triggers"].size();
+    if (place != index) {
+      out_.Remark(absl::StrCat(field, ": names of its metrics begin with s", place,
+                               "-, in KEDA with s", index,
+                               "-, since cpu and memory are no triggers here."));
+    }
+    const std::string made = absl::StrCat("spec.triggers[", place, "]");
     out_.MadeFrom(made, field);
     out_.MadeFrom(absl::StrCat(made, ".authenticationSecretRefs"), field + ".authenticationRef");
     Json own = {{"type", type}};

@@ -402,6 +402,23 @@ TEST(ConvertScaledObjects, ATimeoutWithoutEffectIsNamed) {
   }
 }
 
+// KEDA's names count all triggers.
+TEST(ConvertScaledObjects, NamesThatMoveAreTold) {
+  const auto yaml = [](absl::string_view first, absl::string_view second) {
+    const Conversion got =
+        Convert(ScaledObject(absl::StrCat("  triggers: [", first, ", ", second, "]\n")));
+    EXPECT_THAT(got.errors, IsEmpty());
+    return got.yaml;
+  };
+  constexpr char kCpu[] = "{type: cpu, metricType: Utilization, metadata: {value: '60'}}";
+  constexpr char kOther[] =
+      "{type: prometheus, metadata: {serverAddress: 'http://p', query: up, threshold: '5'}}";
+  EXPECT_THAT(yaml(kCpu, kOther),
+              HasSubstr("# spec.triggers[1]: names of its metrics begin with s0-, in KEDA with "
+                        "s1-, since cpu and memory are no triggers here.\n"));
+  EXPECT_THAT(yaml(kOther, kCpu), Not(HasSubstr("begin with")));
+}
+
 constexpr char kLogin[] =
     "kind: TriggerAuthentication\nmetadata: {name: login, namespace: shop}\n"
     "spec: {podIdentity: {provider: none}, env: , secretTargetRef: [";
