@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "promql/parser.h"
 
 namespace flyball::scaler {
 namespace {
@@ -75,38 +76,6 @@ bool StandsFor(absl::string_view written, absl::string_view text) {
   return !unescaped.Next().has_value();
 }
 
-// Reads `{a="b",…}` whose first brace has been removed, and calls `label(name, written value)` for
-// each label. The labels are not kept: many small ones would take many times the text.
-template <typename F>
-absl::Status TakeLabels(absl::string_view& text, F label) {
-  for (size_t count = 1;; ++count) {
-    if (TakeMark(text, "}")) return absl::OkStatus();
-    if (count > SampleSelector::kMaxLabels) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected at most ", SampleSelector::kMaxLabels, " labels"));
-    }
-    const absl::string_view name = TakeName(text);
-    if (name.empty() || !TakeMark(text, "=") || !TakeMark(text, "\"")) {
-      return absl::InvalidArgumentError("expected label=\"value\"");
-    }
-    ASSIGN_OR_RETURN(const absl::string_view written, TakeQuoted(text));
-    label(name, written);
-    if (!TakeMark(text, ",") && (text.empty() || text[0] != '}')) {
-      return absl::InvalidArgumentError("expected `,` or `}` after a label");
-    }
-  }
-}
-
-absl::StatusOr<double> TakeValue(absl::string_view text) {
-  SkipBlanks(text);
-  const absl::string_view number = text.substr(0, text.find_first_of(" \t"));
-  double value = 0;
-  if (number.empty() || !absl::SimpleAtod(number, &value)) {
-    return absl::InvalidArgumentError("expected a number as the value");
-  }
-  return value;
-}
-
 // Which labels of a selector a sample has.
 class Found {
  public:
@@ -125,40 +94,65 @@ class Found {
   std::bitset<SampleSelector::kMaxLabels> found_;
 };
 
-// Reads what follows the name of a sample.
-absl::StatusOr<double> TakeSample(absl::string_view text, Found& found) {
-  if (TakeMark(text, "{")) {
-    RETURN_IF_ERROR(TakeLabels(text, [&](absl::string_view name, absl::string_view written) {
-      found.Note(name, written);
-    }));
+// Reads `{a="b",…}` whose first brace has been removed. The labels are not kept: many small ones
+// would take many times the text.
+absl::Status TakeLabels(absl::string_view& text, Found& found) {
+  for (size_t count = 1;; ++count) {
+    if (TakeMark(text, "}")) return absl::OkStatus();
+    if (count > SampleSelector::kMaxLabels) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected at most ", SampleSelector::kMaxLabels, " labels"));
+    }
+    const absl::string_view name = TakeName(text);
+    if (name.empty() || !TakeMark(text, "=") || !TakeMark(text, "\"")) {
+      return absl::InvalidArgumentError("expected label=\"value\"");
+    }
+    ASSIGN_OR_RETURN(const absl::string_view written, TakeQuoted(text));
+    found.Note(name, written);
+    if (!TakeMark(text, ",") && (text.empty() || text[0] != '}')) {
+      return absl::InvalidArgumentError("expected `,` or `}` after a label");
+    }
   }
-  return TakeValue(text);
 }
 
-std::string Text(absl::string_view written) {
-  std::string out;
-  Unescaped unescaped(written);
-  while (const std::optional<char> c = unescaped.Next()) out += *c;
-  return out;
+absl::StatusOr<double> TakeValue(absl::string_view text) {
+  SkipBlanks(text);
+  const absl::string_view number = text.substr(0, text.find_first_of(" \t"));
+  double value = 0;
+  if (number.empty() || !absl::SimpleAtod(number, &value)) {
+    return absl::InvalidArgumentError("expected a number as the value");
+  }
+  return value;
+}
+
+// Reads what follows the name of a sample.
+absl::StatusOr<double> TakeSample(absl::string_view text, Found& found) {
+  if (TakeMark(text, "{")) RETURN_IF_ERROR(TakeLabels(text, found));
+  return TakeValue(text);
 }
 
 }  // namespace
 
+static_assert(promql::kMaxMatchers <= SampleSelector::kMaxLabels);
+
 absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
-  absl::string_view rest = absl::StripAsciiWhitespace(text);
+  const absl::StatusOr<promql::Selector> parsed = promql::ParseSeriesSelector(text);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a metric like name{label=\"value\"}: ", parsed.status().message()));
+  }
   SampleSelector out;
-  out.name = std::string(TakeName(rest));
-  if (out.name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(out.name[0]))) {
-    return absl::InvalidArgumentError("expected a metric like name{label=\"value\"}");
+  for (const promql::Matcher& matcher : parsed->matchers) {
+    if (matcher.op() != promql::Matcher::Op::kEqual) {
+      return absl::InvalidArgumentError("only = may be between a label and its value");
+    }
+    if (matcher.label() == "__name__") {
+      out.name = matcher.value();
+    } else {
+      out.labels.emplace_back(matcher.label(), matcher.value());
+    }
   }
-  if (TakeMark(rest, "{")) {
-    RETURN_IF_ERROR(TakeLabels(rest, [&](absl::string_view name, absl::string_view written) {
-      out.labels.emplace_back(std::string(name), Text(written));
-    }));
-  }
-  if (!absl::StripAsciiWhitespace(rest).empty()) {
-    return absl::InvalidArgumentError("there is text after the metric");
-  }
+  if (out.name.empty()) return absl::InvalidArgumentError("expected the name of a metric");
   return out;
 }
 

@@ -22,8 +22,9 @@ struct SampleSelector {
   std::string name;
   std::vector<std::pair<std::string, std::string>> labels;
 
-  // kInvalidArgument: the text has another form, or more than kMaxLabels labels; operators other
-  // than `=` are refused too.
+  // The text is a selector of PromQL, as KEDA reads it: `{__name__="name",label='value'}` too.
+  // kInvalidArgument: it has another form, or more than kMaxLabels labels; operators other than `=`
+  // are refused too.
   static absl::StatusOr<SampleSelector> Parse(absl::string_view text);
 };
 
