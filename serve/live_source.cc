@@ -22,6 +22,9 @@ namespace {
 
 // How often it checks for new series: a metric is offered this soon after its first sample.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
+// At most this often it tells of new series whose metric and label names others have, since each
+// pod that appears has such, and a relist looks at all series.
+constexpr absl::Duration kTellOfKnownNamesEvery = absl::Seconds(5);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
 // If the wall clock moves against the monotonic clock by more, it was set, or the machine has
 // slept.
@@ -44,7 +47,7 @@ int64_t KnownSince(const live::Store& store, const live::Selector& selector, int
   int64_t oldest_ms = now_ms;
   int64_t newest_ms = std::numeric_limits<int64_t>::min();
   std::vector<promql::Point> points;
-  for (const auto& series : store.Select(selector)) {
+  for (const auto& series : store.SelectInAnyOrder(selector)) {
     points.clear();
     series->Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), points);
     if (points.empty()) continue;
@@ -318,17 +321,28 @@ bool LiveSource::HasWarmedUp() {
   return absl::FromUnixMillis(lacked_targets_ms_) + flags_.warmup <= deps_.clock.WallNow();
 }
 
+void LiveSource::LookForNewSeries(MonotonicTime now) {
+  const live::StoreCounts counts = store_.counts();
+  // A series is made a moment before its first sample, without which a relist does not find it. So
+  // new names are reported twice. Those of others may be new to a rule too, whose series query
+  // matches values: they are reported once, after the next look.
+  const bool new_names = counts.new_names != names_told_;
+  const bool others = made_before_ != series_told_ && now >= next_known_names_;
+  if (new_names || tell_again_ || others) {
+    deps_.on_new_series();
+    series_told_ = made_before_;
+    next_known_names_ = now + kTellOfKnownNamesEvery;
+  }
+  names_told_ = counts.new_names;
+  tell_again_ = new_names;
+  made_before_ = counts.made;
+}
+
 absl::Duration LiveSource::Step() {
   LookAtClock();
   LookForTargets();
   const MonotonicTime now = deps_.clock.MonotonicNow();
-  // A series is made a moment before its first sample, without which a relist does not find it. So
-  // each is reported twice.
-  const uint64_t made = store_.counts().made;
-  const bool is_new = made != series_told_;
-  if (is_new || tell_again_) deps_.on_new_series();
-  series_told_ = made;
-  tell_again_ = is_new;
+  LookForNewSeries(now);
   if (now >= next_prune_) {
     store_.Prune(absl::ToUnixMillis(deps_.clock.WallNow()));
     ingest_.ForgetDropped();

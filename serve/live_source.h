@@ -52,7 +52,8 @@ class LiveSource {
     // As of Scraping.
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
-    // Called soon after new series came, from Start to Stop.
+    // Called from Start to Stop: soon after series came whose metric name with their label names is
+    // new, and within seconds after other new ones.
     std::function<void()> on_new_series;
     // Where earlier samples are fetched from; nullptr: nowhere.
     adapter::PastSamples* past = nullptr;
@@ -111,6 +112,7 @@ class LiveSource {
   void LookForTargets();
   // Whether each series should have been seen since.
   bool HasWarmedUp() ABSL_LOCKS_EXCLUDED(rules_mutex_);
+  void LookForNewSeries(MonotonicTime now);
   absl::Duration Step();
 
   const LiveFlags flags_;
@@ -139,8 +141,11 @@ class LiveSource {
   const std::unique_ptr<ScrapeFile> scrape_file_;  // calls Scrape
 
   // The thread's own.
-  uint64_t series_told_ = 0;
+  uint64_t made_before_ = 0;  // series, at the last look
+  uint64_t series_told_ = 0;  // of these
+  uint64_t names_told_ = 0;
   bool tell_again_ = false;
+  MonotonicTime next_known_names_ = -absl::InfiniteDuration();
   MonotonicTime next_prune_;
   const MonotonicTime look_for_targets_until_;
   absl::Time clock_began_;  // when the monotonic clock was 0, by the wall clock

@@ -152,6 +152,27 @@ TEST_F(LiveSourceTest, TellsOfNewSeriesAndNotOfNewSamples) {
   EXPECT_EQ(told_, 2);
 }
 
+// Each pod that appears has such series, and to look for names takes as long as there are series.
+TEST_F(LiveSourceTest, TellsSeldomOfNewSeriesWhoseNamesOthersHave) {
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  uint64_t waits = 2;  // one is that of the thread which calls those who follow answers
+  clock_.AwaitWaits(waits);
+  const auto told_after_second = [&](const std::string& page) {
+    EXPECT_EQ(Push(*source, page), 204);
+    clock_.Advance(absl::Seconds(1));
+    clock_.AwaitWaits(++waits);
+    absl::MutexLock lock(&mutex_);
+    return told_;
+  };
+  std::vector<int> told;
+  for (int pod = 0; pod < 13; ++pod) {
+    told.push_back(told_after_second(absl::StrCat("jobs_waiting{pod=\"", pod, "\"} 3\n")));
+  }
+  EXPECT_THAT(told, ElementsAre(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4));
+  EXPECT_EQ(told_after_second("jobs_waiting{node=\"a\"} 3\n"), 5) << "another label";
+}
+
 TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
   flags_.snapshot = folder_ / "samples";
   {

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/times.h"
 #include "adapter/queries/answer_digest.h"
@@ -215,16 +216,23 @@ absl::StatusOr<std::vector<SeriesName>> Live::Series(absl::string_view selector,
   if (!parsed.ok()) return Refused(parsed.status());
   const int64_t start_ms = absl::ToUnixMillis(start);
   // There are few names with many series each, so samples are searched only until a name has one.
-  std::map<std::pair<std::string, std::vector<std::string>>, bool> found;
-  for (const auto& series : series_.Select(parsed->matchers)) {
-    SeriesName name = NameOf(series->labels());
-    bool& has_sample = found[{std::move(name.name), std::move(name.labels)}];
+  absl::flat_hash_map<std::string, bool> found;  // by encoded labels, with the metric's value alone
+  std::string encoded;
+  for (const auto& series : series_.SelectInAnyOrder(parsed->matchers)) {
+    encoded.clear();
+    for (const auto& [label, value] : series->labels()) {
+      promql::AppendLabel(label, label == "__name__" ? value : "", &encoded);
+    }
+    bool& has_sample = found[encoded];
     has_sample = has_sample || HasSampleSince(*series, start_ms);
   }
   std::vector<SeriesName> names;
-  for (const auto& [name, has_sample] : found) {
-    if (has_sample) names.push_back({.name = name.first, .labels = name.second});
+  for (const auto& [labels, has_sample] : found) {
+    if (has_sample) names.push_back(NameOf(promql::Labels::FromEncoded(labels)));
   }
+  std::sort(names.begin(), names.end(), [](const SeriesName& a, const SeriesName& b) {
+    return std::tie(a.name, a.labels) < std::tie(b.name, b.labels);
+  });
   return names;
 }
 

@@ -61,6 +61,11 @@ class SeriesReader {
   SeriesList Select(const std::vector<Matcher>& matchers) const {
     return *SelectUnless(Interrupted(), matchers);
   }
+
+  // The same in any order. To be overridden where the order costs something.
+  virtual SeriesList SelectInAnyOrder(const std::vector<Matcher>& matchers) const {
+    return Select(matchers);
+  }
 };
 
 }  // namespace flyball::promql

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "base/status_macros.h"
@@ -10,6 +11,17 @@
 namespace flyball::live {
 
 using promql::Matcher;
+
+namespace {
+
+// Of the metric name and the label names.
+size_t HashOfNames(const promql::Labels& labels) {
+  size_t hash = absl::HashOf(labels.Get("__name__"));
+  for (const auto& [name, value] : labels) hash = absl::HashOf(hash, name);
+  return hash;
+}
+
+}  // namespace
 
 std::optional<std::vector<std::string>> LiteralAlternatives(absl::string_view pattern) {
   std::vector<std::string> literals(1);
@@ -37,7 +49,7 @@ SeriesPtr SeriesIndex::Find(const promql::Labels& labels) const {
   return found == by_labels_.end() ? nullptr : by_id_[found->second];
 }
 
-void SeriesIndex::Add(SeriesPtr series) {
+bool SeriesIndex::Add(SeriesPtr series) {
   uint32_t id = static_cast<uint32_t>(by_id_.size());
   if (free_ids_.empty()) {
     by_id_.emplace_back();
@@ -47,7 +59,9 @@ void SeriesIndex::Add(SeriesPtr series) {
   }
   by_labels_.emplace(series.get(), id);
   for (const auto& [name, value] : series->labels()) ids_[name][value].push_back(id);
+  const bool has_new_names = ++by_names_[HashOfNames(series->labels())] == 1;
   by_id_[id] = std::move(series);
+  return has_new_names;
 }
 
 void SeriesIndex::Remove(const std::vector<SeriesPtr>& gone) {
@@ -58,6 +72,8 @@ void SeriesIndex::Remove(const std::vector<SeriesPtr>& gone) {
     by_id_[found->second] = nullptr;
     free_ids_.push_back(found->second);
     by_labels_.erase(found);
+    const auto named = by_names_.find(HashOfNames(series->labels()));
+    if (--named->second == 0) by_names_.erase(named);
     labels.insert(series->labels().begin(), series->labels().end());
   }
   for (const auto& [name, value] : labels) {

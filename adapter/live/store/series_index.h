@@ -32,8 +32,9 @@ class SeriesIndex {
   // nullptr: there is none.
   SeriesPtr Find(const promql::Labels& labels) const;
 
-  // There is none with these labels.
-  void Add(SeriesPtr series);
+  // There is none with these labels. True: nor is there one with the same metric name and label
+  // names.
+  bool Add(SeriesPtr series);
 
   // Series that are not in the index are ignored. The cost is that of all series that share a label
   // with one of them, so it is better to remove many at once.
@@ -84,6 +85,7 @@ class SeriesIndex {
   std::vector<uint32_t> free_ids_;
   absl::flat_hash_map<const StoredSeries*, uint32_t, HashLabels, SameLabels> by_labels_;
   IdsByLabel ids_;
+  absl::flat_hash_map<size_t, size_t> by_names_;  // by HashOfNames: how many series
 };
 
 // Drops the candidates that do not match. Needs no index. Errors: those of `interrupted`.

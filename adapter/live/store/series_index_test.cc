@@ -75,5 +75,22 @@ TEST(SeriesIndex, ForgetsWhatIsRemovedAndUsesItsNumberAgain) {
   EXPECT_EQ(Select(index, {}).size(), 2u);
 }
 
+TEST(SeriesIndex, TellsWhetherNamesAreNew) {
+  SeriesIndex index;
+  const auto make = [](const std::string& name, promql::LabelSet labels) {
+    return std::make_shared<StoredSeries>(Named(name, std::move(labels)), 1000, Watches());
+  };
+  const SeriesPtr a = make("x", {{"pod", "a"}}), b = make("x", {{"pod", "b"}});
+  EXPECT_TRUE(index.Add(a));
+  EXPECT_FALSE(index.Add(b)) << "only a value is another";
+  EXPECT_TRUE(index.Add(make("y", {{"pod", "a"}})));
+  EXPECT_TRUE(index.Add(make("x", {{"pod", "a"}, {"ns", "a"}})));
+  EXPECT_TRUE(index.Add(make("x", {{"pods", "a"}})));
+  index.Remove({a});
+  EXPECT_FALSE(index.Add(a)) << "b has them";
+  index.Remove({a, b});
+  EXPECT_TRUE(index.Add(b));
+}
+
 }  // namespace
 }  // namespace flyball::live

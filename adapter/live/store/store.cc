@@ -44,6 +44,10 @@ absl::Status ToStatus(SeriesSamples::Outcome outcome, const promql::Labels& labe
   return absl::OkStatus();
 }
 
+promql::SeriesList ToList(std::vector<SeriesPtr> series) {
+  return {std::make_move_iterator(series.begin()), std::make_move_iterator(series.end())};
+}
+
 }  // namespace
 
 absl::Status Store::CheckLabels(const promql::Labels& labels) {
@@ -169,7 +173,7 @@ absl::StatusOr<SeriesHandle> Store::Open(const promql::Labels& labels, Sender se
   RETURN_IF_ERROR(CheckRoom(labels, sender));
   handle.series_ =
       std::make_shared<StoredSeries>(labels, options_.retention_ms, watched_.Find(labels));
-  index_.Add(handle.series_);
+  if (index_.Add(handle.series_)) new_names_.fetch_add(1, std::memory_order_relaxed);
   SetSender(*handle.series_, sender);
   made_.fetch_add(1, std::memory_order_relaxed);
   fixed_bytes_ += handle.series_->fixed_bytes();
@@ -227,10 +231,13 @@ absl::Status Store::Append(const promql::LabelSet& labels, Point sample, int64_t
 absl::StatusOr<promql::SeriesList> Store::SelectUnless(
     const promql::Interrupted& interrupted, const std::vector<promql::Matcher>& matchers) const {
   ASSIGN_OR_RETURN(std::vector<SeriesPtr> selected, FindUnless(interrupted, matchers));
-  promql::SeriesList found(std::make_move_iterator(selected.begin()),
-                           std::make_move_iterator(selected.end()));
+  promql::SeriesList found = ToList(std::move(selected));
   SortByLabels(found);
   return found;
+}
+
+promql::SeriesList Store::SelectInAnyOrder(const std::vector<promql::Matcher>& matchers) const {
+  return ToList(Find(matchers));
 }
 
 std::vector<std::shared_ptr<const StoredSeries>> Store::All() const {
@@ -272,6 +279,7 @@ StoreCounts Store::counts() const {
   return {.series = index_.size(),
           .bytes = bytes_.load(std::memory_order_relaxed),
           .made = made_.load(std::memory_order_relaxed),
+          .new_names = new_names_.load(std::memory_order_relaxed),
           .refused_max_series = refused(kMaxSeries),
           .refused_max_bytes = refused(kMaxBytes),
           .refused_labels = refused(kLabels),

@@ -79,6 +79,7 @@ class Store final : public promql::SeriesReader {
   absl::StatusOr<promql::SeriesList> SelectUnless(
       const promql::Interrupted& interrupted,
       const std::vector<promql::Matcher>& matchers) const override;
+  promql::SeriesList SelectInAnyOrder(const std::vector<promql::Matcher>& matchers) const override;
 
   // Whether samples at or after `since_ms` of a series that the selector matches were forgotten
   // since there was no room for them. This costs next to nothing unless any such samples were.
@@ -149,6 +150,7 @@ class Store final : public promql::SeriesReader {
   std::atomic<size_t> bytes_ = 0;
   std::atomic<size_t> anybody_bytes_ = 0;  // of these: of series of Sender::kAnybody
   std::atomic<uint64_t> made_ = 0;
+  std::atomic<uint64_t> new_names_ = 0;
   std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, since there was no room
   // The time of the newest of these.
   std::atomic<int64_t> forgotten_until_ms_ = std::numeric_limits<int64_t>::min();

@@ -42,6 +42,8 @@ struct StoreCounts {
   size_t series = 0;
   size_t bytes = 0;   // about: what the series, their samples and their labels take
   uint64_t made = 0;  // series
+  // Of these: no other series had their metric name with their label names then.
+  uint64_t new_names = 0;
   uint64_t refused_max_series = 0;
   uint64_t refused_max_bytes = 0;
   uint64_t refused_labels = 0;
