@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "adapter/live/scrape/timing.h"
 
 namespace flyball::scrape {
@@ -26,6 +27,10 @@ struct Scheduler::Scheduled {
       : job(of),
         ns(std::move(of_ns)),
         scraper(std::move(of), target, make_fetcher, store, std::move(budgets), clock) {}
+
+  void EndIfActive() {
+    if (life == Life::kActive) life = Life::kGone;
+  }
 
   const std::shared_ptr<const Job> job;
   const std::string ns;  // of the pod that asked for it; "": the operator did
@@ -191,25 +196,24 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
   ScheduleNext(scheduled);
 }
 
-void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& targets) {
+void Scheduler::Activate(const std::shared_ptr<const Job>& job, const Targets& targets) {
   const absl::Status refusal =
       targets.over_limit
           ? absl::ResourceExhaustedError("the job has more targets than target_limit")
           : absl::OkStatus();
   std::vector<ScheduledPtr> added;
-  absl::MutexLock lock(&mutex_);
-  incomplete_.erase(job->name);
-  if (targets.incomplete) incomplete_.insert(job->name);
-  std::map<Key, ScheduledPtr> kept;
   for (const Target& target : targets.active) {
-    const Key key = {job->name, target.hash};
-    const auto found = targets_.find(key);
-    ScheduledPtr scheduled;
+    ScheduledPtr& scheduled = targets_[{job->name, target.hash}];
     // Markers that are about to be written can't be taken back.
-    if (found != targets_.end() && found->second->job == job &&
-        found->second->life != Scheduled::Life::kEnding) {
-      scheduled = found->second;
-    } else {
+    const bool goes_on = scheduled != nullptr && scheduled->job == job &&
+                         scheduled->life != Scheduled::Life::kEnding;
+    if (!goes_on) {
+      // Another scraper takes its place, with the same ticks. By the time of this one's markers the
+      // series that go on have newer samples, so that only the others end.
+      if (scheduled != nullptr) {
+        scheduled->EndIfActive();
+        scheduled->scraper.Shutdown();
+      }
       const std::string ns = NamespaceOf(*job, target);
       scheduled = std::make_shared<Scheduled>(job, target, make_fetcher_, store_, ns,
                                               BudgetsFor(*job, ns), clock_);
@@ -217,25 +221,34 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
     }
     scheduled->life = Scheduled::Life::kActive;
     scheduled->refusal = refusal;
-    kept[key] = std::move(scheduled);
   }
-  for (auto place = targets_.lower_bound({job->name, 0});
-       place != targets_.end() && place->first.first == job->name;) {
-    const auto current = place++;
-    Scheduled& before = *current->second;
-    const auto now = kept.find(current->first);
-    const bool goes_on = now != kept.end() && now->second == current->second;
-    // What was found for this very job is missing since it is gone.
-    if (now == kept.end() && targets.incomplete && before.job != job) continue;
-    if (!goes_on && before.life == Scheduled::Life::kActive) before.life = Scheduled::Life::kGone;
-    if (now == kept.end()) continue;
-    // Another scraper takes its place, with the same ticks. By the time of this one's markers the
-    // series that go on have newer samples, so that only the others end.
-    if (!goes_on) before.scraper.Shutdown();
-    targets_.erase(current);
-  }
-  targets_.merge(kept);
   for (const ScheduledPtr& scheduled : added) ScheduleFirst(scheduled, added.size());
+}
+
+void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& targets) {
+  absl::flat_hash_set<uint64_t> hashes;
+  for (const Target& target : targets.active) hashes.insert(target.hash);
+  absl::MutexLock lock(&mutex_);
+  incomplete_.erase(job->name);
+  if (targets.incomplete) incomplete_.insert(job->name);
+  for (auto place = targets_.lower_bound({job->name, 0});
+       place != targets_.end() && place->first.first == job->name; ++place) {
+    // What was found for this very job is missing since it is gone.
+    const bool may_come = targets.incomplete && place->second->job != job;
+    if (!may_come && !hashes.contains(place->first.second)) place->second->EndIfActive();
+  }
+  Activate(job, targets);
+}
+
+void Scheduler::Change(const std::shared_ptr<const Job>& job, const Targets& targets,
+                       const std::vector<uint64_t>& gone) {
+  absl::MutexLock lock(&mutex_);
+  for (const uint64_t hash : gone) {
+    const auto found = targets_.find({job->name, hash});
+    // One that an earlier object had may still come.
+    if (found != targets_.end() && found->second->job == job) found->second->EndIfActive();
+  }
+  Activate(job, targets);
 }
 
 bool Scheduler::HasAllTargets() const {

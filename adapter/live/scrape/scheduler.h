@@ -67,6 +67,10 @@ class Scheduler {
   // those of a target that is gone. If `targets` are incomplete, those of an earlier object which
   // are not among them go on.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
+  // The same of some of the targets: `targets` come or stay, and those with the hashes `gone` go.
+  // Replace was called with this very `job` before, and `targets` are as complete as then.
+  void Change(const std::shared_ptr<const Job>& job, const Targets& targets,
+              const std::vector<uint64_t>& gone);
   // Whether the last targets of each job were complete.
   bool HasAllTargets() const;
   // Removes the job and its targets.
@@ -92,6 +96,9 @@ class Scheduler {
   TargetBudgets BudgetsFor(const Job& job, const std::string& ns);
   RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
+  // Those targets of the job are active from now on.
+  void Activate(const std::shared_ptr<const Job>& job, const Targets& targets)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WaitsForSuccessor(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scrape {
@@ -20,13 +19,13 @@ TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<J
     : clock_(clock),
       scheduler_(scheduler),
       jobs_(Shared(jobs)),
-      groups_(jobs.size()),
-      changed_(jobs.size(), false),
+      of_jobs_(jobs.size()),
       thread_(clock, [this] { return Flush(); }) {
-  for (const Job& job : jobs) {
-    incomplete_.push_back(job.kubernetes_discoveries.size() + job.file_discoveries.size());
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    of_jobs_[i].incomplete =
+        jobs[i].kubernetes_discoveries.size() + jobs[i].file_discoveries.size();
+    Put(i, "static", jobs[i].static_groups);
   }
-  for (size_t i = 0; i < jobs.size(); ++i) Put(i, "static", jobs[i].static_groups);
   thread_.Start();
 }
 
@@ -34,20 +33,15 @@ void TargetBoard::Put(size_t job, const std::string& discovery,
                       const std::vector<TargetGroup>& groups) {
   for (const TargetGroup& group : groups) {
     Targets targets = MakeTargets(*jobs_[job], {&group, 1});
-    if (targets.active.empty()) {
-      groups_[job].erase({discovery, group.source});
-      continue;
-    }
-    Targets& known = groups_[job][{discovery, group.source}];
-    const bool is_new = targets.left_out > 0 && known.left_out == 0;
-    if (is_new && clock_.MonotonicNow() >= next_warning_) {
+    const size_t left_out = targets.left_out;
+    const bool warns = of_jobs_[job].targets.Put({discovery, group.source}, std::move(targets));
+    if (warns && clock_.MonotonicNow() >= next_warning_) {
       next_warning_ = clock_.MonotonicNow() + kWarnEvery;
       spdlog::warn("{} of {}: only the first {} targets are scraped, {} are left out", group.source,
-                   jobs_[job]->name, kMaxTargetsOfPod, targets.left_out);
+                   jobs_[job]->name, kMaxTargetsOfPod, left_out);
     }
-    known = std::move(targets);
   }
-  changed_[job] = true;
+  of_jobs_[job].changed = true;
 }
 
 void TargetBoard::Change(size_t job, const std::string& discovery,
@@ -59,28 +53,35 @@ void TargetBoard::Change(size_t job, const std::string& discovery,
 
 void TargetBoard::Complete(size_t job) {
   absl::MutexLock lock(&mutex_);
-  --incomplete_[job];
-  changed_[job] = true;
+  OfJob& of_job = of_jobs_[job];
+  --of_job.incomplete;
+  of_job.changed = of_job.tell_all = true;
 }
 
 absl::Duration TargetBoard::Flush() {
   for (size_t i = 0; i < jobs_.size(); ++i) {
-    Targets all;
+    Targets told;
+    std::vector<uint64_t> gone;
+    bool all = false;
     {
       absl::MutexLock lock(&mutex_);
-      if (!changed_[i]) continue;
-      changed_[i] = false;
-      all.incomplete = incomplete_[i] > 0;
-      absl::flat_hash_set<uint64_t> hashes;
-      for (const auto& [key, targets] : groups_[i]) {
-        for (const Target& target : targets.active) {
-          if (hashes.insert(target.hash).second) all.active.push_back(target);
-        }
-      }
+      OfJob& of_job = of_jobs_[i];
+      if (!std::exchange(of_job.changed, false)) continue;
+      JobTargets::Changes changes = of_job.targets.TakeChanges();
+      const uint64_t limit = jobs_[i]->limits.targets;
+      told.incomplete = of_job.incomplete > 0;
+      told.over_limit = limit > 0 && of_job.targets.size() > limit;
+      // Over the limit no target of the job is asked.
+      const bool was_over_limit = std::exchange(of_job.over_limit, told.over_limit);
+      all = std::exchange(of_job.tell_all, false) || told.over_limit != was_over_limit;
+      told.active = all ? of_job.targets.All() : std::move(changes.added);
+      gone = std::move(changes.gone);
     }
-    const uint64_t limit = jobs_[i]->limits.targets;
-    all.over_limit = limit > 0 && all.active.size() > limit;
-    scheduler_.Replace(jobs_[i], all);
+    if (all) {
+      scheduler_.Replace(jobs_[i], told);
+    } else {
+      scheduler_.Change(jobs_[i], told, gone);
+    }
   }
   return kGather;
 }

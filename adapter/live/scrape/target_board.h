@@ -3,16 +3,17 @@
 // Thread-safe. A change reaches the scheduler within kGather, together with those that came
 // meanwhile, since a rollout causes many. Each group is relabelled once for each change of it. The
 // targets of an earlier board stay until each discovery of their job has told all of its own: an
-// API server may be away, or a file may have an error.
+// API server may be away, or a file may have an error. After that the scheduler is told only what
+// has changed.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "adapter/live/scrape/job_targets.h"
 #include "adapter/live/scrape/scheduler.h"
 #include "adapter/live/scrape/targets.h"
 #include "base/clock.h"
@@ -39,7 +40,13 @@ class TargetBoard {
   void Complete(size_t job);
 
  private:
-  using Groups = std::map<std::pair<std::string, std::string>, Targets>;  // by discovery, source
+  struct OfJob {
+    JobTargets targets;
+    size_t incomplete = 0;  // so many discoveries
+    bool changed = false;
+    bool tell_all = true;  // and not only what has changed
+    bool over_limit = false;
+  };
 
   void Put(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -49,9 +56,7 @@ class TargetBoard {
   Scheduler& scheduler_;
   const std::vector<std::shared_ptr<const Job>> jobs_;
   absl::Mutex mutex_;
-  std::vector<Groups> groups_ ABSL_GUARDED_BY(mutex_);      // by job
-  std::vector<bool> changed_ ABSL_GUARDED_BY(mutex_);       // by job
-  std::vector<size_t> incomplete_ ABSL_GUARDED_BY(mutex_);  // by job: so many discoveries
+  std::vector<OfJob> of_jobs_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_warning_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   RepeatingThread thread_;  // last: it uses the others
 };

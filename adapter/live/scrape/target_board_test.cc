@@ -18,11 +18,12 @@ absl::StatusOr<std::unique_ptr<PageFetcher>> MakeNone(const Job&, const Target&)
 // The targets of a job with one static target, "known:1", and a cluster's.
 class TargetBoardTest : public testing::Test {
  protected:
-  void NewBoard() {
+  void NewBoard(const std::string& more = "") {
     rules::Findings findings("f");
     const Config config = ReadScrapeConfig(
         "scrape_configs:\n- job_name: web\n  static_configs: [{targets: ['known:1']}]\n"
-        "  kubernetes_sd_configs: [{role: pod}]\n",
+        "  kubernetes_sd_configs: [{role: pod}]\n" +
+            more,
         findings);
     board_.reset();
     board_.emplace(clock_, scheduler_, config.jobs);
@@ -42,6 +43,21 @@ class TargetBoardTest : public testing::Test {
     std::set<std::string> origins;
     for (const TargetState& state : scheduler_.States()) origins.insert(state.target.origin);
     return origins;
+  }
+  bool Refused(const std::string& address) {
+    for (const TargetState& state : scheduler_.States()) {
+      if (state.target.origin == "http://" + address) {
+        return absl::IsResourceExhausted(state.last.status);
+      }
+    }
+    return false;
+  }
+  // Until the last scrape of that target was refused, or was not.
+  void AwaitRefused(const std::string& address, bool refused) {
+    while (Refused(address) != refused) {
+      clock_.Advance(TargetBoard::kGather);
+      std::this_thread::yield();
+    }
   }
   // Once the board has found that target too, and told the scheduler.
   std::set<std::string> OriginsWith(const std::string& address) {
@@ -73,6 +89,31 @@ TEST_F(TargetBoardTest, TargetsOfAnEarlierBoardStayUntilTheClusterHasBeenListed)
       << "c is gone, as the same board knows";
   board_->Complete(0);
   EXPECT_EQ(OriginsWith("e:1"), (Set{"http://b:1", "http://d:1", "http://e:1", "http://known:1"}));
+}
+
+TEST_F(TargetBoardTest, WhatComesAndGoesWithinAMomentTakesNothingFromAnEarlierBoard) {
+  using Set = std::set<std::string>;
+  NewBoard();
+  OriginsWith("a:1");
+  NewBoard();
+  OriginsWith("b:1");
+  TargetGroup found, lost;
+  found.source = lost.source = "pod/a:1";
+  found.targets.push_back({{"__address__", "a:1"}});
+  board_->Change(0, "kubernetes/0", {found, lost});
+  EXPECT_EQ(OriginsWith("c:1"), (Set{"http://a:1", "http://b:1", "http://c:1", "http://known:1"}));
+}
+
+TEST_F(TargetBoardTest, OneTargetTooManyConcernsAll) {
+  NewBoard("  target_limit: 2\n  scrape_interval: 1s\n");
+  board_->Complete(0);
+  OriginsWith("a:1");
+  EXPECT_FALSE(Refused("known:1"));
+  Find("b:1");
+  AwaitRefused("known:1", true);
+  AwaitRefused("b:1", true);
+  Lose("a:1");
+  AwaitRefused("known:1", false);
 }
 
 }  // namespace
