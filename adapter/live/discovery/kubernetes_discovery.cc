@@ -12,6 +12,34 @@ namespace flyball::discovery {
 
 using Role = scrape::KubernetesDiscovery::Role;
 
+namespace {
+
+// The pods, and if they are attached the nodes, that targets of an object are also made from. Nodes
+// have no namespace.
+std::set<ObjectName> ReferencesOf(const PodFacts& pod, bool attach_node) {
+  std::set<ObjectName> names;
+  if (attach_node && !pod.node.empty()) names.insert({"", pod.node});
+  return names;
+}
+
+std::set<ObjectName> ReferencesOf(const EndpointsFacts& endpoints, bool attach_node) {
+  std::set<ObjectName> names;
+  for (const EndpointFacts& endpoint : endpoints.endpoints) {
+    if (endpoint.target_kind == "Pod") names.insert(endpoint.target);
+    if (!attach_node) continue;
+    if (endpoint.target_kind == "Node") names.insert({"", endpoint.target.name});
+    if (!endpoint.node.empty()) names.insert({"", endpoint.node});
+  }
+  return names;
+}
+
+template <typename Facts>
+std::set<ObjectName> ReferencesOf(const Facts&, bool) {
+  return {};
+}
+
+}  // namespace
+
 // The handler of one watch.
 class KubernetesDiscovery::Follower : public kube::WatchHandler {
  public:
@@ -87,6 +115,11 @@ absl::StatusOr<std::unique_ptr<KubernetesDiscovery>> KubernetesDiscovery::Make(
   return made;
 }
 
+KubernetesDiscovery::Kind KubernetesDiscovery::KindOfRole() const {
+  if (config_.role == Role::kNode) return Kind::kNodes;
+  return config_.role == Role::kPod ? Kind::kPods : Kind::kEndpoints;
+}
+
 std::vector<KubernetesDiscovery::Kind> KubernetesDiscovery::Kinds() const {
   std::vector<Kind> kinds;
   // Kinds that other objects refer to come first.
@@ -142,6 +175,18 @@ absl::Status KubernetesDiscovery::Watch(Kind kind, const std::string& ns, Clock&
 }
 
 template <typename Facts>
+void KubernetesDiscovery::SetReferences(Kind kind, const Facts& facts, bool refers) {
+  if (kind != KindOfRole()) return;
+  for (const ObjectName& name : ReferencesOf(facts, config_.attach_node)) {
+    if (refers) {
+      references_.emplace(name, facts.object);
+    } else {
+      references_.erase({name, facts.object});
+    }
+  }
+}
+
+template <typename Facts>
 std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Facts> facts,
                                                     std::map<ObjectName, Facts>& kept) {
   if (!facts.ok()) return std::nullopt;
@@ -149,6 +194,8 @@ std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Fa
   const auto found = kept.find(name);
   // Most changes of nodes and pods do not change these facts.
   if (found != kept.end() && found->second == *facts) return name;
+  if (found != kept.end()) SetReferences(kind, found->second, false);
+  SetReferences(kind, *facts, true);
   kept[name] = *std::move(facts);
   Touch(kind, name);
   return name;
@@ -179,7 +226,13 @@ auto KubernetesDiscovery::With(Kind kind, F f) {
 
 void KubernetesDiscovery::Drop(Kind kind, const ObjectName& name) {
   absl::MutexLock lock(&mutex_);
-  const bool known = With(kind, [&](auto& kept) { return kept.erase(name) > 0; });
+  const bool known = With(kind, [&](auto& kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const auto found = kept.find(name);
+    if (found == kept.end()) return false;
+    SetReferences(kind, found->second, false);
+    kept.erase(found);
+    return true;
+  });
   if (known) Touch(kind, name);
 }
 
@@ -189,45 +242,19 @@ void KubernetesDiscovery::Retain(Kind kind, const std::string& ns,
   const auto drops = [&](const auto& object) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const ObjectName& name = object.first;
     if ((!ns.empty() && name.ns != ns) || listed.contains(name)) return false;
-    Touch(kind, name);  // reads objects of other kinds alone
+    SetReferences(kind, object.second, false);
+    Touch(kind, name);
     return true;
   };
   With(kind, [&](auto& kept) { return std::erase_if(kept, drops); });
 }
 
-void KubernetesDiscovery::TouchEndpoints(
-    const std::function<bool(const EndpointFacts&)>& affected) {
-  for (const auto& [name, endpoints] : endpoints_) {
-    for (const EndpointFacts& endpoint : endpoints.endpoints) {
-      if (!affected(endpoint)) continue;
-      touched_.insert(name);
-      break;
-    }
-  }
-}
-
 void KubernetesDiscovery::Touch(Kind kind, const ObjectName& name) {
-  const bool endpoints = config_.role == Role::kEndpoints;
-  switch (kind) {
-    case Kind::kEndpoints:
-    case Kind::kServices:
-      touched_.insert(name);  // an Endpoints object has the name of its service
-      return;
-    case Kind::kPods:
-      if (!endpoints) touched_.insert(name);
-      if (endpoints) TouchEndpoints([&](const EndpointFacts& e) { return e.target == name; });
-      return;
-    case Kind::kNodes:
-      if (config_.role == Role::kNode) touched_.insert(name);
-      if (endpoints) {
-        TouchEndpoints([&](const EndpointFacts& e) {
-          return e.node == name.name || (e.target_kind == "Node" && e.target.name == name.name);
-        });
-      }
-      for (const auto& [pod, facts] : pods_) {
-        if (config_.role == Role::kPod && facts.node == name.name) touched_.insert(pod);
-      }
-      return;
+  // An Endpoints object has the name of its service.
+  if (kind == KindOfRole() || kind == Kind::kServices) touched_.insert(name);
+  for (auto at = references_.lower_bound({name, {}}); at != references_.end() && at->first == name;
+       ++at) {
+    touched_.insert(at->second);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -43,6 +44,7 @@ class KubernetesDiscovery {
 
   KubernetesDiscovery(scrape::TargetBoard& board, size_t job, size_t index);
 
+  Kind KindOfRole() const;
   std::vector<Kind> Kinds() const;
   absl::Status Watch(Kind kind, const std::string& ns, Clock& clock,
                      const MakeTransport& make_transport);
@@ -60,10 +62,12 @@ class KubernetesDiscovery {
   std::optional<ObjectName> Keep(Kind kind, absl::StatusOr<Facts> facts,
                                  std::map<ObjectName, Facts>& kept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Notes to which objects this one refers if it is of the role's kind, or that it no longer does.
+  template <typename Facts>
+  void SetReferences(Kind kind, const Facts& facts, bool refers)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Notes whose targets change with that object.
   void Touch(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TouchEndpoints(const std::function<bool(const EndpointFacts&)>& affected)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Calls `f` with the objects of that kind, by their names.
   template <typename F>
   auto With(Kind kind, F f) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -80,6 +84,8 @@ class KubernetesDiscovery {
   std::map<ObjectName, NodeFacts> nodes_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, ServiceFacts> services_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, EndpointsFacts> endpoints_ ABSL_GUARDED_BY(mutex_);
+  // Pods and nodes, each with one of the objects whose targets are also made from it.
+  std::set<std::pair<ObjectName, ObjectName>> references_ ABSL_GUARDED_BY(mutex_);
   size_t unlisted_ ABSL_GUARDED_BY(mutex_) = 0;           // watches that have not listed yet
   std::set<ObjectName> touched_ ABSL_GUARDED_BY(mutex_);  // of the role's kind
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -56,6 +58,141 @@ TEST(KubernetesDiscoveryTest, APodThatAsksForItHasAtMostSoManyTargets) {
   }
   EXPECT_EQ(count_of("annotated-pods"), 32);
   EXPECT_EQ(count_of("operator"), 40) << "as Prometheus does";
+}
+
+std::string PodOfVersion(const std::string& name, int version) {
+  return absl::StrCat(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")", name,
+                      R"(", "namespace": "shop", "labels": {"version": ")", version, R"("}}})");
+}
+
+std::string NodeInZone(const std::string& zone) {
+  return absl::StrCat(R"({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n",)",
+                      R"( "labels": {"zone": ")", zone, R"("}}})");
+}
+
+// On node "n".
+std::string EndpointsOfPods(const std::string& name, const std::vector<std::string>& pods) {
+  std::string addresses;
+  for (const std::string& pod : pods) {
+    absl::StrAppend(&addresses, addresses.empty() ? "" : ",", R"({"ip": ")", pod,
+                    R"(", "nodeName": "n", "targetRef": {"kind": "Pod", "namespace": "shop",)",
+                    R"( "name": ")", pod, R"("}})");
+  }
+  return absl::StrCat(R"({"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": ")", name,
+                      R"(", "namespace": "shop"}, "subsets": [{"addresses": [)", addresses,
+                      R"(], "ports": [{"port": 80}]}]})");
+}
+
+// What is known of each target that `role` finds: object, address, version of the pod, zone of the
+// node.
+class FoundTargetsTest : public testing::Test {
+ protected:
+  void Discover(const std::string& role) {
+    rules::Findings findings("f");
+    const scrape::Config config = scrape::ReadScrapeConfig(
+        absl::StrCat(
+            "scrape_configs:\n- job_name: web\n"
+            "  kubernetes_sd_configs: [{role: ",
+            role,
+            ", attach_metadata: {node: true}}]\n"
+            "  relabel_configs:\n"
+            "  - {source_labels: [__meta_kubernetes_endpoints_name], target_label: of}\n"
+            "  - {source_labels: [__meta_kubernetes_pod_label_version], target_label: version}\n"
+            "  - {source_labels: [__meta_kubernetes_node_label_zone], target_label: zone}\n"),
+        findings);
+    board_.emplace(Clock::System(), scheduler_, config.jobs);
+    auto made = KubernetesDiscovery::Make(Clock::System(), api_.Connector(), *board_, 0, 0, "own");
+    ASSERT_TRUE(made.ok()) << made.status();
+    discovery_ = *std::move(made);
+  }
+  void Await(const std::set<std::string>& wanted) {
+    std::set<std::string> found;
+    while (found != wanted) {
+      std::this_thread::yield();
+      found.clear();
+      for (const scrape::TargetState& state : scheduler_.States()) {
+        const auto label = [&](const char* name) {
+          return promql::LabelValue(state.target.labels, name);
+        };
+        found.insert(absl::StrCat(label("of"), " ", label("__address__"), " ", label("version"),
+                                  " ", label("zone")));
+      }
+    }
+  }
+
+  kube::FakeApiServer api_;
+  scrape::RecordedStore store_;
+  scrape::Scheduler scheduler_{Clock::System(), store_, MakeNone, {}};
+  std::optional<scrape::TargetBoard> board_;
+  std::unique_ptr<KubernetesDiscovery> discovery_;
+};
+
+TEST_F(FoundTargetsTest, OfEndpointsFollowThePodsAndNodesThatTheseName) {
+  const std::string pods = "/api/v1/namespaces/shop/pods/";
+  api_.Put(NodeInZone("x"));
+  api_.Put(PodOfVersion("p", 1));
+  api_.Put(PodOfVersion("q", 1));
+  api_.Put(EndpointsOfPods("a", {"p", "q"}));
+  api_.Put(EndpointsOfPods("b", {"p"}));
+  Discover("endpoints");
+  Await({"a p:80 1 x", "a q:80 1 x", "b p:80 1 x"});
+  api_.Put(PodOfVersion("p", 2));
+  Await({"a p:80 2 x", "a q:80 1 x", "b p:80 2 x"});
+  api_.Delete(pods + "p");
+  Await({"a p:80  x", "a q:80 1 x", "b p:80  x"});
+  api_.Put(PodOfVersion("p", 3));
+  Await({"a p:80 3 x", "a q:80 1 x", "b p:80 3 x"});
+  api_.Put(EndpointsOfPods("b", {"q"}));
+  Await({"a p:80 3 x", "a q:80 1 x", "b q:80 1 x"});
+  api_.Put(PodOfVersion("p", 4));
+  api_.Put(PodOfVersion("q", 5));
+  Await({"a p:80 4 x", "a q:80 5 x", "b q:80 5 x"});
+  api_.Put(NodeInZone("y"));
+  Await({"a p:80 4 y", "a q:80 5 y", "b q:80 5 y"});
+  api_.Delete("/api/v1/namespaces/shop/endpoints/a");
+  Await({"b q:80 5 y"});
+  api_.Put(EndpointsOfPods("a", {"p"}));
+  api_.Put(PodOfVersion("p", 6));
+  Await({"a p:80 6 y", "b q:80 5 y"});
+}
+
+TEST_F(FoundTargetsTest, OfEndpointsFollowWhatANewListHas) {
+  api_.Put(NodeInZone("x"));
+  api_.Put(PodOfVersion("p", 1));
+  api_.Put(EndpointsOfPods("a", {"p"}));
+  api_.Put(EndpointsOfPods("b", {"p"}));
+  Discover("endpoints");
+  Await({"a p:80 1 x", "b p:80 1 x"});
+  api_.SetDead(true);
+  api_.Delete("/api/v1/namespaces/shop/pods/p");
+  api_.Delete("/api/v1/namespaces/shop/endpoints/b");
+  api_.ExpireVersions();
+  api_.SetDead(false);
+  Await({"a p:80  x"});
+  api_.Put(EndpointsOfPods("b", {"p"}));
+  api_.Put(PodOfVersion("p", 2));
+  Await({"a p:80 2 x", "b p:80 2 x"});
+}
+
+TEST_F(FoundTargetsTest, OfPodsFollowTheirNodes) {
+  const auto put = [this](const std::string& ip) {
+    api_.Put(absl::StrCat(
+        R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "shop"},)",
+        R"( "spec": {"nodeName": "n", "containers": [{"name": "c"}]}, "status": {"podIP": ")", ip,
+        R"("}})"));
+  };
+  put("i");
+  api_.Put(NodeInZone("x"));
+  Discover("pod");
+  Await({" i  x"});
+  api_.Put(NodeInZone("y"));
+  Await({" i  y"});
+  put("j");
+  Await({" j  y"});
+  api_.Delete("/api/v1/nodes/n");
+  Await({});
+  api_.Put(NodeInZone("z"));
+  Await({" j  z"});
 }
 
 TEST(KubernetesDiscoveryTest, TargetsOfBeforeAreGoneOnceEveryWatchHasListed) {
