@@ -391,6 +391,34 @@ TEST_F(FrontTest, TimeoutsRefuseAllAndBackOffGrows) {
   EXPECT_THAT(told_.Take(), ElementsAre("refuse 5 activation-failed paused"));
 }
 
+TEST_F(FrontTest, PodsThatAreUnreadyForAMomentRefuseOnlyWhoHasWaitedTooLong) {
+  spec_.container_concurrency = 1;
+  Begin(1, {Pod("7", true, true)});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  front_.OnRequest(1, "a", kWeb, At(1.5));
+  front_.OnRequest(2, "a", kWeb, At(2));
+  front_.OnRequest(3, "a", kWeb, At(59));
+  told_.Take();
+  front_.SetPods(kWeb, {Pod("7", true, false)}, At(60));
+  told_.Take();
+  front_.Advance(At(62));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 2 activation-timeout"));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kActivating);
+  front_.OnRequestEnd(1, At(62.1));
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(62.2));
+  AckAll("a", 62.3);
+  EXPECT_THAT(told_.Take(), Contains("release 3 to 10.0.0.7:80"));
+  // Where no pod comes back all are given up a timeout after the first came.
+  front_.SetPods(kWeb, {Pod("7", true, false)}, At(63));
+  front_.OnRequest(4, "a", kWeb, At(64));
+  front_.OnRequest(5, "a", kWeb, At(120));
+  told_.Take();
+  front_.Advance(At(124));
+  EXPECT_THAT(told_.Take(),
+              ElementsAre("refuse 4 activation-timeout", "refuse 5 activation-timeout"));
+}
+
 TEST_F(FrontTest, AScaleThatCannotBeWrittenNowIsWishedForAgainWhileRequestsWait) {
   Begin(0, {});
   front_.OnEnvoy("a", false, At(0.5));

@@ -138,6 +138,7 @@ class Service {
   absl::string_view ns() const;
   // `room`: there was room for the last request that was added.
   bool TooManyAreHeld(bool room) const;
+  // Whether requests have waited for the activation timeout since the present state began.
   bool WaitsTooLong(absl::Time now) const;
 
   // How many pods are wanted: service_load.cc.

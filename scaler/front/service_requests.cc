@@ -64,9 +64,11 @@ bool Service::TooManyAreHeld(bool room) const {
   return held > spec_.queue || (!room && held > 1);
 }
 
+// A request that had waited before the pods went says nothing of how long they take to come: it
+// alone is refused when its time is over.
 bool Service::WaitsTooLong(absl::Time now) const {
   const auto oldest = queue_.oldest();
-  return oldest.has_value() && now >= *oldest + spec_.activation_timeout;
+  return oldest.has_value() && now >= std::max(*oldest, entered_) + spec_.activation_timeout;
 }
 
 void Service::End(RequestId id, Turn& turn) {
