@@ -131,6 +131,30 @@ TEST_F(FrontTest, AColdStartWaitsForProbeAndAcknowledgement) {
   EXPECT_THAT(told_.Take(), ElementsAre("gate off"));
 }
 
+TEST_F(FrontTest, AContainerThatStartsAnewHasToPassAgain) {
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  front_.OnRequest(1, "a", kWeb, At(2));
+  front_.SetPods(kWeb, {Pod("7", true, false)}, At(3));
+  front_.Probed(kWeb, "7", true, At(3.1));
+  AckAll("a", 3.2);
+  EXPECT_THAT(told_.Take(), Contains("release 1"));
+  PodView pod = Pod("7", false, false);  // it waits for its next start
+  front_.SetPods(kWeb, {pod}, At(4));
+  EXPECT_THAT(told_.Take(), Contains("endpoints 0"));
+  pod.running = true;
+  pod.restarts = 1;
+  front_.OnRequest(2, "a", kWeb, At(5));
+  front_.SetPods(kWeb, {pod}, At(6));
+  front_.Probed(kWeb, "7", true, At(6.1));
+  AckAll("a", 6.2);
+  EXPECT_THAT(told_.Take(), Contains("release 2"));
+  pod.restarts = 2;  // it ended and started between two looks
+  front_.SetPods(kWeb, {pod}, At(7));
+  EXPECT_THAT(told_.Take(), Contains("endpoints 0"));
+}
+
 TEST_F(FrontTest, ManyPodsAreProbedLessOften) {
   Begin(0, {});
   front_.OnRequest(1, "a", kWeb, At(2));

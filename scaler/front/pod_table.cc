@@ -24,7 +24,7 @@ void PodTable::Set(const std::vector<PodView>& pods, absl::Time now) {
       record = std::move(found->second);
     }
     // A container that ended has to pass again.
-    if (!view.running) {
+    if (!view.running || view.restarts != record.view.restarts) {
       record.passed = false;
       record.first_probe = absl::InfiniteFuture();
     }

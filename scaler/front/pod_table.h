@@ -25,12 +25,13 @@ namespace flyball::front {
 struct PodView {
   std::string uid;
   std::string address;   // "10.0.0.7:8080", the port that requests go to; empty: not known yet
-  bool running = false;  // its container runs
+  bool running = false;  // its containers run
   bool ready = false;
   bool deleting = false;
   // Whether its readiness can be asked for from here; not if it has an exec or a startup probe.
   bool probeable = true;
   std::string name = {};
+  int64_t restarts = 0;  // of its containers, so that a run is told from the one before
 };
 
 struct ProbeTarget {

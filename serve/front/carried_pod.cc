@@ -79,6 +79,20 @@ bool IsReady(const json& conditions) {
   return false;
 }
 
+// While one of several containers does not run the kubelet has the pod unready, whichever it is.
+// Init containers, also those that go on beside the others, are reported apart and do not count.
+void ReadRuns(const json& status, CarriedPod& pod) {
+  pod.running = Text(status, "phase") == "Running";
+  for (const json& container : kube::ItemsOf(status, "containerStatuses")) {
+    const json& state = MemberOf(container, "state");
+    // Between two runs the pod's phase is still Running.
+    if (MemberOf(state, "waiting").is_object() || MemberOf(state, "terminated").is_object()) {
+      pod.running = false;
+    }
+    pod.restarts += kube::NumberOf(container, "restartCount");
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<CarriedPod> ReadCarriedPod(absl::string_view text) {
@@ -97,8 +111,8 @@ absl::StatusOr<CarriedPod> ReadCarriedPod(absl::string_view text) {
   ReadContainers(MemberOf(MemberOf(object, "spec"), "containers"), pod);
   const json& status = MemberOf(object, "status");
   pod.ip = Text(status, "podIP");
-  pod.running = Text(status, "phase") == "Running";
-  pod.ready = pod.running && IsReady(MemberOf(status, "conditions"));
+  ReadRuns(status, pod);
+  pod.ready = Text(status, "phase") == "Running" && IsReady(MemberOf(status, "conditions"));
   return pod;
 }
 
@@ -121,7 +135,8 @@ front::PodView ViewOf(const CarriedPod& pod, absl::string_view target_port) {
           .ready = pod.ready,
           .deleting = pod.deleting,
           .probeable = pod.check.has_value(),
-          .name = pod.name};
+          .name = pod.name,
+          .restarts = pod.restarts};
 }
 
 }  // namespace flyball::serve

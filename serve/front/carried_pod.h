@@ -34,7 +34,8 @@ struct CarriedPod {
   std::string ip;                            // "" until it has one
   std::map<std::string, int32_t> ports;      // of its containers, by name
   std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can ask it
-  bool running = false;
+  bool running = false;                      // each of its containers
+  int64_t restarts = 0;                      // of all of them
   bool ready = false;
   bool deleting = false;
 };

@@ -63,6 +63,29 @@ TEST(CarriedPodTest, IsNotReadyOnceItHasEnded) {
                    .ready);
 }
 
+CarriedPod WithContainers(const std::string& statuses) {
+  return Read(PodJson(kContainer,
+                      absl::StrCat(R"({"phase":"Running","podIP":"10.0.0.7",)", statuses, "}")));
+}
+
+TEST(CarriedPodTest, RunsWhileEachOfItsContainersDoes) {
+  const std::string web = R"("containerStatuses":[{"name":"web","restartCount":2,)"
+                          R"("state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}}})";
+  EXPECT_TRUE(WithContainers(web + "]").running);
+  EXPECT_EQ(WithContainers(web + "]").restarts, 2);
+  const std::string waits = R"({"name":"more","restartCount":5,)"
+                            R"("state":{"waiting":{"reason":"CrashLoopBackOff"}}})";
+  EXPECT_FALSE(WithContainers(web + "," + waits + "]").running);
+  EXPECT_EQ(WithContainers(web + "," + waits + "]").restarts, 7);
+  EXPECT_FALSE(WithContainers(web + R"(,{"state":{"terminated":{"exitCode":1}}}])").running);
+  // Init containers have ended, or go on beside the others.
+  EXPECT_TRUE(WithContainers(web + R"(],"initContainerStatuses":[{"state":{"terminated":{}}},)"
+                                   R"({"state":{"waiting":{}}}])")
+                  .running);
+  // What reports no states has the phase alone.
+  EXPECT_TRUE(WithContainers(R"("containerStatuses":[{"name":"web","ready":true}])").running);
+}
+
 TEST(CarriedPodTest, ProbesThatCanBeAskedFromHere) {
   using Kind = ReadinessCheck::Kind;
   EXPECT_EQ(CheckOf(R"("image":"i")"), ReadinessCheck());
