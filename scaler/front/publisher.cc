@@ -30,7 +30,7 @@ bool Publisher::Publish(const HttpService& spec, bool gated,
                         const std::vector<std::string>& endpoints, Turn& turn) {
   const bool hard = spec.hard_limit();
   const RouteResource route{spec.name, gated, hard, spec.request_timeout};
-  Put(ClusterResource{spec.name, spec.h2c, hard}, turn);
+  Put(ClusterResource{spec.name, spec.h2c, hard, spec.request_timeout}, turn);
   bool changed = gated && Put(route, turn);
   if (gated) changed |= PutHosts(spec, gated, turn);
   if (Put(EndpointsResource{spec.name, endpoints}, turn)) endpoints_.Set(endpoints, version_);

@@ -25,6 +25,8 @@ struct ClusterResource {
   std::string service;
   bool h2c = false;         // HTTP/2 to the pods, else HTTP/1.1
   bool hard_limit = false;  // the pod that a release names is taken, if it is among the endpoints
+  // The time limit of a request from when it gets to its pod; zero: none.
+  absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const ClusterResource&) const = default;
 };
 
@@ -40,7 +42,7 @@ struct RouteResource {
   std::string service;
   bool gated = true;
   bool hard_limit = false;  // always gated, and the end of each request is reported too
-  // The time limit of a request, not counting its wait; zero: none.
+  // The time limit of a request that has been sent whole, not counting its wait; zero: none.
   absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const RouteResource&) const = default;
 };

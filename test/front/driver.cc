@@ -3,7 +3,7 @@
 //
 //   front_driver ADDRESS:PORT [CERT KEY CA [PEER_NAME]]
 //
-// In:   cluster NAME VERSION [h2c] [hard]           route NAME VERSION on|off [hard] [SECONDS]
+// In:   cluster NAME VERSION [h2c] [hard] [SECONDS] route NAME VERSION on|off [hard] [SECONDS]
 //       endpoints NAME VERSION [ADDRESS…]           listener NAME VERSION PORT
 //       hostroute NAME VERSION on|off HOSTS [HEADERS [hard] [SECONDS]]
 //       remove KIND NAME      serve      release ID [POD]      refuse ID timeout|full|failed [WORD]
@@ -79,17 +79,20 @@ bool Has(const std::vector<std::string>& words, const char* word) {
   return false;
 }
 
-// The number of seconds at the end, if there is one.
+// The number of seconds at the end, after kind, name and version, if there is one.
 absl::Duration TimeLimit(const std::vector<std::string>& words) {
   double seconds = 0;
-  return absl::Seconds(absl::SimpleAtod(words.back(), &seconds) ? seconds : 0);
+  const bool has = words.size() > 3 && absl::SimpleAtod(words.back(), &seconds);
+  return absl::Seconds(has ? seconds : 0);
 }
 
 Resource ResourceOf(const std::vector<std::string>& words) {
   const std::string& service = words[1];
   if (words[0] == "cluster") {
-    return ClusterResource{
-        .service = service, .h2c = Has(words, "h2c"), .hard_limit = Has(words, "hard")};
+    return ClusterResource{.service = service,
+                           .h2c = Has(words, "h2c"),
+                           .hard_limit = Has(words, "hard"),
+                           .request_timeout = TimeLimit(words)};
   }
   if (words[0] == "endpoints") {
     return EndpointsResource{.service = service, .addresses = {words.begin() + 3, words.end()}};

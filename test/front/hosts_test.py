@@ -133,9 +133,11 @@ class HostsTest(case.FrontCase):
 
     def test_a_route_that_envoys_refuse_costs_no_other_service_its_hosts(self):
         good, good_pod = self.led("good", "good.example.com")
-        bad, bad_pod = self.service("shop/bad", request_timeout=1e10), self.pod()
+        bad, bad_pod = self.service("shop/bad"), self.pod()
         bad.gated, bad.addresses, bad.hosts = False, [bad_pod.address], "bad.example.com"
         bad.put_all()
+        bad.request_timeout = 1e10
+        bad.say("route")
         bad.say("hostroute")
         self.driver.until(lambda: self.driver.said("nack", "front-1", "route", "shop/bad"), "the refusal")
         _, late_pod = self.led("late", "late.example.com")

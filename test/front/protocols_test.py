@@ -53,6 +53,22 @@ class ProtocolsTest(case.FrontCase):
     def test_a_websocket_has_its_slot_until_it_ends(self):
         self.echo_over_websocket("shop/hard-socket", hard=True)
 
+    def test_a_timeout_ends_what_is_never_sent_whole(self):
+        sockets = self.service("shop/timed-socket", hard=True, request_timeout=0.5).begin()
+        uploads = self.service("shop/timed-upload", hard=True, request_timeout=0.5).begin()
+        address = self.pod().address
+        with websocket(sockets.port) as held:
+            self.driver.await_held(sockets.name, 1)
+            with socket.create_connection(("127.0.0.1", uploads.port), 30) as connection:
+                connection.sendall(b"POST / HTTP/1.1\r\nhost: web\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n")
+                upload = self.released(uploads, [address], True)
+                self.assertIn(b" 408 ", received(connection, b"\r\n\r\n").split(b"\r\n")[0])
+            # How long it was held does not count: that was longer than the timeout.
+            upgraded = self.released(sockets, [address], True)
+            self.assertIn(b"101", received(held, b"\r\n\r\n").split(b"\r\n")[0])
+            self.assertEqual(received(held, b"never"), b"")
+        self.driver.until(lambda: {upload, upgraded} <= self.driver.ended, "the ends of both")
+
     def test_offers_of_other_protocols_are_ignored(self):
         service = self.service("shop/offers").begin(gated=False, addresses=[self.pod().address])
         for offer in ("upgrade: TLS/1.2\r\nconnection: Upgrade", "upgrade: TLS/1.3, TLS/1.2\r\nconnection: keep-alive, Upgrade",

@@ -22,6 +22,21 @@ void SetLimits(envoy::CircuitBreakers& breakers) {
   of_all.mutable_max_retries()->set_value(kNoRetryLimit);
 }
 
+// The time limit of a route begins when a request has been sent whole. This one begins when it gets
+// to its pod, and so also ends one whose client stops sending, and sockets.
+void SetProtocol(envoy::HttpProtocolOptions& options, const ClusterResource& cluster) {
+  envoy::ExplicitHttpConfig& version = *options.mutable_explicit_http_config();
+  if (cluster.h2c) {
+    version.mutable_http2_protocol_options();
+  } else {
+    version.mutable_http_protocol_options();
+  }
+  if (cluster.request_timeout > absl::ZeroDuration()) {
+    *options.mutable_common_http_protocol_options()->mutable_max_stream_duration() =
+        DurationMessage(cluster.request_timeout);
+  }
+}
+
 // Sends a request to the pod that our answer names, or to any if it names none.
 void SetPodOfAnswer(envoy::LoadBalancingPolicy& policy) {
   envoy::OverrideHost chosen;
@@ -51,9 +66,9 @@ envoy::Cluster ClusterMessage(const ClusterResource& cluster) {
   message.set_lb_policy(kLeastRequest);
   SetLimits(*message.mutable_circuit_breakers());
   message.mutable_common_lb_config()->mutable_healthy_panic_threshold();  // present and zero
-  if (cluster.h2c) {
+  if (cluster.h2c || cluster.request_timeout > absl::ZeroDuration()) {
     envoy::HttpProtocolOptions options;
-    options.mutable_explicit_http_config()->mutable_http2_protocol_options();
+    SetProtocol(options, cluster);
     const std::string type = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
     (*message.mutable_typed_extension_protocol_options())[type] = Packed(type, options);
   }

@@ -106,6 +106,22 @@ TEST(ClusterMessageTest, SpeaksHttp2WhereThePodsDo) {
       1);
 }
 
+// The route's time limit begins when a request has been sent whole, which one may never be.
+TEST(ClusterMessageTest, ATimeoutCountsFromWhenARequestGetsToItsPod) {
+  for (const bool h2c : {false, true}) {
+    const auto cluster = ClusterMessage(
+        {.service = "shop/web", .h2c = h2c, .request_timeout = absl::Milliseconds(1500)});
+    const auto options = Unpacked<envoy::HttpProtocolOptions>(
+        cluster.typed_extension_protocol_options().begin()->second);
+    const auto& limit = options.common_http_protocol_options().max_stream_duration();
+    EXPECT_EQ(limit.seconds(), 1);
+    EXPECT_EQ(limit.nanos(), 500'000'000);
+    // Envoy refuses options without a version.
+    EXPECT_EQ(options.explicit_http_config().has_http_protocol_options(), !h2c);
+    EXPECT_EQ(options.explicit_http_config().has_http2_protocol_options(), h2c);
+  }
+}
+
 TEST(ClusterMessageTest, AHardLimitTakesThePodOfTheAnswer) {
   const auto cluster = ClusterMessage({.service = "shop/web", .hard_limit = true});
   const auto policy = Unpacked<envoy::OverrideHost>(

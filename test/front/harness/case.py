@@ -28,7 +28,7 @@ class Service:
 
     def say(self, kind: str) -> int:
         version = next(self._versions)
-        words = {"cluster": self._flags("h2c", "hard"), "endpoints": self.addresses,
+        words = {"cluster": [*self._flags("h2c", "hard"), self.request_timeout], "endpoints": self.addresses,
                  "route": ["on" if self.gated else "off", *self._flags("hard"), self.request_timeout],
                  "listener": [self.port],
                  "hostroute": ["on" if self.gated else "off", self.hosts or ",", self.headers or ",", *self._flags("hard"),

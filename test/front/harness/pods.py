@@ -68,7 +68,7 @@ class _Server:
 async def _body(headers, reader) -> int:
     if headers.get("transfer-encoding") == "chunked":
         got = 0
-        while size := int((await reader.readline()).split(b";")[0], 16):
+        while size := int((await reader.readuntil(b"\n")).split(b";")[0], 16):
             got += size
             await _skip(reader, size + 2)
         await reader.readline()
