@@ -243,7 +243,7 @@ TEST_F(FrontTest, TheGateIsOnBeforeTheLastEndpointGoes) {
   Begin(1, {Pod("7", true, true)});
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "serve"));
   front_.SetPods(kWeb, {}, At(3));
-  EXPECT_THAT(told_.Take(), ElementsAre("gate on", "endpoints 0"));
+  EXPECT_THAT(told_.Take(), ElementsAre("wish 1", "gate on", "endpoints 0"));
 }
 
 TEST_F(FrontTest, TheGateStaysOnWhileAnEnvoyLacksTheEndpoints) {
@@ -377,6 +377,25 @@ TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   Report("a", 0, 800.6);
   EXPECT_TRUE(front_.MayEnterZero(kWeb, At(801)));
   EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kZero);
+}
+
+// A new target, say, or one whose pods all ended just before another process took over.
+TEST_F(FrontTest, AServiceWithReplicasWaitsForItsFirstPod) {
+  Begin(3, {Pod("7", true, false), Pod("8", false, false)});
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 3}));
+  ConnectAll({"a"}, /*returning=*/false, 0.1);
+  const auto pass = [this](int from, int to) {
+    for (int second = from; second < to; ++second) {
+      Report("a", 0, second);
+      front_.Advance(At(second));
+    }
+  };
+  pass(1, 40);
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 1}));
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(40)));
+  pass(41, 640);  // its progress deadline is over, and so are Knative's 30 s more
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 0}));
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(640)));
 }
 
 TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {

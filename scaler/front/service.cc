@@ -41,7 +41,11 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       decider_(spec_.settings, {.ready = asleep_ ? 0 : CountReady(pods)}, now),
       next_evaluation_(now) {
   pods_.Set(pods, now);
-  if (asleep_) pods_.DoomAll();
+  if (asleep_) {
+    pods_.DoomAll();
+  } else {
+    decided_ = replicas;  // so that it waits for its first pod as after a wake
+  }
   load_.SetHosts(!spec_.hosts.empty(), spec_.hard_limit());
   slots_.SetLimit(spec_.container_concurrency);
   PodsChanged();

@@ -159,10 +159,11 @@ class Service {
 
   ServiceState state_ = ServiceState::kZero;
   absl::Time entered_;
-  absl::Time open_since_;           // when it last left a state without endpoints
-  bool asleep_;                     // the scale is zero
-  bool gate_ = true;                // the gate as it should be
-  std::optional<int32_t> decided_;  // the last count, unless requests came since
+  absl::Time open_since_;  // when it last left a state without endpoints
+  bool asleep_;            // the scale is zero
+  bool gate_ = true;       // the gate as it should be
+  // The last count, at first that of the scale, unless requests came since.
+  std::optional<int32_t> decided_;
   bool zero_entered_ = false;
   bool zero_offered_ = false;
   int32_t wished_ = 0;                           // count asked for since the wake or last delay

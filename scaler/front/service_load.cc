@@ -88,7 +88,9 @@ WantedCount Service::Wanted() const {
   const bool waited_for = !queue_.empty() || activating || state_ == ServiceState::kOpening ||
                           state_ == ServiceState::kFailing;
   const int32_t least = waited_for ? 1 : 0;
-  if (!decision_valid_) return {.known = waited_for, .count = least};
+  // While the load is unknown the count stays.
+  if (!decision_valid_)
+    return {.known = waited_for, .count = std::max(least, decided_.value_or(0))};
   return {.known = true, .count = std::max(least_wanted_, least)};
 }
 
