@@ -379,6 +379,34 @@ TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kZero);
 }
 
+TEST_F(FrontTest, ThePodIsRetainedWhetherOrNotItIsReady) {
+  spec_.settings.pod_retention = absl::Minutes(10);
+  Begin(1, {Pod("7", true, true)});
+  ConnectAll({"a"}, /*returning=*/true, 0.1);
+  const auto pass = [this](int from, int to, double active) {
+    for (int second = from; second < to; ++second) {
+      Report("a", active, second);
+      front_.Advance(At(second));
+      AckAll("a", second);
+    }
+  };
+  pass(1, 20, 1);
+  pass(20, 30, 0);  // of these 6 belong to the window
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(30)));
+  ASSERT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kClosing);
+  for (const int minute : {1, 5, 9}) {  // it is unready now and then
+    pass(60 * minute - 10, 60 * minute, 0);
+    front_.SetPods(kWeb, {Pod("7", true, false)}, At(60 * minute));
+    pass(60 * minute, 60 * minute + 10, 0);
+    EXPECT_FALSE(front_.MayEnterZero(kWeb, At(60 * minute + 10))) << minute;
+    front_.SetPods(kWeb, {Pod("7", true, true)}, At(60 * minute + 20));
+  }
+  pass(610, 622, 0);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(622)));
+  pass(623, 640, 0);
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(640)));
+}
+
 // A new target, say, or one whose pods all ended just before another process took over.
 TEST_F(FrontTest, AServiceWithReplicasWaitsForItsFirstPod) {
   Begin(3, {Pod("7", true, false), Pod("8", false, false)});

@@ -34,6 +34,7 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       shared_(shared),
       entered_(now),
       open_since_(now),
+      unused_since_(now),
       asleep_(replicas == 0),
       publisher_(shared.version),
       alone_since_(now),
@@ -58,7 +59,7 @@ void Service::Begin(bool known, Turn& turn) {
     publisher_.acks().Connect(node, turn.now);
     if (known && envoy.returning && spec_.hard_limit()) slots_.Await(node, turn.now);
   }
-  entered_ = turn.now;
+  entered_ = unused_since_ = turn.now;
   next_evaluation_ = turn.now;
   if (known && !endpoints_.empty()) {
     state_ = ServiceState::kOpen;

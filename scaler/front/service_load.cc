@@ -61,9 +61,11 @@ void Service::Evaluate(Turn& turn) {
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
   if (!turn.envoys.missing().empty()) seen_in_part_until_ = turn.now + spec_.settings.stable_window;
-  if (!decision_valid_) return;
-  if (turn.now >= seen_in_part_until_) least_wanted_ = 0;
-  least_wanted_ = std::max(least_wanted_, decider_.wanted());
+  if (decision_valid_) {
+    if (turn.now >= seen_in_part_until_) least_wanted_ = 0;
+    least_wanted_ = std::max(least_wanted_, decider_.wanted());
+  }
+  if (!decision_valid_ || least_wanted_ > 0) unused_since_ = turn.now;
 }
 
 void Service::WakeDecider(absl::Time now) {

@@ -23,10 +23,9 @@ bool Service::ZeroIsSafe(const Turn& turn) const {
   const scaler::RequestSettings& settings = spec_.settings;
   if (!queue_.empty() || !settings.enable_scale_to_zero || settings.min_scale > 0) return false;
   switch (state_) {
-    case ServiceState::kZero:
-      break;
+    case ServiceState::kZero:  // its pods are unready
     case ServiceState::kClosing:
-      if (turn.now < entered_ + settings.pod_retention) return false;
+      if (turn.now < unused_since_ + settings.pod_retention) return false;
       break;
     case ServiceState::kActivating:
       if (turn.now <= ActivationEnd()) return false;
