@@ -61,8 +61,6 @@ class Front : public DataPathEvents {
   // `replicas`: the replicas in the target's scale; zero while it is scaled to zero.
   void AddService(const HttpService& spec, int32_t replicas, const std::vector<PodView>& pods,
                   absl::Time now);
-  // Changes all but these, which stay as they were: whether averages are weighted, ticks, and the
-  // scale-down delay.
   void ChangeService(const HttpService& spec, absl::Time now);
   void RemoveService(const std::string& name, absl::Time now);
 

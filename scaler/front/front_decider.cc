@@ -7,8 +7,12 @@ FrontDecider::FrontDecider(const scaler::RequestSettings& settings, scaler::Pods
     : settings_(settings), windows_(settings_), decider_(settings_, pods, now) {}
 
 void FrontDecider::Configure(const scaler::RequestSettings& settings, absl::Time now) {
+  if (settings.scale_down_delay != settings_.scale_down_delay) {
+    decider_.SetDelay(settings.scale_down_delay, now);
+  }
   settings_ = settings;
   windows_.Configure(settings_, now);
+  windows_.SetWeighted(settings_.weighted);
   decider_.Configure(settings_);
 }
 

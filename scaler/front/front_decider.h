@@ -13,6 +13,7 @@
 //     crowd which arrives across the turn of a second does not count less.
 //   - If nothing was recorded for a stable window the load is unknown, even with an unlimited burst
 //     capacity, since the Envoys report zero while they have no requests.
+//   - A change of the scale-down delay, or of whether averages are weighted, counts at once.
 #pragma once
 
 #include <cstdint>

@@ -84,6 +84,42 @@ TEST(FrontDeciderTest, NoReportForAWindowIsUnknownAlsoWithoutALimitOnBursts) {
   EXPECT_EQ(decider.wanted(), 3);
 }
 
+TEST(FrontDeciderTest, AnotherScaleDownDelayCountsAtOnce) {
+  scaler::RequestSettings settings = OfTarget(10);
+  settings.stable_window = absl::Seconds(6);
+  FrontDecider decider = MakeDecider(settings);
+  const auto pass = [&](int from, int to, double concurrency) {
+    for (int second = from; second < to; ++second) {
+      decider.Record(At(second), {.concurrency = concurrency}, true);
+      decider.Evaluate(At(second + 1), {.ready = 3});
+    }
+    return decider.wanted();
+  };
+  EXPECT_EQ(pass(0, 10, 30), 3);
+  settings.scale_down_delay = absl::Minutes(2);
+  decider.Configure(settings, At(10));
+  EXPECT_EQ(pass(10, 100, 10), 3);
+  EXPECT_EQ(pass(100, 140, 10), 1);
+  EXPECT_EQ(pass(140, 150, 30), 3);
+  settings.scale_down_delay = absl::ZeroDuration();
+  decider.Configure(settings, At(150));
+  EXPECT_EQ(pass(150, 160, 10), 1);
+}
+
+TEST(FrontDeciderTest, AnotherAggregationCountsAtOnce) {
+  scaler::RequestSettings settings = OfTarget(10);
+  FrontDecider decider = MakeDecider(settings);
+  for (int second = 0; second < 60; ++second) {
+    decider.Record(At(second), {.concurrency = second < 55 ? 0.0 : 60.0}, true);
+  }
+  decider.Evaluate(At(60), {.ready = 1});
+  EXPECT_NEAR(decider.averages().stable, 5, 0.5);
+  settings.weighted = true;
+  decider.Configure(settings, At(60));
+  decider.Evaluate(At(60), {.ready = 1});
+  EXPECT_GT(decider.averages().stable, 10);
+}
+
 ServiceLoad Active(double active, double begun) {
   return {.service = "shop/web", .active = active, .begun = begun};
 }

@@ -22,9 +22,14 @@ RequestDecider::RequestDecider(const RequestSettings& settings, PodsSeen pods, a
       panic_maximum_(pods.ready.value_or(0)),
       excess_burst_(InitialExcessBurst(settings)) {
   if (panic_maximum_ > 1) panic_since_ = now;
-  if (settings.scale_down_delay > absl::ZeroDuration()) {
-    delayed_.emplace(settings.scale_down_delay, kRequestTick);
-  }
+  SetDelay(settings.scale_down_delay, now);
+}
+
+void RequestDecider::SetDelay(absl::Duration delay, absl::Time now) {
+  delayed_.reset();
+  if (delay <= absl::ZeroDuration()) return;
+  delayed_.emplace(delay, kRequestTick);
+  if (wanted_ >= 0) delayed_->Record(now, wanted_);
 }
 
 RequestDecider::Demand RequestDecider::DemandOf(double average, double ready) const {

@@ -44,6 +44,8 @@ class RequestDecider {
 
   // Uses other settings from now on, except that the delay of scaling down stays as it is.
   void Configure(const RequestSettings& settings) { settings_ = settings; }
+  // Delays scaling down by this from now on. What was wanted last counts as wanted now.
+  void SetDelay(absl::Duration delay, absl::Time now);
 
   RequestDecision Evaluate(absl::Time now, PodsSeen pods, const TrafficAverages& averages);
 

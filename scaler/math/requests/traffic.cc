@@ -8,17 +8,17 @@ int64_t Seconds(absl::Duration window) {
   return absl::ToInt64Seconds(absl::Ceil(window, absl::Seconds(1)));
 }
 
-RequestWindow::Weights WeightsOf(const RequestSettings& settings) {
-  return settings.weighted ? RequestWindow::Weights::kExponential : RequestWindow::Weights::kEqual;
+RequestWindow::Weights WeightsOf(bool weighted) {
+  return weighted ? RequestWindow::Weights::kExponential : RequestWindow::Weights::kEqual;
 }
 
 }  // namespace
 
 TrafficWindows::TrafficWindows(const RequestSettings& settings)
-    : stable_concurrency_(Seconds(settings.stable_window), WeightsOf(settings)),
-      panic_concurrency_(Seconds(settings.panic_window), WeightsOf(settings)),
-      stable_requests_(Seconds(settings.stable_window), WeightsOf(settings)),
-      panic_requests_(Seconds(settings.panic_window), WeightsOf(settings)) {}
+    : stable_concurrency_(Seconds(settings.stable_window), WeightsOf(settings.weighted)),
+      panic_concurrency_(Seconds(settings.panic_window), WeightsOf(settings.weighted)),
+      stable_requests_(Seconds(settings.stable_window), WeightsOf(settings.weighted)),
+      panic_requests_(Seconds(settings.panic_window), WeightsOf(settings.weighted)) {}
 
 void TrafficWindows::Configure(const RequestSettings& settings, absl::Time now) {
   const int64_t second = absl::ToUnixSeconds(now);
@@ -26,6 +26,13 @@ void TrafficWindows::Configure(const RequestSettings& settings, absl::Time now) 
   panic_concurrency_.Resize(Seconds(settings.panic_window), second);
   stable_requests_.Resize(Seconds(settings.stable_window), second);
   panic_requests_.Resize(Seconds(settings.panic_window), second);
+}
+
+void TrafficWindows::SetWeighted(bool weighted) {
+  stable_concurrency_.SetWeights(WeightsOf(weighted));
+  panic_concurrency_.SetWeights(WeightsOf(weighted));
+  stable_requests_.SetWeights(WeightsOf(weighted));
+  panic_requests_.SetWeights(WeightsOf(weighted));
 }
 
 void TrafficWindows::Record(absl::Time now, const TrafficSample& sample) {

@@ -30,11 +30,11 @@ struct TrafficAverages {
 
 class TrafficWindows {
  public:
-  // Whether averages are weighted is taken from these settings and stays.
   explicit TrafficWindows(const RequestSettings& settings);
 
-  // Resizes the windows to those of other settings.
+  // Resizes the windows to those of other settings. Whether averages are weighted stays.
   void Configure(const RequestSettings& settings, absl::Time now);
+  void SetWeighted(bool weighted);
 
   void Record(absl::Time now, const TrafficSample& sample);
 

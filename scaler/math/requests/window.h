@@ -36,6 +36,9 @@ class RequestWindow {
   // Whether nothing was recorded for longer than the window, or ever.
   bool Empty(int64_t now) const;
 
+  // Weighs the same seconds otherwise.
+  void SetWeights(Weights weights) { weights_ = weights; }
+
   // Keeps the newest seconds that fit. Does nothing when the length is the same.
   void Resize(int64_t seconds, int64_t now);
 
