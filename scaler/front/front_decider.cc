@@ -1,6 +1,11 @@
 #include "scaler/front/front_decider.h"
 
 namespace flyball::front {
+namespace {
+
+constexpr int64_t kLongestGap = 5;  // seconds without a record, after which the load is unknown
+
+}  // namespace
 
 FrontDecider::FrontDecider(const scaler::RequestSettings& settings, scaler::PodsSeen pods,
                            absl::Time now)
@@ -51,7 +56,7 @@ void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample
 
 scaler::RequestDecision FrontDecider::Evaluate(absl::Time now, scaler::PodsSeen pods) {
   const scaler::TrafficAverages averages = windows_.Averages(settings_, now);
-  if (averages.empty) return {};
+  if (averages.empty || absl::ToUnixSeconds(now) - *second_ > kLongestGap) return {};
   averages_ = averages;
   return decider_.Evaluate(now, pods, averages);
 }

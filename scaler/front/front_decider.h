@@ -11,8 +11,9 @@
 //     1,000 in flight, not (1 + 999 + 1000) / 3, nor a mean with a minute of zeros. The part of a
 //     second in which it woke counts like the whole second after it, if that has more, so that a
 //     crowd which arrives across the turn of a second does not count less.
-//   - If nothing was recorded for a stable window the load is unknown, even with an unlimited burst
-//     capacity, since the Envoys report zero while they have no requests.
+//   - If nothing was recorded for 5 s the load is unknown, even with an unlimited burst capacity,
+//     since the Envoys report zero while they have no requests. Older seconds alone would say less
+//     and less, and in the end that there are none.
 //   - A change of the scale-down delay, or of whether averages are weighted, counts at once.
 #pragma once
 

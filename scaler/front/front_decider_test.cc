@@ -73,7 +73,7 @@ TEST(FrontDeciderTest, BegunRequestsOfAPartOfASecondAreNoRate) {
   EXPECT_EQ(decider.averages().stable, 100);
 }
 
-TEST(FrontDeciderTest, NoReportForAWindowIsUnknownAlsoWithoutALimitOnBursts) {
+TEST(FrontDeciderTest, NoReportIsUnknownAlsoWithoutALimitOnBursts) {
   scaler::RequestSettings settings = OfTarget(10);
   settings.target_burst_capacity = -1;
   FrontDecider decider = MakeDecider(settings);
@@ -118,6 +118,20 @@ TEST(FrontDeciderTest, AnotherAggregationCountsAtOnce) {
   decider.Configure(settings, At(60));
   decider.Evaluate(At(60), {.ready = 1});
   EXPECT_GT(decider.averages().stable, 10);
+}
+
+TEST(FrontDeciderTest, LoadThatNobodyReportsAnyMoreIsUnknownAndNotLess) {
+  FrontDecider decider = MakeDecider(OfTarget(10));
+  for (int second = 0; second < 60; ++second) {
+    decider.Record(At(second), {.concurrency = 100}, true);
+  }
+  EXPECT_EQ(decider.Evaluate(At(60), {.ready = 10}).wanted, 10);
+  EXPECT_EQ(decider.Evaluate(At(64), {.ready = 10}).wanted, 10);  // a report or two were late
+  for (const int second : {65, 100, 117, 118, 119, 120}) {
+    EXPECT_FALSE(decider.Evaluate(At(second), {.ready = 10}).valid) << second;
+  }
+  decider.Record(At(120), {.concurrency = 100}, true);
+  EXPECT_TRUE(decider.Evaluate(At(121), {.ready = 10}).valid);
 }
 
 ServiceLoad Active(double active, double begun) {
