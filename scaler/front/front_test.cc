@@ -602,6 +602,23 @@ TEST_F(FrontTest, AfterARestartWhatEnvoysHaveAtPodsOccupiesSlots) {
   EXPECT_EQ(front_.Snapshot(kWeb)->slots_used, 2);
 }
 
+TEST_F(FrontTest, AfterARestartTheLoadIsWhatIsAtPodsAndWhatIsHeld) {
+  spec_.hosts.places = {{"web.example.com", "/"}};
+  spec_.container_concurrency = 1;
+  spec_.settings.target = spec_.settings.total = 1;
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.OnEnvoy("a", true, At(1));
+  AckAll("a", 1);
+  for (RequestId id = 1; id <= 3; ++id) front_.OnRequest(id, "a", kWeb, At(1));
+  for (int quarter = 5; quarter < 40; ++quarter) {
+    const ServiceLoad load{.service = kWeb, .upstream_active = 2};
+    front_.OnLoad("a", {load}, At(quarter / 4.0));
+    front_.Advance(At(quarter / 4.0));
+  }
+  EXPECT_EQ(front_.Snapshot(kWeb)->held, 3);
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 5}));
+}
+
 // The connection of one of its workers broke, say: what is at pods goes on there, unasked about.
 TEST_F(FrontTest, RequestsWhoseCallsBrokeOccupySlotsUntilTheEnvoyReportsTheirEnds) {
   spec_.container_concurrency = 2;

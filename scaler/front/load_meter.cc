@@ -55,7 +55,8 @@ void LoadMeter::BeginSecond(absl::Time now) {
   }
 }
 
-scaler::TrafficSample LoadMeter::SoFar(const Envoys& envoys, absl::Time now) const {
+scaler::TrafficSample LoadMeter::SoFar(const Envoys& envoys, absl::Time now,
+                                       int64_t unknown) const {
   scaler::TrafficSample told, at_pods;
   for (const auto& [node, at] : at_envoys_) {
     const Envoys::Envoy* const envoy = envoys.Find(node);
@@ -78,9 +79,9 @@ scaler::TrafficSample LoadMeter::SoFar(const Envoys& envoys, absl::Time now) con
                                     at_pods.concurrency + std::max(seen.concurrency, waking)),
             .requests = std::max(told.requests, at_pods.requests + seen.requests)};
   }
-  return {
-      .concurrency = std::max({told.concurrency, at_pods.concurrency, seen.concurrency, waking}),
-      .requests = std::max(told.requests, seen.requests)};
+  return {.concurrency = std::max({told.concurrency, at_pods.concurrency,
+                                   seen.concurrency + static_cast<double>(unknown), waking}),
+          .requests = std::max(told.requests, seen.requests)};
 }
 
 uint64_t LoadMeter::LastBusyReport(const NodeId& node) const {

@@ -7,8 +7,9 @@
 //
 // Requests at the listener for hosts are in no statistic of their service but those of its pods. So
 // for a service with hosts all requests are those at pods plus, without a hard limit, those that
-// are held. (With a hard limit the front sees all of them until their ends.) A held request counts
-// as begun when it arrives, and not again when it begins at a pod.
+// are held. With a hard limit the front sees all of them until their ends, but for those of the
+// process before, which are added. A held request counts as begun when it arrives, and not again
+// when it begins at a pod.
 //
 // In the second in which a service wakes, and in the one after, the number in flight is that of the
 // requests held at the end, not the average since the second began: held requests have waited since
@@ -55,8 +56,9 @@ class LoadMeter {
   void Wake(absl::Time now);
   void BeginSecond(absl::Time now);
 
-  // The sample of the present second, as if it ended now.
-  scaler::TrafficSample SoFar(const Envoys& envoys, absl::Time now) const;
+  // The sample of the present second, as if it ended now. `unknown`: under a hard limit, requests
+  // at pods that the front has not seen begin.
+  scaler::TrafficSample SoFar(const Envoys& envoys, absl::Time now, int64_t unknown = 0) const;
 
   // The number of the Envoy's last report with requests; 0: there was none.
   uint64_t LastBusyReport(const NodeId& node) const;

@@ -20,6 +20,7 @@ class Beside {
     now += absl::Milliseconds(250);
     meter.Report(kNode, envoys_.Heard(kNode, now), load);
   }
+  scaler::TrafficSample SoFar(int64_t unknown) const { return meter.SoFar(envoys_, now, unknown); }
   scaler::TrafficSample EndSecond() {
     const scaler::TrafficSample sample = meter.SoFar(envoys_, now);
     meter.BeginSecond(now);
@@ -49,6 +50,16 @@ TEST(LoadMeterTest, RequestsByHostsCountAtTheirPods) {
   const scaler::TrafficSample sample = beside.EndSecond();
   EXPECT_EQ(sample.concurrency, 10);
   EXPECT_EQ(sample.requests, 20);
+}
+
+// Those at pods came by hosts, in no listener's statistics, when another process gave the slots.
+TEST(LoadMeterTest, UnderAHardLimitRequestsOfTheProcessBeforeAreAdded) {
+  Beside beside;
+  beside.meter.SetHosts(true, /*hard_limit=*/true);
+  for (int i = 0; i < 60; ++i) beside.meter.Begin(beside.now);
+  for (int i = 0; i < 4; ++i) beside.Report({.service = "shop/web", .upstream_active = 50});
+  EXPECT_EQ(beside.SoFar(/*unknown=*/50).concurrency, 110);
+  EXPECT_EQ(beside.SoFar(/*unknown=*/0).concurrency, 60);
 }
 
 TEST(LoadMeterTest, WhoIsNoEnvoyLeavesNothingBehind) {

@@ -143,6 +143,7 @@ class Service {
 
   // How many pods are wanted: service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
+  scaler::TrafficSample LoadSoFar(const Turn& turn) const;
   void Evaluate(Turn& turn);
   void WakeDecider(absl::Time now);
   // When the activation under way is given up if nobody waits; never in other states.

@@ -43,9 +43,14 @@ bool Service::LoadIsKnown(const Turn& turn) const {
                      [&](const auto& each) { return turn.now - each.second.heard <= kSilence; });
 }
 
+scaler::TrafficSample Service::LoadSoFar(const Turn& turn) const {
+  const int64_t unknown = spec_.hard_limit() ? slots_.unknown_by_report() : 0;
+  return load_.SoFar(turn.envoys, turn.now, unknown);
+}
+
 bool Service::EndSecond(absl::Time began, Turn& turn) {
   if (begun_ && !asleep_ && LoadIsKnown(turn)) {
-    decider_.Record(began, load_.SoFar(turn.envoys, turn.now), /*ended=*/true);
+    decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
   }
   load_.BeginSecond(turn.now);
   load_.KeepOnly(turn.envoys);
@@ -56,7 +61,7 @@ bool Service::EndSecond(absl::Time began, Turn& turn) {
 
 void Service::Evaluate(Turn& turn) {
   if (LoadIsKnown(turn)) {
-    decider_.Record(turn.now, load_.SoFar(turn.envoys, turn.now), /*ended=*/false);
+    decider_.Record(turn.now, LoadSoFar(turn), /*ended=*/false);
   }
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;

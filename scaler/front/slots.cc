@@ -142,6 +142,14 @@ bool Slots::Return(RequestId id) {
   return true;
 }
 
+int64_t Slots::unknown_by_report() const {
+  int64_t unknown = 0;
+  for (const auto& [node, envoy] : envoys_) {
+    if (!envoy.cut_off_until.has_value()) unknown += envoy.unknown;
+  }
+  return unknown;
+}
+
 int64_t Slots::total() const {
   return limit_ * std::count_if(pods_.begin(), pods_.end(),
                                 [](const PodUse& pod) { return pod.place.takes_requests; });

@@ -56,6 +56,8 @@ class Slots {
   // Whether any pod may have room.
   bool HasRoom() const;
   int64_t used() const;  // including unknown requests
+  // Unknown requests at pods by the reports of Envoys, so without those that are cut off.
+  int64_t unknown_by_report() const;
   int64_t total() const;
 
  private:
