@@ -5,6 +5,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
+#include "base/thread_limit.h"
 
 namespace flyball::serve {
 
@@ -32,9 +33,11 @@ class CarriedPods::Namespace : public kube::WatchHandler {
     }
     TellTouched();
   }
-  void Forget(const std::string& service) {
+  // Whether no service is left.
+  bool Forget(const std::string& service) {
     absl::MutexLock lock(&mutex_);
     services_.erase(service);
+    return services_.empty();
   }
   std::optional<CarriedPod> Find(const std::string& uid) const {
     absl::MutexLock lock(&mutex_);
@@ -150,22 +153,28 @@ absl::Status CarriedPods::Follow(const std::string& service, const std::string& 
   std::shared_ptr<Namespace> watched;
   {
     absl::MutexLock lock(&mutex_);
-    std::shared_ptr<Namespace>& known = namespaces_[ns];
-    if (known == nullptr) {
+    auto known = namespaces_.find(ns);
+    if (known == namespaces_.end()) {
       auto fresh = std::make_shared<Namespace>(on_pods_);
-      RETURN_IF_ERROR(fresh->Start(ns, connect_, clock_));
-      known = std::move(fresh);
+      RETURN_IF_ERROR(UnlessNoThread([&] { return fresh->Start(ns, connect_, clock_); }));
+      known = namespaces_.emplace(ns, std::move(fresh)).first;
     }
-    watched = known;
+    watched = known->second;
   }
   watched->Follow(service, std::move(selector), target_port);
   return absl::OkStatus();
 }
 
 void CarriedPods::Forget(const std::string& service, const std::string& ns) {
-  absl::MutexLock lock(&mutex_);
-  const auto known = namespaces_.find(ns);
-  if (known != namespaces_.end() && known->second != nullptr) known->second->Forget(service);
+  std::shared_ptr<Namespace> ended;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto known = namespaces_.find(ns);
+    if (known == namespaces_.end() || !known->second->Forget(service)) return;
+    ended = std::move(known->second);
+    namespaces_.erase(known);
+  }
+  ended->Stop();  // without the lock, since the watch's thread may ask about a pod
 }
 
 std::optional<CarriedPods::Question> CarriedPods::QuestionOf(const std::string& ns,
@@ -175,7 +184,7 @@ std::optional<CarriedPods::Question> CarriedPods::QuestionOf(const std::string& 
   {
     absl::MutexLock lock(&mutex_);
     const auto known = namespaces_.find(ns);
-    if (known == namespaces_.end() || known->second == nullptr) return std::nullopt;
+    if (known == namespaces_.end()) return std::nullopt;
     watched = known->second;
   }
   const std::optional<CarriedPod> pod = watched->Find(uid);

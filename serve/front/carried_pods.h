@@ -1,9 +1,9 @@
 // The pods of the services that the front carries, followed by one watch for each namespace that
 // has such a service.
 //
-// Thread-safe. A watch and its thread begin with the first service of a namespace and stay. All
-// pods of the namespace are kept, since services come and go and selectors change: about 300 bytes
-// each.
+// Thread-safe, but Follow and Forget are called by one thread. A watch and its thread begin with
+// the first service of a namespace and end with the last one. Meanwhile all pods of the namespace
+// are kept, since services come and go and selectors change: about 300 bytes each.
 #pragma once
 
 #include <functional>
@@ -36,8 +36,10 @@ class CarriedPods {
 
   // The pods of `ns` that the selector matches are those of the service from now on. They are told
   // once the first list is in, and after each change.
+  //   kResourceExhausted   no thread can be made for the watch
   absl::Status Follow(const std::string& service, const std::string& ns, kube::Selector selector,
                       const std::string& target_port);
+  // Not called within OnPods: it may wait for the watch's thread.
   void Forget(const std::string& service, const std::string& ns);
   // Ends the watches; nothing is told any more.
   void Stop();

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "base/test_thread_limit.h"
 #include "kube/testing/fake_api_server.h"
 #include "scaler/spec/own_spec.h"
 
@@ -96,8 +97,8 @@ class ServeFrontTest : public testing::Test {
   }
   void PutAutoscaler(const std::string& name, const std::string& status = "{}") {
     api_.Put(absl::StrCat(R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":)",
-                          R"({"namespace":"shop","name":")", name, R"("},"spec":)", Spec("8080"),
-                          R"(,"status":)", status, "}"));
+                          R"({"namespace":")", ns_, R"(","name":")", name, R"("},"spec":)",
+                          Spec("8080"), R"(,"status":)", status, "}"));
     // The Service that it names; one that is not there is a change of its own, and is told first.
     PutService(name, R"({"ports":[{"port":80}]})");
   }
@@ -119,8 +120,8 @@ class ServeFrontTest : public testing::Test {
   }
 
   void PutService(const std::string& name, const std::string& spec) {
-    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop",)",
-                          R"("name":")", name, R"(","uid":"s"},"spec":)", spec, "}"));
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":")", ns_,
+                          R"(","name":")", name, R"(","uid":"s"},"spec":)", spec, "}"));
   }
   // As the one that was written in its time.
   void PutSlice(const std::string& service, int port, const std::string& protocol = "") {
@@ -142,9 +143,9 @@ class ServeFrontTest : public testing::Test {
                                                        int32_t max_scale = 10) {
     scaler::CarriedService service;
     service.http.hosts = front::ReadHostRoutes(hosts, "", "").value();
-    service.ns = "shop";
+    service.ns = ns_;
     service.autoscaler = name;
-    service.http.name = absl::StrCat("shop/", name);
+    service.http.name = absl::StrCat(ns_, "/", name);
     service.http.front_service = front_service.empty() ? name : front_service;
     service.http.target_port = "8080";
     service.http.settings.min_scale = 0;
@@ -159,7 +160,7 @@ class ServeFrontTest : public testing::Test {
     auto managed = std::make_shared<scaler::Managed>();
     managed->created = created;
     managed->autoscaler.uid = uid;
-    managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = name};
+    managed->key = {.kind = scaler::AutoscalerKind::kOwn, .ns = ns_, .name = name};
     managed->autoscaler.max_replicas = 10;
     scaler::ScaleAnswer scale;
     scale.spec_replicas = scale.status_replicas = replicas;
@@ -290,6 +291,7 @@ class ServeFrontTest : public testing::Test {
   }
 
   const uint16_t last_port_;
+  std::string ns_ = "shop";  // of what is put, carried and decided
   kube::FakeApiServer api_;
   SimulatedClock clock_{absl::FromUnixSeconds(1'800'000'000)};
   TestDataPath::Log log_;
@@ -1001,6 +1003,47 @@ TEST_F(ServeFrontTest, AWishIsNoMoreThanTheNewMaximum) {
   ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas > 3; }));
   carried = Carry("web", "", "", 3);
   EXPECT_TRUE(Becomes([&] { return carried->Demand().replicas == 3; }));
+}
+
+// Previews come and go each with a namespace of its own.
+TEST_F(ServeFrontTest, ANamespaceIsWatchedForAsLongAsItHasAService) {
+  Start();
+  for (const char* const ns : {"pr-1", "pr-2", "pr-3"}) {
+    ns_ = ns;
+    PutAutoscaler("web");
+    PutAutoscaler("api");
+    auto web = Carry("web"), api = Carry("api");
+    Decide("web", 0);
+    Decide("api", 0);
+    ASSERT_TRUE(Becomes([&] { return api_.watches() == 2; })) << "its pods', and the Envoys'";
+    const auto is_known = [&](const std::string& name) {
+      for (const CarriedState& state : front_.States()) {
+        if (state.service == absl::StrCat(ns, "/", name)) return true;
+      }
+      return false;
+    };
+    web.reset();
+    clock_.Advance(absl::Seconds(11));  // by now nobody takes it over
+    ASSERT_TRUE(Becomes([&] { return !is_known("web"); }));
+    EXPECT_TRUE(Becomes([&] { return api_.watches() == 2; }));
+    api.reset();
+    clock_.Advance(absl::Seconds(11));
+    ASSERT_TRUE(Becomes([&] { return api_.watches() == 1; }));
+  }
+}
+
+TEST_F(ServeFrontTest, WithoutAThreadForTheirWatchItsPodsAreNotKnown) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  {
+    const ThreadLimit limit;
+    Decide("web", 0);
+    EXPECT_TRUE(Becomes([&] {
+      return absl::StrContains(carried->Demand().error, "no thread can be made");
+    })) << carried->Demand().error;
+  }
+  EXPECT_TRUE(Becomes([&] { return Carries("shop/web"); }));
 }
 
 TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {
