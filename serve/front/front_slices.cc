@@ -1,5 +1,6 @@
 #include "serve/front/front_slices.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -115,12 +116,14 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
   return facts;
 }
 
-absl::Status FrontSlices::CheckWriters(const Target& target) {
+// The slices of the Service; those that somebody else writes have no endpoints.
+absl::StatusOr<json> FrontSlices::SlicesOf(const Target& target) {
   const std::string path = absl::StrCat(
       SlicesPath(target.ns), "?labelSelector=kubernetes.io%2Fservice-name%3D", target.service);
   ASSIGN_OR_RETURN(const std::string text, client_.Get(path));
   ASSIGN_OR_RETURN(const json list, Parse(text));
-  for (const json& slice : MemberOf(list, "items")) {
+  json slices = MemberOf(list, "items");
+  for (const json& slice : slices) {
     const json& metadata = MemberOf(slice, "metadata");
     const std::string writer = TextOf(MemberOf(metadata, "labels"), kManagedBy);
     if (writer == kSlicesManagedBy || MemberOf(slice, "endpoints").empty()) continue;
@@ -128,7 +131,7 @@ absl::Status FrontSlices::CheckWriters(const Target& target) {
         absl::StrCat("EndpointSlice ", TextOf(metadata, "name"), " of Service ", target.service,
                      " is written by ", writer.empty() ? "somebody else" : writer));
   }
-  return absl::OkStatus();
+  return slices;
 }
 
 absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,
@@ -138,14 +141,14 @@ absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,
         absl::StrCat("Service ", target.service,
                      " has a selector: requests go past Flyball to the pods; take it away"));
   }
-  RETURN_IF_ERROR(CheckWriters(target));
-  RETURN_IF_ERROR(WriteOne(target, facts, "IPv4", envoys));
-  return WriteOne(target, facts, "IPv6", envoys);
+  ASSIGN_OR_RETURN(const json slices, SlicesOf(target));
+  RETURN_IF_ERROR(WriteOne(target, facts, "IPv4", envoys, slices));
+  return WriteOne(target, facts, "IPv6", envoys, slices);
 }
 
 absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& facts,
-                                   absl::string_view family,
-                                   const std::vector<std::string>& envoys) {
+                                   absl::string_view family, const std::vector<std::string>& envoys,
+                                   const json& slices) {
   const std::string name = NameOf(target.service, family);
   json ports = json::array();
   for (const Port& port : facts.ports) {
@@ -167,25 +170,25 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
                  {"addressType", std::string(family)},
                  {"endpoints", Endpoints(family, envoys)},
                  {"ports", ports}};
-  const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
-  const absl::StatusOr<std::string> stored = client_.Get(path);
-  if (absl::IsNotFound(stored.status())) {
+  const absl::Status not_ours = absl::FailedPreconditionError(
+      absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
+  const auto stored = std::find_if(slices.begin(), slices.end(), [&name](const json& slice) {
+    return TextOf(MemberOf(slice, "metadata"), "name") == name;
+  });
+  if (stored == slices.end()) {
     // An address family that no Envoy has needs no slice.
     if (wanted["endpoints"].empty() && family == "IPv6") return absl::OkStatus();
-    return client_.Create(SlicesPath(target.ns), wanted.dump()).status();
+    const absl::Status created = client_.Create(SlicesPath(target.ns), wanted.dump()).status();
+    return absl::IsAlreadyExists(created) ? not_ours : created;  // it is another Service's
   }
-  RETURN_IF_ERROR(stored.status());
-  ASSIGN_OR_RETURN(const json object, Parse(*stored));
-  const json& metadata = MemberOf(object, "metadata");
-  if (TextOf(MemberOf(metadata, "labels"), kManagedBy) != kSlicesManagedBy) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
-  }
-  if (MemberOf(object, "endpoints") == wanted["endpoints"] &&
-      MemberOf(object, "ports") == wanted["ports"]) {
+  const json& metadata = MemberOf(*stored, "metadata");
+  if (TextOf(MemberOf(metadata, "labels"), kManagedBy) != kSlicesManagedBy) return not_ours;
+  if (MemberOf(*stored, "endpoints") == wanted["endpoints"] &&
+      MemberOf(*stored, "ports") == wanted["ports"]) {
     return absl::OkStatus();
   }
   wanted["metadata"]["resourceVersion"] = MemberOf(metadata, "resourceVersion");
+  const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
   return client_.Update(path, wanted.dump()).status();
 }
 

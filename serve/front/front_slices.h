@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,9 +66,9 @@ class FrontSlices {
   absl::Status Empty(const std::string& ns, const std::set<uint16_t>& ports);
 
  private:
-  absl::Status CheckWriters(const Target& target);
+  absl::StatusOr<nlohmann::json> SlicesOf(const Target& target);
   absl::Status WriteOne(const Target& target, const ServiceFacts& facts, absl::string_view family,
-                        const std::vector<std::string>& envoys);
+                        const std::vector<std::string>& envoys, const nlohmann::json& slices);
 
   kube::ApiClient& client_;
 };

@@ -60,6 +60,7 @@ TEST_F(FrontSlicesTest, FollowTheEnvoys) {
   const std::string before = api_.Get(kFour);
   ASSERT_TRUE(Write({"10.0.0.1"}).ok());
   EXPECT_EQ(api_.Get(kFour), before);  // nothing is written
+  EXPECT_EQ(api_.CountRequests("GET", "/endpointslices/"), 0) << "the list has them";
   ASSERT_TRUE(Write({"10.0.0.3"}).ok());
   EXPECT_FALSE(absl::StrContains(api_.Get(kFour), "10.0.0.1"));
   EXPECT_TRUE(absl::StrContains(api_.Get(kFour), "10.0.0.3"));
@@ -99,6 +100,9 @@ TEST_F(FrontSlicesTest, ASliceOfThatNameWhichIsNotOursStays) {
   PutService(kPorts);
   PutSlice("web-flyball-4", "", "[]");
   EXPECT_EQ(Write({"10.0.0.1"}).code(), absl::StatusCode::kFailedPrecondition);
+  api_.Patch(kFour, R"({"metadata":{"labels":{"kubernetes.io/service-name":"other"}}})");
+  EXPECT_EQ(Write({"10.0.0.1"}).message(),
+            "EndpointSlice web-flyball-4 is there and not Flyball's");
 }
 
 TEST_F(FrontSlicesTest, WithoutAServiceThereIsNothingToLead) {

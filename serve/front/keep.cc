@@ -25,6 +25,9 @@ using nlohmann::json;
 using scaler::Node;
 
 constexpr absl::Duration kPause = absl::Seconds(1);
+// Services that are looked at again between two looks for new ones, which must not wait until all
+// are led to other Envoys.
+constexpr size_t kLooksAtOnce = 100;
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // After this time services that cannot be carried do not delay the others any more. It counts from
@@ -97,6 +100,8 @@ front::HostRoutes HostsOf(const Node& object) {
 ServeFront::Stock ServeFront::TakeStock() const {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   Stock stock;
+  std::vector<std::string> late;
+  std::vector<std::pair<MonotonicTime, std::string>> due;
   absl::MutexLock lock(&mutex_);
   for (const auto& [name, record] : records_) {
     if (record.claim == 0) {
@@ -108,11 +113,20 @@ ServeFront::Stock ServeFront::TakeStock() const {
       stock.next = std::min(stock.next, end);
     }
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
-                         !record.WasMadeAnew() && record.FollowsItsPods() &&
-                         record.slices_due > now;
-    if (!settled) stock.unsettled.push_back(name);
-    stock.next = std::min(stock.next, record.slices_due);
+                         !record.WasMadeAnew() && record.FollowsItsPods();
+    if (!settled) {
+      (record.added ? late : stock.unsettled).push_back(name);
+    } else if (record.slices_due > now) {
+      stock.next = std::min(stock.next, record.slices_due);
+    } else if (serving_) {  // else nothing leads to the Envoys yet
+      due.emplace_back(record.slices_due, name);
+    }
   }
+  stock.unsettled.insert(stock.unsettled.end(), late.begin(), late.end());
+  stock.more = due.size() > kLooksAtOnce;
+  std::sort(due.begin(), due.end());
+  due.resize(std::min(due.size(), kLooksAtOnce));
+  for (auto& [at, name] : due) stock.unsettled.push_back(std::move(name));
   return stock;
 }
 
@@ -138,6 +152,7 @@ absl::Duration ServeFront::Keep() {
     WriteSlices(name);
   }
   BeginServingIfComplete();
+  if (stock.more) return absl::ZeroDuration();
   const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
   // All else that makes a service unsettled wakes the keeper.

@@ -16,11 +16,20 @@
 namespace flyball::serve {
 namespace {
 
-// How often it is looked whether somebody has changed a Service or its slices.
+// How often it is looked whether somebody has changed a Service or its slices, which is two
+// requests; with many services less often, so that all together are looked at no more often than
+// so many times a second.
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
+constexpr int kLooksPerSecond = 20;
 // After the API server has refused, for instance since there is no such Service. All services share
 // the keeper's thread, so those that nobody can write must not take its time in each pass.
 constexpr absl::Duration kAfterRefusal = absl::Seconds(5);
+// After a conflict, or while the API server is away.
+constexpr absl::Duration kAfterFailure = absl::Seconds(1);
+
+absl::Duration Spread(absl::Duration least, size_t services) {
+  return std::max(least, absl::Seconds(services) / kLooksPerSecond);
+}
 
 bool WasRefused(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
@@ -139,7 +148,7 @@ void ServeFront::WriteSlices(const std::string& name) {
     if (found == records_.end()) return;
     CarriedRecord& record = found->second;
     if (!record.added || !serving_ || record.slices_due > now) return;
-    record.slices_due = now + kLookAgain;
+    record.slices_due = now + Spread(kLookAgain, records_.size());
     target = record.target();
     envoys = envoys_;
     h2c = record.h2c.value_or(false);
@@ -166,11 +175,10 @@ void ServeFront::WriteSlices(const std::string& name) {
       record.changed = true;
     }
     if (!envoys.has_value()) return;
-    // A conflict, or an API server that is away, is tried again at once.
     if (WasRefused(status)) {
-      record.slices_due = now + kAfterRefusal;
+      record.slices_due = now + Spread(kAfterRefusal, records_.size());
     } else if (!status.ok() && !absl::IsFailedPrecondition(status)) {
-      record.slices_due = now;
+      record.slices_due = now + kAfterFailure;
     }
     if (status.ok()) {
       record.led = true;

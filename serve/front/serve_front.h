@@ -148,9 +148,12 @@ class ServeFront : public scaler::RequestFront,
 
   // What the keeper has to do something about.
   struct Stock {
-    std::vector<std::string> ended;      // for so long that nobody takes them over any more
-    std::vector<std::string> unsettled;  // not as they should be yet, or to be looked at again
-    MonotonicTime next = absl::InfiniteDuration();  // when that will be true of another one
+    std::vector<std::string> ended;  // for so long that nobody takes them over any more
+    // Not as they should be yet: first those that are not carried yet, last some of those whose
+    // Services are only to be looked at again.
+    std::vector<std::string> unsettled;
+    bool more = false;                              // there are more of the last
+    MonotonicTime next = absl::InfiniteDuration();  // when another one will be unsettled
   };
 
   // Exists from the first Envoy until another replica owns the services. Then everything begins

@@ -174,6 +174,22 @@ class ServeFrontTest : public testing::Test {
     record.decision = &decision;
     front_.OnDecision(record);
   }
+  std::vector<std::string> PutMany(int count) {
+    std::vector<std::string> names;
+    for (int i = 0; i < count; ++i) names.push_back(absl::StrCat("web-", i));
+    for (const std::string& name : names) PutAutoscaler(name);
+    return names;
+  }
+  std::vector<std::unique_ptr<scaler::RequestFront::Carried>> CarryAll(
+      const std::vector<std::string>& names) {
+    std::vector<std::unique_ptr<scaler::RequestFront::Carried>> carried;
+    for (const std::string& name : names) {
+      carried.push_back(Carry(name));
+      Decide(name, 0);
+    }
+    return carried;
+  }
+  bool AreLed(int count) { return api_.CountRequests("POST", "/endpointslices") == count; }
   // The loop could not read the scale.
   void DecideInVain(const std::string& name, const std::string& error) {
     auto managed = std::make_shared<scaler::Managed>();
@@ -1003,6 +1019,54 @@ TEST_F(ServeFrontTest, AWishIsNoMoreThanTheNewMaximum) {
   ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas > 3; }));
   carried = Carry("web", "", "", 3);
   EXPECT_TRUE(Becomes([&] { return carried->Demand().replicas == 3; }));
+}
+
+TEST_F(ServeFrontTest, ManyServicesAreLookedAtLessOften) {
+  std::vector<std::string> namespaces;
+  for (int i = 0; i < 10; ++i) namespaces.push_back(absl::StrCat("shop-", i));
+  std::vector<std::string> names;
+  for (const std::string& ns : namespaces) {
+    ns_ = ns;
+    names = PutMany(62);
+  }
+  Start();
+  std::vector<std::unique_ptr<scaler::RequestFront::Carried>> carried;
+  for (const std::string& ns : namespaces) {
+    ns_ = ns;
+    for (auto& each : CarryAll(names)) carried.push_back(std::move(each));
+  }
+  ASSERT_TRUE(Await([&] { return AreLed(620); }));
+  const auto looks = [&] { return api_.CountRequests("GET", "/services/web-"); };
+  const int before = looks();
+  clock_.Advance(absl::Seconds(30.5));  // of 31
+  PutAutoscaler("zzz");
+  carried.push_back(Carry("zzz"));
+  Decide("zzz", 0);
+  ASSERT_TRUE(Await([&] { return AreLed(621); }));
+  EXPECT_EQ(looks(), before);
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Await([&] { return looks() == before + 620; }));
+}
+
+TEST_F(ServeFrontTest, ANewServiceDoesNotWaitUntilAllAreLedToOtherEnvoys) {
+  const std::vector<std::string> names = PutMany(150);
+  Start();
+  const auto carried = CarryAll(names);
+  ASSERT_TRUE(Await([&] { return AreLed(150); }));
+  PutAutoscaler("zzz");
+  std::unique_ptr<scaler::RequestFront::Carried> last;
+  std::atomic<int> writes = 0, before_it = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (call.method == "PUT" && ++writes == 1) {
+      last = Carry("zzz");
+      Decide("zzz", 0);
+    }
+    if (call.method == "PATCH" && absl::StrContains(call.target, "zzz")) before_it = writes.load();
+  });
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  ASSERT_TRUE(Await([&] { return writes == 150 && Carries("shop/zzz"); }));
+  EXPECT_EQ(before_it, 100);
+  api_.OnRequest(nullptr);
 }
 
 // Previews come and go each with a namespace of its own.
