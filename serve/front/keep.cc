@@ -29,6 +29,8 @@ constexpr absl::Duration kPause = absl::Seconds(1);
 // are led to other Envoys.
 constexpr size_t kLooksAtOnce = 100;
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
+// While the services can't be listed. It is not longer since the Envoys are told nothing before.
+constexpr absl::Duration kLongestListPause = absl::Seconds(15);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // After this time services that cannot be carried do not delay the others any more. It counts from
 // when all services are listed, which is late in a standby replica or without an API server, and
@@ -136,10 +138,7 @@ absl::Duration ServeFront::Keep() {
   const bool forgotten = EmptySlices() && hosts_forgotten;
   if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
-  if (const absl::Status listed = ListServices(); !listed.ok()) {
-    spdlog::warn("front: the Autoscalers are not known: {}", std::string(listed.message()));
-    return kPause;
-  }
+  if (!KnowsServices()) return kPause;
   FollowEnvoys();
   GrantHosts();
   const Stock stock = TakeStock();
@@ -227,9 +226,26 @@ bool ServeFront::Listen() {
   return true;
 }
 
-// Lists the services at the start, with their ports.
+// Whether the services of the start are listed. A list that fails is tried again later and later.
+bool ServeFront::KnowsServices() {
+  if (listed_) return true;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (now < next_list_) return false;
+  const absl::Status status = ListServices();
+  const std::string problem(status.message());
+  if (std::exchange(list_problem_, problem) != problem) {
+    status.ok() ? spdlog::info("front: the Autoscalers are known again")
+                : spdlog::warn("front: the Autoscalers are not known: {}", problem);
+  }
+  listed_ = status.ok();
+  list_pause_ =
+      listed_ ? absl::ZeroDuration() : std::clamp(2 * list_pause_, kPause, kLongestListPause);
+  next_list_ = now + list_pause_;
+  return listed_;
+}
+
+// With their ports.
 absl::Status ServeFront::ListServices() {
-  if (listed_) return absl::OkStatus();
   std::vector<std::string> namespaces = settings_.namespaces;
   if (namespaces.empty()) namespaces.emplace_back();
   maybe_stale_.clear();
@@ -237,7 +253,6 @@ absl::Status ServeFront::ListServices() {
     RETURN_IF_ERROR(ListServicesIn(ns));
     RETURN_IF_ERROR(ListSlicesIn(ns));
   }
-  listed_ = true;
   progress_at_ = deps_.clock.MonotonicNow();
   return absl::OkStatus();
 }

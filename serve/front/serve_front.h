@@ -189,6 +189,7 @@ class ServeFront : public scaler::RequestFront,
   absl::Duration Keep();
   void BeginAnewIfReleased();
   bool Listen();
+  bool KnowsServices();
   absl::Status ListServices();
   absl::Status ListServicesIn(const std::string& ns);
   void ListService(absl::string_view json_text);
@@ -247,6 +248,9 @@ class ServeFront : public scaler::RequestFront,
   // ---- of the keeper's thread
   PortBook ports_;
   bool listed_ = false;
+  std::string list_problem_;  // why they are not listed
+  absl::Duration list_pause_ = absl::ZeroDuration();
+  MonotonicTime next_list_ = absl::ZeroDuration();
   bool serving_ = false;
   bool envoys_followed_ = false;
   std::set<std::string> expected_;  // the services that the API server had at the start

@@ -2,7 +2,10 @@
 #include "serve/front/serve_front.h"
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -1067,6 +1070,33 @@ TEST_F(ServeFrontTest, ANewServiceDoesNotWaitUntilAllAreLedToOtherEnvoys) {
   ASSERT_TRUE(Await([&] { return writes == 150 && Carries("shop/zzz"); }));
   EXPECT_EQ(before_it, 100);
   api_.OnRequest(nullptr);
+}
+
+TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  kube::FakeApiServer::Fault fault{.method = "GET", .part = "/autoscalers", .times = 5};
+  fault.status = 403;
+  fault.message = "forbidden";
+  api_.Inject(fault);
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  const MonotonicTime start = clock_.MonotonicNow();
+  EXPECT_TRUE(Await([&] {
+    clock_.Advance(absl::Milliseconds(500));
+    return Carries("shop/web");
+  }));
+  EXPECT_GE(clock_.MonotonicNow() - start, absl::Seconds(1 + 2 + 4 + 8 + 15));
+  front_.Stop();
+  spdlog::set_default_logger(before);
+  for (const char* const line : {"the Autoscalers are not known: ", "are known again"}) {
+    EXPECT_NE(log.str().find(line), std::string::npos) << log.str();
+    EXPECT_EQ(log.str().find(line), log.str().rfind(line)) << log.str();
+  }
 }
 
 // Previews come and go each with a namespace of its own.
