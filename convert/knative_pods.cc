@@ -19,6 +19,8 @@ using kube::NumberOf;
 using kube::TextOf;
 
 constexpr char kContainerName[] = "user-container";
+// For which a pod that is deleted still takes requests (docs/scale-to-zero.md, "When a pod ends").
+constexpr int kDrainSeconds = 2;
 
 // The container that takes requests: the one with a port, or the only one.
 std::optional<size_t> ServingContainer(const Json& containers) {
@@ -88,6 +90,12 @@ KnativePods MakeServing(Json& container, const std::string& path, Manifests& out
   return pods;
 }
 
+// Knative keeps SIGTERM from its containers until the pod's last request is over.
+void SetDrain(Json& container) {
+  if (!MemberOf(container, "lifecycle").is_null()) return;
+  container["lifecycle"] = {{"preStop", {{"sleep", {{"seconds", kDrainSeconds}}}}}};
+}
+
 void RemarkImage(const Json& container, const std::string& path, Manifests& out) {
   const std::string image = TextOf(container, "image");
   if (image.empty() || absl::StrContains(image, "@sha256:")) return;
@@ -123,7 +131,12 @@ KnativePods MakeKnativePods(Json& spec, const std::string& path, Manifests& out)
     }
     RemarkImage(container, at, out);
     if (i == *serving) pods = MakeServing(container, at, out);
+    SetDrain(container);
   }
+  out.Remark(
+      absl::StrCat("Knative sent SIGTERM after a pod's last request. Here it comes ", kDrainSeconds,
+                   " s after the pod is deleted (preStop): the program must finish its requests "
+                   "after SIGTERM, before it ends."));
   const int64_t timeout = NumberOf(spec, "timeoutSeconds");
   spec["terminationGracePeriodSeconds"] = timeout > 0 ? timeout : kKnativeTimeoutSeconds;
   for (const char* const ours : {"containerConcurrency", "timeoutSeconds", "idleTimeoutSeconds",

@@ -1,7 +1,7 @@
 // Converts the pods of a revision to the template of a Deployment.
 //
 // Pure. Of the changes that Knative makes to the template, those that pods depend on are made here
-// too: ports, probes without a port, PORT, the termination grace period.
+// too: ports, probes without a port, PORT, the termination grace period, a pause before SIGTERM.
 #pragma once
 
 #include <cstdint>
