@@ -103,6 +103,11 @@ class KnativeConverter {
  private:
   Json Metadata(const std::string& name) const { return MetadataOf(object_, name, {kDomain}); }
 
+  std::string Namespace() const {
+    const std::string ns = TextOf(MemberOf(object_, "metadata"), "namespace");
+    return ns.empty() ? "default" : ns;
+  }
+
   scaler::knative::TextMap Annotations(const Json& from) const {
     scaler::knative::TextMap texts = Texts(MemberOf(MemberOf(from, "metadata"), "annotations"));
     for (const std::string& key : WrittenByKnative()) texts.erase(key);
@@ -166,11 +171,12 @@ class KnativeConverter {
       if (!IsOfDomain(key, kDomain) && key != kLastApplied) of_pods["annotations"][key] = text;
     }
     Json spec = Json::object();
+    // As `replicas` each apply would set it again, and the first one without it would set 1.
     if (scaling.initial_scale.has_value()) {
-      spec["replicas"] = *scaling.initial_scale;
-      out_.Remark(absl::StrCat("initial-scale is the Deployment's replicas (",
-                               *scaling.initial_scale,
-                               "): take them out once it is made, or each apply sets them again."));
+      out_.Remark(absl::StrCat(
+          "initial-scale is set once the Deployment is made: kubectl scale "
+          "deployment ",
+          name_, " --namespace ", Namespace(), " --replicas=", *scaling.initial_scale));
     }
     if (scaling.progress_deadline_seconds.has_value()) {
       spec["progressDeadlineSeconds"] = *scaling.progress_deadline_seconds;

@@ -124,6 +124,23 @@ TEST(ConvertKnativeServicesTest, BesideKnativeTheServiceHasAnotherName) {
   EXPECT_THAT(got.yaml, HasSubstr("  name: web-front\n"));
 }
 
+// The files of both ways are applied one after the other, the second one while callers move.
+TEST(ConvertKnativeServicesTest, NoFileSetsTheReplicas) {
+  for (const char* const scale : {"0", "3"}) {
+    const std::string text =
+        Service(absl::StrCat("autoscaling.knative.dev/initial-scale: '", scale, "'"), kPods);
+    for (const bool beside : {false, true}) {
+      const Conversion got =
+          ConvertKnativeServices("k.yaml", text, {.mode = "", .beside = beside, .dialect = {}});
+      EXPECT_THAT(got.errors, IsEmpty());
+      EXPECT_THAT(got.yaml, Not(HasSubstr(" replicas:")));
+      EXPECT_THAT(got.yaml, HasSubstr(absl::StrCat("kubectl scale deployment web --namespace shop "
+                                                   "--replicas=",
+                                                   scale, "\n")));
+    }
+  }
+}
+
 TEST(ConvertKnativeServicesTest, ATextCannotEndItsComment) {
   const Conversion got = Convert(Service("\"autoscaling.knative.dev/a\\nkind: Pod\": x", kPods));
   for (const absl::string_view line : absl::StrSplit(got.yaml, '\n')) {

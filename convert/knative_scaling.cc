@@ -76,7 +76,7 @@ class ScalingConverter {
   void AddTrigger() {
     knative::TextMap tuning;
     knative::AddAnnotations(revision_.annotations, tuning);
-    tuning.erase("initialScale");  // the Deployment's replicas take its place
+    tuning.erase("initialScale");  // a comment says how it is set
     const int64_t written = NumberOf(revision_.spec, "timeoutSeconds");
     const int64_t timeout = written > 0 ? written : kKnativeTimeoutSeconds;
     Json metadata = {{"service", revision_.front_service},
