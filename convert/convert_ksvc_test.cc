@@ -124,6 +124,13 @@ TEST(ConvertKnativeServicesTest, BesideKnativeTheServiceHasAnotherName) {
   EXPECT_THAT(got.yaml, HasSubstr("  name: web-front\n"));
 }
 
+TEST(ConvertKnativeServicesTest, TheScalerKnowsHowLongAStartMayTake) {
+  const Conversion got = Convert(Service("serving.knative.dev/progress-deadline: 1800s", kPods));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("progressDeadlineSeconds: 1800\n"));
+  EXPECT_THAT(got.yaml, HasSubstr("progressDeadline: \"1800s\"\n"));
+}
+
 // The files of both ways are applied one after the other, the second one while callers move.
 TEST(ConvertKnativeServicesTest, NoFileSetsTheReplicas) {
   for (const char* const scale : {"0", "3"}) {

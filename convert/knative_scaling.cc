@@ -151,19 +151,19 @@ class ScalingConverter {
   }
 
   std::optional<int64_t> ProgressDeadline() {
-    const auto found = revision_.annotations.find(knative::kProgressDeadline);
-    if (found == revision_.annotations.end()) return std::nullopt;
-    const absl::StatusOr<absl::Duration> deadline = go::ParseDuration(found->second);
+    const auto written = knative::FindAnnotation(revision_.annotations, knative::kProgressDeadline);
+    if (!written.has_value()) return std::nullopt;
+    const absl::StatusOr<absl::Duration> deadline = go::ParseDuration(written->text);
     if (deadline.ok() && *deadline >= absl::Seconds(1)) return absl::ToInt64Seconds(*deadline);
     out_.Refuse(revision_.annotations_path,
-                absl::StrCat(knative::kProgressDeadline, " is no duration of a second or more"));
+                absl::StrCat(written->key, " is no duration of a second or more"));
     return std::nullopt;
   }
 
   bool IsUsed(absl::string_view key, bool by_requests) const {
     std::vector<knative::AnnotationName> names = {
         knative::kClass,  knative::kMinScale, knative::kMaxScale, knative::kInitialScale,
-        knative::kMetric, knative::kTarget,   knative::kWindow};
+        knative::kMetric, knative::kTarget,   knative::kWindow,   knative::kProgressDeadline};
     if (by_requests) {
       for (const auto& name : knative::MetadataNames()) names.push_back(name.annotation);
     }
@@ -171,7 +171,7 @@ class ScalingConverter {
       const auto found = knative::FindAnnotation(revision_.annotations, name);
       if (found.has_value() && found->key == key) return true;
     }
-    return key == knative::kProgressDeadline;
+    return false;
   }
 
   void NameOthers() {

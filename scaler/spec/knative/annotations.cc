@@ -1,15 +1,20 @@
 #include "scaler/spec/knative/annotations.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/duration.h"
 #include "base/go/number.h"
 
 namespace flyball::scaler::knative {
 
+std::string FullName(absl::string_view name) {
+  return absl::StrCat(absl::StrContains(name, '/') ? "" : kDomain, name);
+}
+
 std::optional<WrittenAnnotation> FindAnnotation(const TextMap& annotations, AnnotationName name) {
   for (const char* const each : {name.name, name.older}) {
     if (*each == '\0') continue;
-    const auto found = annotations.find(absl::StrCat(kDomain, each));
+    const auto found = annotations.find(FullName(each));
     if (found != annotations.end()) return WrittenAnnotation{found->first, found->second};
   }
   return std::nullopt;

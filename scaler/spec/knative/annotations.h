@@ -1,4 +1,4 @@
-// The annotations autoscaling.knative.dev/… of a revision.
+// The annotations autoscaling.knative.dev/… of a revision, and one of another domain.
 //
 // Pure. Some have an older name in camel case, which counts if the newer one is absent.
 // Source: Knative Serving v0.51.0 pkg/apis/autoscaling (register.go, annotation_validation.go).
@@ -9,12 +9,14 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "scaler/spec/knative/config.h"
 
 namespace flyball::scaler::knative {
 
-// An annotation by its name and its older one ("" if there is none).
+// An annotation by its name and its older one ("" if there is none). A name without a domain is of
+// kDomain.
 struct AnnotationName {
   const char* name;
   const char* older = "";
@@ -41,8 +43,10 @@ inline constexpr AnnotationName kActivationScale{"activation-scale"};
 inline constexpr AnnotationName kScaleDownDelay{"scale-down-delay", "scaleDownDelay"};
 inline constexpr AnnotationName kPodRetention{"scale-to-zero-pod-retention-period",
                                               "scaleToZeroPodRetentionPeriod"};
-// Of another domain, so by its full name.
-inline constexpr char kProgressDeadline[] = "serving.knative.dev/progress-deadline";
+inline constexpr AnnotationName kProgressDeadline{"serving.knative.dev/progress-deadline"};
+
+// The name with its domain.
+std::string FullName(absl::string_view name);
 
 // One annotation as it is written; `key` is the full name it was found under.
 struct WrittenAnnotation {

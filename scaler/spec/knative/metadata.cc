@@ -28,18 +28,17 @@ constexpr MetadataName kNames[] = {
     {"activationScale", kActivationScale},
     {"scaleDownDelay", kScaleDownDelay},
     {"scaleToZeroPodRetentionPeriod", kPodRetention},
+    {"progressDeadline", kProgressDeadline},
 };
-
-std::string FullName(AnnotationName name) { return absl::StrCat(kDomain, name.name); }
 
 // The metadata under the names of annotations. Blank ones are absent, as in all triggers.
 TextMap AsAnnotations(const TextMap& metadata) {
-  TextMap annotations = {{FullName(kClass), kKpaClass}};  // only then is the algorithm checked
+  TextMap annotations = {{FullName(kClass.name), kKpaClass}};  // only then is the algorithm checked
   for (const MetadataName& name : kNames) {
     const auto found = metadata.find(name.key);
     if (found == metadata.end()) continue;
     const absl::string_view text = absl::StripAsciiWhitespace(found->second);
-    if (!text.empty()) annotations[FullName(name.annotation)] = std::string(text);
+    if (!text.empty()) annotations[FullName(name.annotation.name)] = std::string(text);
   }
   return annotations;
 }
@@ -47,7 +46,9 @@ TextMap AsAnnotations(const TextMap& metadata) {
 // `expected 1 <= 0 <= 100: autoscaling.knative.dev/window` as `window: expected 1 <= 0 <= 100`.
 std::string InMetadataNames(absl::string_view messages) {
   std::vector<std::pair<std::string, std::string>> names;
-  for (const MetadataName& name : kNames) names.emplace_back(FullName(name.annotation), name.key);
+  for (const MetadataName& name : kNames) {
+    names.emplace_back(FullName(name.annotation.name), name.key);
+  }
   std::vector<std::string> lines;
   for (const absl::string_view line : absl::StrSplit(messages, '\n')) {
     const size_t colon = line.rfind(": ");
@@ -85,6 +86,12 @@ absl::StatusOr<RequestSettings> ReadRequestSettings(const TextMap& metadata,
   const TextMap annotations = AsAnnotations(metadata);
   if (const absl::Status status = CheckAnnotations(config, annotations); !status.ok()) {
     return absl::InvalidArgumentError(InMetadataNames(status.message()));
+  }
+  // Knative's admission checks it together with those of its own domain.
+  if (FindAnnotation(annotations, kProgressDeadline).has_value() &&
+      DurationAnnotation(annotations, kProgressDeadline).value_or(absl::ZeroDuration()) <
+          absl::Seconds(1)) {
+    return absl::InvalidArgumentError("progressDeadline: must be a duration of a second or more");
   }
   RequestSettings settings = ResolveSettings(
       config, {.annotations = annotations, .container_concurrency = container_concurrency});

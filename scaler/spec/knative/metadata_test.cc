@@ -21,6 +21,7 @@ TEST(MetadataTest, NothingSaidIsKnativesDefaults) {
   EXPECT_EQ(got->panic_window, absl::Seconds(6));
   EXPECT_EQ(got->panic_threshold, 2);
   EXPECT_EQ(got->target_burst_capacity, 211);
+  EXPECT_EQ(got->progress_deadline, absl::Minutes(10));
   EXPECT_FALSE(got->weighted);
 }
 
@@ -37,7 +38,8 @@ TEST(MetadataTest, EveryKeyIsRead) {
                            {"initialScale", "3"},
                            {"activationScale", "4"},
                            {"scaleDownDelay", "10s"},
-                           {"scaleToZeroPodRetentionPeriod", "1m"}},
+                           {"scaleToZeroPodRetentionPeriod", "1m"},
+                           {"progressDeadline", "30m"}},
                           0);
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(got->metric, kRpsMetric);
@@ -52,6 +54,7 @@ TEST(MetadataTest, EveryKeyIsRead) {
   EXPECT_EQ(got->activation_scale, 4);
   EXPECT_EQ(got->scale_down_delay, absl::Seconds(10));
   EXPECT_EQ(got->pod_retention, absl::Minutes(1));
+  EXPECT_EQ(got->progress_deadline, absl::Minutes(30));
 }
 
 TEST(MetadataTest, AHardLimitCapsTheTarget) {
@@ -72,6 +75,10 @@ TEST(MetadataTest, WhatAdmissionRefusesIsToldByTheNameOfTheKey) {
             "initialScale: invalid value: 0=0 not allowed by cluster");
   EXPECT_EQ(Error({{"activationScale", "1"}}),
             "activationScale: activation-scale=1 must be greater than 1");
+  for (const char* const wrong : {"soon", "0s", "-5m"}) {
+    EXPECT_EQ(Error({{"progressDeadline", wrong}}),
+              "progressDeadline: must be a duration of a second or more");
+  }
   EXPECT_EQ(Error({{"target", "NaN"}}), "target: must be a finite number");
   EXPECT_EQ(Error({{"window", "x"}, {"target", "y"}}),
             "window: invalid value: x\ntarget: invalid value: y");
@@ -83,12 +90,14 @@ TEST(MetadataTest, AnnotationsFillWhatIsAbsent) {
                   {"autoscaling.knative.dev/window", "40s"},
                   {"autoscaling.knative.dev/panicWindowPercentage", "20"},
                   {"autoscaling.knative.dev/scale-down-delay", "6s"},
-                  {"autoscaling.knative.dev/min-scale", "3"}},
+                  {"autoscaling.knative.dev/min-scale", "3"},
+                  {"serving.knative.dev/progress-deadline", "5m"}},
                  metadata);
   EXPECT_EQ(metadata, (TextMap{{"target", "50"},
                                {"window", "40s"},
                                {"panicWindowPercentage", "20"},
-                               {"scaleDownDelay", "6s"}}));
+                               {"scaleDownDelay", "6s"},
+                               {"progressDeadline", "5m"}}));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/go/arithmetic.h"
-#include "base/go/duration.h"
 #include "scaler/spec/knative/annotations.h"
 
 namespace flyball::scaler::knative {
@@ -65,11 +64,8 @@ void ResolveScaleToZero(const Config& config, const Revision& revision, RequestS
     settings.pod_retention = DurationAnnotation(revision.annotations, kPodRetention)
                                  .value_or(config.scale_to_zero_pod_retention_period);
   }
-  settings.progress_deadline = config.progress_deadline;
-  const auto deadline = revision.annotations.find(kProgressDeadline);
-  if (deadline == revision.annotations.end()) return;
-  const absl::StatusOr<absl::Duration> duration = go::ParseDuration(deadline->second);
-  if (duration.ok()) settings.progress_deadline = *duration;
+  settings.progress_deadline = DurationAnnotation(revision.annotations, kProgressDeadline)
+                                   .value_or(config.progress_deadline);
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ constexpr MetadataKey kKeys[] = {
      "how long fewer pods must have been enough before any is taken away, at most 1h"},
     {"scaleToZeroPodRetentionPeriod", KeyKind::kText, "0s",
      "how long the last pod stays without requests, at most 1h"},
+    {"progressDeadline", KeyKind::kText, "600s",
+     "how long a start from zero may take before its pods are given up, 30s later; a second or "
+     "more"},
     {"activationScale", KeyKind::kText, "", "fewest replicas to start from zero with, 2 or more"},
     {"initialScale", KeyKind::kText, "1",
      "checked only: the target's own replicas say how many there are at first"},
