@@ -50,11 +50,13 @@ TEST(ConvertKnativeServicesTest, KnativesDefaultsAreWrittenOut) {
   const Conversion got = Convert(Service("", kPods));
   EXPECT_THAT(got.errors, IsEmpty());
   for (const char* line :
-       {"activationTimeout: \"300s\"\n", "requestTimeout: \"300s\"\n", "targetPort: \"8080\"\n",
-        "terminationGracePeriodSeconds: 300\n", "preStop:\n              sleep:\n",
-        "# Knative sent SIGTERM after a pod's last request", "enableServiceLinks: false\n",
-        "containerPort: 8080\n", "name: user-container\n", "value: \"8080\"\n", "minReplicas: 0\n",
-        "maxReplicas: 100\n", "# max-scale sets no limit: maxReplicas is 100"}) {
+       {"activationTimeout: \"300s\"\n", "requestTimeout: \"300s\"\n", "queue: \"10000\"\n",
+        "# Knative holds any number of requests", "ConfigMap config-autoscaler is not read",
+        "targetPort: \"8080\"\n", "terminationGracePeriodSeconds: 300\n",
+        "preStop:\n              sleep:\n", "# Knative sent SIGTERM after a pod's last request",
+        "enableServiceLinks: false\n", "containerPort: 8080\n", "name: user-container\n",
+        "value: \"8080\"\n", "minReplicas: 0\n", "maxReplicas: 100\n",
+        "# max-scale sets no limit: maxReplicas is 100"}) {
     EXPECT_THAT(got.yaml, HasSubstr(line));
   }
 }

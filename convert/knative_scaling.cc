@@ -24,6 +24,7 @@ namespace knative = scaler::knative;
 
 constexpr int32_t kMaxReplicas = 100;         // if Knative has no limit
 constexpr int64_t kLongestActivation = 3600;  // seconds
+constexpr int kLongestQueue = 10'000;
 
 class ScalingConverter {
  public:
@@ -46,6 +47,9 @@ class ScalingConverter {
     scaling.initial_scale = knative::IntAnnotation(revision_.annotations, knative::kInitialScale);
     scaling.progress_deadline_seconds = ProgressDeadline();
     NameOthers();
+    out_.Remark(
+        "The cluster's ConfigMap config-autoscaler is not read. What it changes has to be written "
+        "here: targets, windows, and minReplicas for enable-scale-to-zero: \"false\".");
     return scaling;
   }
 
@@ -82,11 +86,15 @@ class ScalingConverter {
     Json metadata = {{"service", revision_.front_service},
                      {"targetPort", absl::StrCat(revision_.port)},
                      {"activationTimeout", Seconds(std::min(timeout, kLongestActivation))},
-                     {"requestTimeout", Seconds(timeout)}};
+                     {"requestTimeout", Seconds(timeout)},
+                     {"queue", absl::StrCat(kLongestQueue)}};
     out_.Remark(absl::StrCat(
         revision_.spec_path, ".timeoutSeconds (", timeout,
         ") was one limit from a request's arrival to its end; here activationTimeout is how long "
         "it may wait for a pod, and requestTimeout how long it may take after that."));
+    out_.Remark(
+        absl::StrCat("Knative holds any number of requests that wait for a pod; here it is queue (",
+                     kLongestQueue, " at most), and others get 503."));
     if (const int64_t limit = NumberOf(revision_.spec, "containerConcurrency"); limit > 0) {
       metadata["containerConcurrency"] = absl::StrCat(limit);
     }
