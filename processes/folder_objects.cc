@@ -129,7 +129,7 @@ void FolderObjects::Put(const std::string& path, const std::string& text,
                             kube::MemberOf(kube::MemberOf(file_before, "spec"), "replicas") ==
                                 kube::MemberOf(kube::MemberOf(object, "spec"), "replicas");
     if (kube::TextOf(object, "kind") == kProcessSetKind && same_count) {
-      object["spec"]["replicas"] = kube::NumberOf(stored["spec"], "replicas");
+      object["spec"]["replicas"] = kube::NumberOf(kube::MemberOf(stored, "spec"), "replicas");
     }
   }
   const absl::Status status = server_.Put(object.dump());

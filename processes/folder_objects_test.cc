@@ -14,6 +14,7 @@ namespace flyball::processes {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char kWeb[] = "/apis/apps/v1/namespaces/shop/deployments/web";
 constexpr char kWorker[] = "/apis/flyball.dev/v1alpha1/namespaces/default/processsets/worker";
@@ -155,6 +156,39 @@ TEST_F(FolderObjectsTest, AllThatIsWrongIsToldAtStart) {
   EXPECT_THAT(std::string(made.status().message()), HasSubstr("a.yaml: "));
   EXPECT_THAT(std::string(made.status().message()),
               HasSubstr("b.yaml: line 2: apiVersion, kind and metadata.name are needed"));
+}
+
+// The real API server refuses these too, and the readers of objects rely on it.
+TEST_F(FolderObjectsTest, FieldsOfAWrongTypeAreRefusedWithTheirLine) {
+  for (const auto& [field, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"metadata: {name: p, labels: {a: 1}}",
+            "metadata.labels.a: a string was expected, not a number"},
+           {"metadata: {name: p, labels: []}",
+            "metadata.labels: an object was expected, not a list"},
+           {"metadata: {name: p, annotations: {a: yes}}",
+            "metadata.annotations.a: a string was expected, not a bool"},
+           {"metadata: {name: p}, spec: x", "spec: an object was expected, not a string"},
+           {"metadata: {name: p}, status: 1", "status: an object was expected, not a number"}}) {
+    Write(absl::StrCat("---\n{apiVersion: v1, kind: Pod, ", field, "}"));
+    const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+    EXPECT_THAT(std::string(made.status().message()),
+                HasSubstr(absl::StrCat("a.yaml: line 2: ", message)));
+  }
+}
+
+TEST_F(FolderObjectsTest, ANumberThatIsTooLargeIsRefused) {
+  Write(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"a":1e999}})");
+  const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr("it has a number that is too large"));
+}
+
+TEST_F(FolderObjectsTest, NullIsNoLabelsAndNoText) {
+  Write(
+      "--- {apiVersion: v1, kind: Pod, metadata: {name: p, labels: null, annotations: {a: null}}}");
+  Make();
+  const std::string pod = server_.Get("/api/v1/namespaces/default/pods/p");
+  EXPECT_THAT(pod, HasSubstr(R"("annotations":{"a":""})"));
+  EXPECT_THAT(pod, Not(HasSubstr("labels")));
 }
 
 }  // namespace

@@ -35,11 +35,48 @@ kube::ResourceInfo KindOf(const kube::ApiVersion& version, const std::string& ki
   return info;
 }
 
+absl::Status Bad(const Node& node, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("line ", node.line, ": ", what));
+}
+
+absl::Status BadKind(const Node& node, absl::string_view field, absl::string_view expected) {
+  return Bad(node, absl::StrCat(field, ": ", expected, " was expected, not ", KindName(node.kind)));
+}
+
+// Checks the labels or annotations, and changes them in `metadata` as the real API server does:
+// null is no map, and the text of a null is empty.
+absl::Status ReadTexts(const Node& map, const std::string& name, json& metadata) {
+  const std::string field = absl::StrCat("metadata.", name);
+  if (map.is_null()) metadata.erase(name);
+  if (!map.is_map()) return map.is_null() ? absl::OkStatus() : BadKind(map, field, "an object");
+  for (const scaler::Member& member : map.members) {
+    const Node& value = member.value;
+    if (value.is_null()) {
+      metadata[name][member.key] = "";
+    } else if (value.kind != Node::Kind::kString) {
+      return BadKind(value, absl::StrCat(field, ".", member.key), "a string");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What every reader of the stored objects relies on.
+absl::Status CheckFields(const Node& node, const Node& metadata, json& object) {
+  for (const char* name : {"labels", "annotations"}) {
+    const Node* const map = metadata.Find(name);
+    if (map != nullptr) RETURN_IF_ERROR(ReadTexts(*map, name, object["metadata"]));
+  }
+  for (const char* name : {"spec", "status"}) {
+    const Node* const field = node.Find(name);
+    if (field != nullptr && !field->is_map() && !field->is_null()) {
+      return BadKind(*field, name, "an object");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadObject(const Node& node, std::vector<ManifestJson>& out) {
-  const auto bad = [&node](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("line ", node.line, ": ", what));
-  };
-  if (!node.is_map()) return bad("this is no object: a map was expected");
+  if (!node.is_map()) return Bad(node, "this is no object: a map was expected");
   const std::string kind(node.FindText("kind"));
   const Node* items = node.Find("items");
   if (absl::EndsWith(kind, "List") && items != nullptr) {
@@ -52,11 +89,12 @@ absl::Status ReadObject(const Node& node, std::vector<ManifestJson>& out) {
   const Node* metadata = node.Find("metadata");
   if (kind.empty() || !version.ok() || version->version.empty() || metadata == nullptr ||
       metadata->FindText("name").empty()) {
-    return bad("apiVersion, kind and metadata.name are needed");
+    return Bad(node, "apiVersion, kind and metadata.name are needed");
   }
   ManifestJson one;
   one.kind = KindOf(*version, kind);
   json object = scaler::JsonOf<json>(node);
+  RETURN_IF_ERROR(CheckFields(node, *metadata, object));
   if (kind == kProcessSetKind) {
     ASSIGN_OR_RETURN(const ProcessSetSpec spec, ReadProcessSet(node));
     object["spec"]["replicas"] = spec.replicas;
@@ -72,6 +110,7 @@ absl::Status ReadObject(const Node& node, std::vector<ManifestJson>& out) {
       version->group.empty() ? "/api/" : absl::StrCat("/apis/", version->group, "/"),
       version->version, "/", place, one.kind.name.resource, "/", metadata->FindText("name"));
   one.object = object.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (!json::accept(one.object)) return Bad(node, "it has a number that is too large");
   out.push_back(std::move(one));
   return absl::OkStatus();
 }

@@ -21,7 +21,8 @@ struct ManifestJson {
 };
 
 // All objects, with lists replaced by their items. kInvalidArgument: the text is no YAML, a
-// document is no object, or a ProcessSet is not valid.
+// document is no object, a field that all objects have is of a wrong type, a number is beyond the
+// range of a double, or a ProcessSet is not valid.
 absl::StatusOr<std::vector<ManifestJson>> ReadManifestJson(absl::string_view text);
 
 }  // namespace flyball::processes

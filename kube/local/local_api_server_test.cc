@@ -58,6 +58,35 @@ TEST(LocalApiServer, AWatchEndsWithItsTransport) {
   EXPECT_EQ(ended.code(), absl::StatusCode::kCancelled);
 }
 
+TEST(LocalApiServer, LabelsThatAreNoStringsAreNotSelected) {
+  SimulatedClock clock(absl::FromUnixSeconds(1767225600));
+  LocalApiServer server(clock);
+  const auto transport = server.Connect();
+  for (const char* labels : {"null", "[]", R"("a")", R"({"a":1,"b":null,"c":"d"})"}) {
+    ASSERT_TRUE(server
+                    .Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p",)"
+                                      R"("labels":)",
+                                      labels, "}}"))
+                    .ok());
+    http::HttpCall list;
+    list.target = "/api/v1/pods?labelSelector=!a,!b";
+    const auto answer = transport->Do(list);
+    ASSERT_TRUE(answer.ok());
+    EXPECT_THAT(answer->body, HasSubstr(R"("name":"p")"));
+  }
+  std::string told;
+  http::HttpCall watch = WatchFrom(1);
+  watch.target += "&labelSelector=c";
+  EXPECT_TRUE(transport
+                  ->Stream(watch,
+                           [&told](absl::string_view text) {
+                             absl::StrAppend(&told, text);
+                             return told.empty();
+                           })
+                  .ok());
+  EXPECT_THAT(told, HasSubstr(R"("type":"ADDED")"));
+}
+
 TEST(LocalApiServer, OnlyWhatItKnowsIsStored) {
   SimulatedClock clock(absl::FromUnixSeconds(1767225600));
   LocalApiServer server(clock);

@@ -322,8 +322,9 @@ bool IsSelected(const json& object, const std::string& label_selector,
                 const std::string& field_selector) {
   const auto selector = Selector::Parse(label_selector);
   Labels labels;
-  const json::json_pointer at("/metadata/labels");
-  if (object.contains(at)) labels = object[at].get<Labels>();
+  for (const auto& [name, value] : MemberOf(MemberOf(object, "metadata"), "labels").items()) {
+    if (value.is_string()) labels[name] = value.get<std::string>();
+  }
   if (!selector.ok() || !selector->Matches(labels)) return false;
   for (absl::string_view term : absl::StrSplit(field_selector, ',', absl::SkipEmpty())) {
     const bool negative = absl::StrContains(term, "!=");
