@@ -56,15 +56,19 @@ void FolderObjects::Reload() {
     changed = ReadFiles(problems);
   }
   for (const std::string& problem : problems) {
-    spdlog::error("{} (the last good objects of this file stay)", problem);
+    spdlog::error("{} (its last good objects stay)", problem);
   }
   if (changed) on_change_();
 }
 
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
-  const std::set<std::string> paths = kube::ManifestFiles(folder_);
-  std::erase_if(files_, [&paths](const auto& file) { return !paths.contains(file.first); });
-  for (const std::string& path : paths) {
+  const absl::StatusOr<std::set<std::string>> paths = kube::ManifestFiles(folder_);
+  if (!paths.ok()) {
+    problems.push_back(std::string(paths.status().message()));
+    return false;
+  }
+  std::erase_if(files_, [&paths](const auto& file) { return !paths->contains(file.first); });
+  for (const std::string& path : *paths) {
     File& file = files_[path];
     const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
     const std::string seen = text.ok() ? *text : text.status().ToString();

@@ -98,6 +98,33 @@ TEST_F(FolderObjectsTest, WhatLeavesTheFolderIsGone) {
   EXPECT_EQ(changes_, 1);
 }
 
+// A folder is unreadable through a link to itself, for root too.
+TEST_F(FolderObjectsTest, AFolderThatCannotBeReadKeepsAllObjects) {
+  const std::string sub = absl::StrCat(folder_, "/sub");
+  std::filesystem::create_directory(sub);
+  Write(absl::Substitute(kObjects, "serve", 1), "sub/a.yaml");
+  Make();
+  for (const std::string& folder : {folder_, sub}) {
+    const std::string away = absl::StrCat(folder_, ".away");
+    std::filesystem::rename(folder, away);
+    std::filesystem::create_directory_symlink(folder, folder);
+    objects_->Reload();
+    EXPECT_NE(server_.Get(kWeb), "") << folder;
+    std::filesystem::remove(folder);
+    std::filesystem::rename(away, folder);
+    objects_->Reload();
+    EXPECT_EQ(changes_, 0);
+  }
+  std::filesystem::remove_all(folder_);
+  objects_->Reload();
+  EXPECT_EQ(changes_, 0);
+  std::filesystem::create_directory(folder_);
+  const auto loop = absl::StrCat(folder_, "/loop");
+  std::filesystem::create_directory_symlink(loop, loop);
+  const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr(absl::StrCat(loop, ": ")));
+}
+
 // An object is what it is whichever file has it.
 TEST_F(FolderObjectsTest, FilesMayBeCopiedAndRenamed) {
   Write(absl::Substitute(kObjects, "serve", 1));

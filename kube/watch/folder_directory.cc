@@ -52,7 +52,7 @@ void FolderDirectory::Reload() {
   std::vector<std::string> problems;
   const bool changed = ReadFiles(&problems);
   for (const std::string& problem : problems) {
-    spdlog::error("{} (the last good objects of this file stay)", problem);
+    spdlog::error("{} (its last good objects stay)", problem);
   }
   if (!changed) return;
   objects_.Set(Assemble());
@@ -60,10 +60,14 @@ void FolderDirectory::Reload() {
 }
 
 bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
-  const std::set<std::string> paths = ManifestFiles(folder_);
+  const absl::StatusOr<std::set<std::string>> paths = ManifestFiles(folder_);
+  if (!paths.ok()) {
+    problems->push_back(std::string(paths.status().message()));
+    return false;
+  }
   bool changed =
-      std::erase_if(files_, [&](const auto& file) { return !paths.contains(file.first); }) > 0;
-  for (const std::string& path : paths) {
+      std::erase_if(files_, [&](const auto& file) { return !paths->contains(file.first); }) > 0;
+  for (const std::string& path : *paths) {
     const absl::StatusOr<std::string> text = ReadManifestFile(path);
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));

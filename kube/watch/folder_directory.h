@@ -30,8 +30,8 @@ namespace flyball::kube {
 class FolderDirectory : public ObjectDirectory {
  public:
   // Reads the manifests below `folder`, now and each second by `clock`, which outlives it.
-  // kInvalidArgument if it is no folder or a file is bad: all bad files, one
-  // `file:line:column: what` in each line.
+  // kInvalidArgument if it is no folder, a folder cannot be read or a file is bad: all bad files,
+  // one `file:line:column: what` in each line.
   static absl::StatusOr<std::unique_ptr<FolderDirectory>> Make(std::string folder, Clock& clock);
   ~FolderDirectory() override;
 
@@ -41,8 +41,8 @@ class FolderDirectory : public ObjectDirectory {
   std::shared_ptr<const RestMapper> mapper() const override;
   uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
 
-  // Reads what has changed, as the watcher does. A bad file is logged, and leaves its last good
-  // objects in place.
+  // Reads what has changed, as the watcher does. A bad file, or a folder that cannot be read, is
+  // logged, and leaves its last good objects in place.
   void Reload();
 
  private:
@@ -52,7 +52,8 @@ class FolderDirectory : public ObjectDirectory {
   };
 
   explicit FolderDirectory(std::string folder) : folder_(std::move(folder)) {}
-  // Returns whether anything changed. Adds the files that became bad to `problems`.
+  // Returns whether anything changed. Adds the files that became bad to `problems`, or why the
+  // folder could not be read.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

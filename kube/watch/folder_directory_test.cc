@@ -193,6 +193,19 @@ TEST_F(FolderDirectoryTest, ReloadTakesGoodFilesAndKeepsTheLastGoodOfBadOnes) {
   EXPECT_EQ(Names(*directory, "pods"), "default/a3");
 }
 
+TEST_F(FolderDirectoryTest, AFolderThatCannotBeReadKeepsAllObjects) {
+  Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  const auto directory = Make();
+  const fs::path loop = root_ / "loop";
+  fs::create_directory_symlink(loop, loop);
+  fs::remove(root_ / "a.yaml");
+  directory->Reload();
+  EXPECT_EQ(Names(*directory, "pods"), "default/a");
+  fs::remove(loop);
+  directory->Reload();
+  EXPECT_EQ(Names(*directory, "pods"), "");
+}
+
 TEST_F(FolderDirectoryTest, NothingIsWaitedForThatIsNoFile) {
   Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
   const auto directory = Make();

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file_watcher.h"
 #include "base/read_file.h"
+#include "base/status_macros.h"
 
 namespace flyball::kube {
 namespace {
@@ -18,28 +19,41 @@ bool IsManifest(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-void FindFiles(const fs::path& folder, std::set<fs::path>* seen, std::set<std::string>* files) {
+absl::Status Failed(const fs::path& path, const std::error_code& error) {
+  return absl::ErrnoToStatus(error.value(), path.string());
+}
+
+absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen,
+                       std::set<std::string>* files) {
   std::error_code error;
-  if (!seen->insert(fs::canonical(folder, error)).second) return;
+  const fs::path place = fs::canonical(folder, error);
+  if (error) return Failed(folder, error);
+  if (!seen->insert(place).second) return absl::OkStatus();
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::path& path = entries->path();
     if (path.filename().string().front() == '.') continue;
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) {
-      FindFiles(path, seen, files);
-    } else if (IsManifest(path) && files->size() < FileStamps::kMaxFiles) {
-      files->insert(path.string());
+    std::error_code unknown;
+    const fs::file_status status = fs::status(path, unknown);
+    if (fs::is_directory(status)) {
+      const absl::Status found = FindFiles(path, seen, files);
+      // One that is not found has been removed since.
+      if (!found.ok() && !absl::IsNotFound(found)) return found;
+    } else if (IsManifest(path)) {
+      if (files->size() < FileStamps::kMaxFiles) files->insert(path.string());
+    } else if (status.type() == fs::file_type::none) {  // it may be a folder
+      return Failed(path, unknown);
     }
   }
+  return error ? Failed(folder, error) : absl::OkStatus();
 }
 
 }  // namespace
 
-std::set<std::string> ManifestFiles(const std::string& folder) {
+absl::StatusOr<std::set<std::string>> ManifestFiles(const std::string& folder) {
   std::set<fs::path> seen;
   std::set<std::string> files;
-  FindFiles(folder, &seen, &files);
+  RETURN_IF_ERROR(FindFiles(folder, &seen, &files));
   return files;
 }
 
