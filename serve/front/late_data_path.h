@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/synchronization/mutex.h"
 #include "scaler/front/data_path.h"
 
@@ -17,36 +18,53 @@ namespace flyball::serve {
 
 class LateDataPath : public front::DataPath {
  public:
-  void Set(std::shared_ptr<front::DataPath> path) {
+  // Waits for the calls of the one before, which ends with the argument: on this thread and outside
+  // the lock. It must be none of that one's own threads, since its end waits for them.
+  void Set(std::unique_ptr<front::DataPath> path) {
     absl::MutexLock lock(&mutex_);
     path_.swap(path);
-    // The one before ends with the argument, which is outside the lock: it waits for its calls.
+    const auto none = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return calls_ == 0; };
+    mutex_.Await(absl::Condition(&none));
   }
-  bool is_set() const { return Get() != nullptr; }
+  bool is_set() const {
+    absl::MutexLock lock(&mutex_);
+    return path_ != nullptr;
+  }
 
   void Put(front::Resource resource, uint64_t version) override {
-    if (const auto path = Get()) path->Put(std::move(resource), version);
+    With([&](front::DataPath& path) { path.Put(std::move(resource), version); });
   }
   void Remove(front::ResourceKind kind, const std::string& service) override {
-    if (const auto path = Get()) path->Remove(kind, service);
+    With([&](front::DataPath& path) { path.Remove(kind, service); });
   }
   void BeginServing() override {
-    if (const auto path = Get()) path->BeginServing();
+    With([](front::DataPath& path) { path.BeginServing(); });
   }
   void Release(front::RequestId id, std::optional<std::string> pod) override {
-    if (const auto path = Get()) path->Release(id, std::move(pod));
+    With([&](front::DataPath& path) { path.Release(id, std::move(pod)); });
   }
   void Refuse(front::RequestId id, const front::Refusal& refusal) override {
-    if (const auto path = Get()) path->Refuse(id, refusal);
+    With([&](front::DataPath& path) { path.Refuse(id, refusal); });
   }
 
  private:
-  std::shared_ptr<front::DataPath> Get() const {
+  // Calls `use` with the data path, if there is one.
+  void With(absl::FunctionRef<void(front::DataPath&)> use) {
+    front::DataPath* path = nullptr;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (path_ == nullptr) return;
+      path = path_.get();
+      ++calls_;
+    }
+    use(*path);
     absl::MutexLock lock(&mutex_);
-    return path_;
+    --calls_;
   }
+
   mutable absl::Mutex mutex_;
-  std::shared_ptr<front::DataPath> path_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<front::DataPath> path_ ABSL_GUARDED_BY(mutex_);
+  int calls_ ABSL_GUARDED_BY(mutex_) = 0;  // under way, of the last path that was set
 };
 
 }  // namespace flyball::serve
