@@ -44,6 +44,8 @@ class GrpcDataPathServer : public DataPathServer {
         metrics_(clock, options.peer_name, events) {}
 
   ~GrpcDataPathServer() override {
+    // First, since gRPC neither serves nor closes a connection that it is given while it ends.
+    acceptor_.reset();
     if (server_ == nullptr) return;
     // Time 0 ends all calls at once. gRPC would take a time before 1970 as one that never comes.
     server_->Shutdown(std::chrono::system_clock::from_time_t(0));
