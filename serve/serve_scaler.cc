@@ -246,14 +246,15 @@ void ServeScaler::Stop() {
   if (!std::exchange(started_, false)) return;
   scaler_.Stop();
   if (front_ != nullptr) front_->Stop();
-  if (file_ != nullptr) file_->Stop();
-  if (otlp_ != nullptr) otlp_->Stop();
   state_.Stop();
   if (flags_.leader_elect) {
     election_.Stop();
   } else {
     state_.Save(0);
   }
+  // Last, since another replica waits for the Leases, and a receiver of logs may be slow.
+  if (file_ != nullptr) file_->Stop();
+  if (otlp_ != nullptr) otlp_->Stop();
 }
 
 absl::Status ServeScaler::Ready() const {

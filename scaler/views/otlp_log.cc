@@ -14,6 +14,7 @@ namespace {
 constexpr absl::Duration kSendEvery = absl::Seconds(1);
 constexpr absl::Duration kLongestPause = absl::Minutes(1);
 constexpr absl::Duration kTimeout = absl::Seconds(10);
+constexpr absl::Duration kLastSend = absl::Seconds(1);  // at the stop, which waits no longer
 constexpr size_t kMaxAnswer = 64 << 10;
 
 }  // namespace
@@ -21,14 +22,22 @@ constexpr size_t kMaxAnswer = 64 << 10;
 OtlpLog::OtlpLog(std::unique_ptr<http::HttpTransport> server, std::string target, Clock& clock)
     : server_(std::move(server)),
       target_(std::move(target)),
+      clock_(clock),
       pause_(kSendEvery),
       thread_(clock, [this] { return SendAll(); }) {}
 
 void OtlpLog::Start() { thread_.Start(kSendEvery); }
 
 void OtlpLog::Stop() {
+  thread_.Wake();
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto sent = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return waiting_.empty(); };
+    clock_.Await(mutex_, absl::Condition(&sent), clock_.MonotonicNow() + kLastSend);
+  }
+  thread_.BeginStop();
+  server_->Shutdown();
   thread_.Stop();
-  Flush();
 }
 
 void OtlpLog::OnDecision(const DecisionRecord& record) {

@@ -1,9 +1,9 @@
 // Sends the decisions that differ from their predecessor to a receiver of OpenTelemetry logs:
 // --decision-log-otlp.
 //
-// Thread-safe; Start and Stop are called once each. Lines are made by the thread that decides and
-// wait in memory for a thread that sends them. Lines that the receiver cannot take now (it is not
-// reachable, or answers 429 or 5xx) wait for the next try, a second later and then up to
+// Thread-safe; Start and Stop are called at most once each. Lines are made by the thread that
+// decides and wait in memory for a thread that sends them. Lines that the receiver cannot take now
+// (it is not reachable, or answers 429 or 5xx) wait for the next try, a second later and then up to
 // kLongestPause; those that it refuses are dropped.
 //
 // Limits: kMaxWaiting lines wait; further ones are dropped and counted. kMaxSent lines a request.
@@ -36,10 +36,9 @@ class OtlpLog : public DecisionObserver {
 
   // Sends to the path `target` of that server.
   OtlpLog(std::unique_ptr<http::HttpTransport> server, std::string target, Clock& clock);
-  ~OtlpLog() override { Stop(); }
 
   void Start();
-  // Tries once to send the lines that wait, and ends the thread.
+  // Sends the lines that wait, but takes no longer than about a second, and ends the thread.
   void Stop();
 
   void OnDecision(const DecisionRecord& record) override;
@@ -59,6 +58,7 @@ class OtlpLog : public DecisionObserver {
 
   const std::unique_ptr<http::HttpTransport> server_;
   const std::string target_;
+  Clock& clock_;
   absl::Mutex mutex_;
   absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
   std::deque<TimedLine> waiting_ ABSL_GUARDED_BY(mutex_);

@@ -6,9 +6,13 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "base/clock.h"
 
 namespace flyball::scaler {
@@ -53,8 +57,27 @@ struct Receiver {
   }
 };
 
+// A receiver that answers nothing until its transport is shut down.
+class Hanging : public http::HttpTransport {
+ public:
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall&) override {
+    called.Notify();
+    shut.WaitForNotification();
+    return absl::CancelledError("shutting down");
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("");
+  }
+  void Shutdown() override { shut.Notify(); }
+
+  absl::Notification called, shut;
+};
+
 struct World {
   World() : log(std::make_unique<Receiver::Transport>(receiver), "/v1/logs", Clock::System()) {}
+  World(std::unique_ptr<http::HttpTransport> server, Clock& clock)
+      : log(std::move(server), "/v1/logs", clock) {}
 
   void Decide(const std::string& name, int32_t current, const std::string& error = "") {
     auto managed = std::make_shared<Managed>();
@@ -150,6 +173,30 @@ TEST(OtlpLogTest, ItsQueueIsBoundedAndSentInPieces) {
   EXPECT_TRUE(world.log.Flush());
   EXPECT_EQ(world.receiver.records(), OtlpLog::kMaxWaiting);
   EXPECT_EQ(world.receiver.taken.size(), OtlpLog::kMaxWaiting / OtlpLog::kMaxSent);
+}
+
+TEST(OtlpLogTest, AReceiverThatHangsHoldsUpNoStop) {
+  Hanging* const receiver = new Hanging();
+  SimulatedClock clock(absl::FromUnixSeconds(1772600767));
+  World world(absl::WrapUnique(receiver), clock);
+  world.log.Start();
+  world.Decide("web", 8);
+  clock.AwaitWaits(1);
+  clock.Advance(absl::Seconds(1));
+  receiver->called.WaitForNotification();
+  std::thread stop([&] { world.log.Stop(); });
+  clock.AwaitWaits(2);
+  clock.Advance(absl::Seconds(1));
+  stop.join();
+  EXPECT_EQ(world.log.sent(), 0u);
+}
+
+TEST(OtlpLogTest, ItsStopSendsWhatWaits) {
+  World world;
+  world.log.Start();
+  world.Decide("web", 8);
+  world.log.Stop();
+  EXPECT_EQ(world.receiver.records(), 1u);
 }
 
 }  // namespace
