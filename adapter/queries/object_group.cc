@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 
 namespace flyball::adapter {
@@ -147,9 +148,12 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::AskApart(
     given = deadline - now;
     ++asking_apart_;
   }
+  const absl::Cleanup asked = [this] {
+    absl::MutexLock lock(&mutex_);
+    --asking_apart_;
+  };
   absl::StatusOr<ObjectAnswer> answer = batcher_.QueryAlone(question, deadline);
   absl::MutexLock lock(&mutex_);
-  --asking_apart_;
   NoteOutcome(names, answer.status(), given);
   return answer;
 }
@@ -277,6 +281,15 @@ void QueryBatcher::ObjectGroup::AddRecentlyAsked(Flight& flight, MonotonicTime n
 }
 
 void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
+  // What throws, for want of memory, must not leave others waiting for ever.
+  const absl::Cleanup ended = [&] {
+    absl::MutexLock lock(&mutex_);
+    if (flight->done) return;
+    flight->status = absl::InternalError("the query was broken off");
+    flight->done = true;
+    std::erase(under_way_, flight);
+    if (gathering_ == flight) gathering_ = nullptr;
+  };
   ObjectQuestion question = template_;
   absl::Duration max_age;
   {

@@ -1,6 +1,7 @@
 #include "adapter/queries/query_batcher.h"
 
 #include <atomic>
+#include <new>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -517,6 +518,32 @@ TEST_F(QueryBatcherTest, AQueryThatHadHardlyAnyTimeSaysNothingOfItsObjects) {
   source_.OnQuery([](const std::string& promql) { return VectorOf(PodsIn(promql)); });
   EXPECT_THAT(batcher->QueryObjects(Question({Pod(1)}), kLater)->values, ElementsAre(1.0));
   EXPECT_EQ(source_.queries().back(), Query("=~\"p1-|p2-\"")) << "they are still merged";
+}
+
+TEST_F(QueryBatcherTest, AQueryThatThrowsLeavesNobodyWaiting) {
+  auto batcher = Make();
+  const auto answer = [](const std::string& promql) { return VectorOf(PodsIn(promql)); };
+  const auto refuse = [&](absl::Status status) {
+    source_.OnQuery([status](const std::string&) { return status; });
+    EXPECT_EQ(batcher->QueryObjects(Question({Pod(1), Pod(2)}), kLater).status().code(),
+              status.code());
+    clock_.Advance(absl::Seconds(1));
+  };
+  const auto throws = [&] {
+    source_.OnQuery([](const std::string&) -> FakeSource::Result { throw std::bad_alloc(); });
+    EXPECT_THROW((void)batcher->QueryObjects(Question({Pod(1)}), kLater), std::bad_alloc);
+  };
+  throws();
+  source_.OnQuery(answer);
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), clock_.MonotonicNow()).ok());
+  clock_.Advance(absl::Seconds(1));
+  // From now on each caller asks alone; while the source does not answer, only a few at once.
+  refuse(absl::InvalidArgumentError("too long"));
+  for (int i = 0; i < 8; ++i) throws();
+  refuse(absl::UnavailableError("down"));
+  source_.OnQuery(answer);
+  const auto got = batcher->QueryObjects(Question({Pod(1)}), clock_.MonotonicNow());
+  EXPECT_TRUE(got.ok()) << got.status();
 }
 
 TEST_F(QueryBatcherTest, OnlyVectorsHaveObjects) {

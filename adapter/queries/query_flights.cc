@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -163,6 +164,16 @@ QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_
 }
 
 void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& flight) {
+  // What throws, for want of memory, must not leave others waiting for ever.
+  const absl::Cleanup ended = [&] {
+    {
+      absl::MutexLock lock(&flight.mutex);
+      if (flight.done) return;
+      flight.status = absl::InternalError("the query was broken off");
+      flight.done = true;
+    }
+    Land(asked.key, flight, /*ok=*/false, /*reusable=*/false);
+  };
   const MonotonicTime sent = clock_.MonotonicNow();
   auto result = source_.Of(asked.choice).Query(asked.promql, clock_.WallNow(), deadline - sent);
   const bool ok = result.ok();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -347,6 +348,29 @@ TEST_F(QueryFlightsTest, WhenTheOneThatAsksRunsOutOfTimeAnotherAsks) {
   leader.join();
   joiner.join();
   EXPECT_EQ(calls, 2);
+}
+
+// As reading a large answer does for want of memory.
+TEST_F(QueryFlightsTest, AQueryThatThrowsLeavesNobodyWaiting) {
+  auto flights = Make();
+  absl::Notification asked, release;
+  source_.OnQuery([&](const std::string&) -> FakeSource::Result {
+    asked.Notify();
+    release.WaitForNotification();
+    throw std::bad_alloc();
+  });
+  std::thread leader([&] { EXPECT_THROW((void)flights->Query("up", kLater), std::bad_alloc); });
+  asked.WaitForNotification();
+  std::thread joiner([&] {
+    EXPECT_EQ(flights->Query("up", absl::Seconds(1)).status().code(), absl::StatusCode::kInternal);
+  });
+  clock_.AwaitWaits(1);
+  release.Notify();
+  leader.join();
+  clock_.Advance(absl::Seconds(1));
+  joiner.join();
+  source_.OnQuery([](const std::string&) { return VectorOf({}); });
+  EXPECT_TRUE(flights->Query("up", clock_.MonotonicNow()).ok());
 }
 
 TEST_F(QueryFlightsTest, TheNumberOfResultsKeptIsLimited) {
