@@ -58,7 +58,14 @@ class Scaler::Impl {
         trigger_clients_(std::make_shared<TriggerClients>(
             deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {
   }
-  ~Impl() { Stop(); }
+  ~Impl() {
+    Stop();
+    // A start that failed may have left threads, which use members.
+    if (client_ != nullptr) client_->Shutdown();
+    if (server_ != nullptr) server_->Shutdown();
+    due_.Stop();
+    version_.Stop();
+  }
 
   absl::Status Start();
   void Stop();

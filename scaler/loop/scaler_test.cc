@@ -3,11 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/synchronization/notification.h"
+#include "base/test_thread_limit.h"
+#include "base/thread_limit.h"
 #include "nlohmann/json.hpp"
 #include "scaler/testing/test_world.h"
 
@@ -749,6 +755,80 @@ TEST(Scaler, OneQueryServesAllThatAskTheSame) {
     EXPECT_EQ(world.diary.last(absl::StrCat("web-", i)).decision.outcome, Outcome::kDecided)
         << world.diary.last(absl::StrCat("web-", i)).decision.error;
   }
+}
+
+// If it `hangs`, it answers no question for the version until it is shut down.
+class VersionHangs : public http::HttpTransport {
+ public:
+  VersionHangs(std::unique_ptr<http::HttpTransport> server, bool hangs, absl::Notification& asked)
+      : server_(std::move(server)), hangs_(hangs), asked_(asked) {}
+  ~VersionHangs() override {
+    absl::MutexLock lock(&mutex_);
+    EXPECT_FALSE(asking_) << "it ends during a call";
+    shut_ = true;
+    mutex_.Await(absl::Condition(
+        +[](bool* asking) { return !*asking; }, &asking_));
+  }
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    if (!hangs_ || call.target != "/version") return server_->Do(call);
+    absl::MutexLock lock(&mutex_);
+    asking_ = true;
+    asked_.Notify();
+    mutex_.Await(absl::Condition(&shut_));
+    asking_ = false;
+    return absl::CancelledError("shutting down");
+  }
+  absl::Status Stream(const http::HttpCall& call,
+                      const std::function<bool(absl::string_view)>& on_data) override {
+    return server_->Stream(call, on_data);
+  }
+  void Shutdown() override {
+    server_->Shutdown();
+    absl::MutexLock lock(&mutex_);
+    shut_ = true;
+  }
+
+ private:
+  const std::unique_ptr<http::HttpTransport> server_;
+  const bool hangs_;
+  absl::Notification& asked_;
+  absl::Mutex mutex_;
+  bool shut_ ABSL_GUARDED_BY(mutex_) = false;
+  bool asking_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+// Whether a scaler starts where no more threads than these can be made. If the version `hangs`, it
+// is destroyed while it asks for it.
+bool StartsWith(int threads, bool hangs) {
+  kube::FakeApiServer api;
+  SimulatedClock clock(kLoopStart);
+  adapter::FakeDirectory directory(LoopCluster());
+  SoleOwner owner;
+  absl::Notification asked;
+  const auto connect = [&]() -> absl::StatusOr<std::unique_ptr<http::HttpTransport>> {
+    return std::make_unique<VersionHangs>(*api.Connector()(), hangs, asked);
+  };
+  ScalerOptions options;
+  options.dialect.minor.reset();
+  Scaler scaler({.make_transport = connect,
+                 .directory = directory,
+                 .providers = [] { return adapter::Providers(); },
+                 .clock = clock,
+                 .ownership = owner,
+                 .observers = {}},
+                options);
+  const ThreadLimit limit(threads);
+  const absl::Status started = UnlessNoThread([&] { return scaler.Start(); });
+  EXPECT_TRUE(started.ok() || absl::IsResourceExhausted(started)) << started;
+  if (hangs) asked.WaitForNotification();
+  return started.ok();
+}
+
+// The last thread that it makes is the one of what is due; the one before asks for the version.
+TEST(Scaler, AStartThatFailsAtItsLastThreadEndsTheOthers) {
+  int threads = 0;
+  while (!StartsWith(threads, false)) ASSERT_LT(++threads, 1000);
+  EXPECT_FALSE(StartsWith(threads - 1, true));
 }
 
 }  // namespace
