@@ -388,12 +388,15 @@ void ServeFront::AddOrChange(const std::string& name) {
   }
   if (!add) return session()->front.ChangeService(http, Now());
   session()->front.AddService(http, replicas, pods, Now());
-  const bool known = With(name, [&](CarriedRecord& record) {
-    record.added = true;
-    pods = *record.pods;  // read again, since they may have changed
-  });
-  if (!known) return;
-  session()->front.SetPods(name, pods, Now());
+  {
+    absl::MutexLock in_order(&telling_pods_);
+    const bool known = With(name, [&](CarriedRecord& record) {
+      record.added = true;
+      pods = *record.pods;  // read again, since they may have changed
+    });
+    if (!known) return;
+    session()->front.SetPods(name, pods, Now());
+  }
   NoteProgress(name);
   spdlog::info("front: {} is carried on port {}", name, http.port);
   Change(name);

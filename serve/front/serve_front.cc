@@ -368,6 +368,7 @@ void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_s
 }
 
 void ServeFront::TakePods(const std::string& name, std::vector<front::PodView> pods) {
+  absl::MutexLock in_order(&telling_pods_);
   bool added = false;
   const bool known = With(name, [&](CarriedRecord& record) {
     record.pods = pods;

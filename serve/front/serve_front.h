@@ -8,8 +8,8 @@
 //
 // Threads: thread-safe, except for Start and Stop. Three of its own: the keeper keeps services in
 // step with the cluster and may wait for the API server, one calls the front when something is due,
-// one probes pods (prober.h); and a watch for each namespace with a service. No lock is held while
-// the front, the loop or the API server is called.
+// one probes pods (prober.h); and a watch for each namespace with a service. No lock but those of
+// an order (telling_…) is held while the front, the loop or the API server is called.
 #pragma once
 
 #include <array>
@@ -269,6 +269,8 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime progress_at_ = absl::ZeroDuration();  // of the start: listed, or one more is known
 
   absl::Mutex telling_envoys_ ABSL_ACQUIRED_BEFORE(mutex_);
+  // Held from when a service's pods are read until the front has them, so that it has the last.
+  absl::Mutex telling_pods_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable absl::Mutex mutex_;
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
