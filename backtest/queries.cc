@@ -23,8 +23,8 @@ const kube::GroupResource kPods = {"", "pods"};
 // A pattern for the names of the target's pods.
 std::string PodPattern(const scaler::ObjectReference& target) {
   const std::string name = go::QuoteMeta(target.name);
-  if (target.kind == "Deployment") return name + "-[a-z0-9]+-[a-z0-9]{5}";
-  if (target.kind == "StatefulSet") return name + "-[0-9]+";
+  if (kube::NamesKind(target.kind, "Deployment")) return name + "-[a-z0-9]+-[a-z0-9]{5}";
+  if (kube::NamesKind(target.kind, "StatefulSet")) return name + "-[0-9]+";
   return name + "-.+";
 }
 

@@ -89,14 +89,19 @@ TEST_F(TotalQueriesTest, PodsAreThoseThatTheTargetNames) {
   autoscaler_.scale_target = {"apps/v1", "StatefulSet", "db.1"};
   EXPECT_THAT(Query(Metric(MetricType::kPods, "http_requests_per_second")),
               HasSubstr(R"(pod=~"db\\.1-[0-9]+")"));
+  autoscaler_.scale_target.kind = "statefulset";
+  EXPECT_THAT(Query(Metric(MetricType::kPods, "http_requests_per_second")),
+              HasSubstr(R"(pod=~"db\\.1-[0-9]+")"));
 }
 
 TEST_F(TotalQueriesTest, OtherObjectsAndSeriesAsAnHpaAsksForThem) {
   MetricSpec object = Metric(MetricType::kObject, "http_requests_per_second");
-  object.described_object = {"v1", "Service", "front"};
-  EXPECT_EQ(
-      Query(object),
-      "sum(rate(http_requests_total{namespace=\"shop\",service=\"front\"}[1m])) by (service)");
+  for (const char* kind : {"Service", "service"}) {
+    object.described_object = {"v1", kind, "front"};
+    EXPECT_EQ(
+        Query(object),
+        "sum(rate(http_requests_total{namespace=\"shop\",service=\"front\"}[1m])) by (service)");
+  }
   MetricSpec external = Metric(MetricType::kExternal, "queue_len");
   scaler::LabelSelector mail;
   mail.match_labels = {{"queue", "mail"}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
@@ -34,7 +35,7 @@ void LookAtTarget(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
   if (!facts.scale.ok() || !object.ok()) return;
   TargetFacts& own = facts.own_object;
   own.ns = facts.key.ns;
-  own.kind = ref.kind;
+  own.kind = kind->kind;
   own.name = ref.name;
   own.selector = facts.scale->selector;
   own.desired = facts.scale->spec_replicas;
@@ -131,7 +132,9 @@ absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransp
 bool AreRivals(const scaler::Managed& a, const scaler::Managed& b, scaler::Mode default_mode) {
   const auto target = [](const scaler::Managed& one) {
     const scaler::ObjectReference& ref = one.autoscaler.scale_target;
-    return std::tuple(one.key.ns, kube::ApiVersion::GroupOf(ref.api_version), ref.kind, ref.name);
+    // A kind may be in lower case.
+    return std::tuple(one.key.ns, kube::ApiVersion::GroupOf(ref.api_version),
+                      absl::AsciiStrToLower(ref.kind), ref.name);
   };
   return a.key != b.key && target(a) == target(b) && Writes(a, default_mode) &&
          Writes(b, default_mode);

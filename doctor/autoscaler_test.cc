@@ -167,6 +167,8 @@ TEST(AreRivals, AreTwoThatWriteOneScale) {
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow));
   other.autoscaler.scale_target.api_version = "apps/v1beta1";
   EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow)) << "versions don't tell objects apart";
+  other.autoscaler.scale_target.kind = "deployment";
+  EXPECT_TRUE(AreRivals(hpa, other, scaler::Mode::kShadow)) << "the same kind";
   other.key.ns = "bank";
   EXPECT_FALSE(AreRivals(hpa, other, scaler::Mode::kShadow));
   scaler::Managed own = hpa;

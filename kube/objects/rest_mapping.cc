@@ -5,6 +5,10 @@
 
 namespace flyball::kube {
 
+bool NamesKind(absl::string_view written, absl::string_view kind) {
+  return written == kind || written == absl::AsciiStrToLower(kind);
+}
+
 RestMapper::RestMapper(std::vector<ResourceInfo> resources) : resources_(std::move(resources)) {
   for (size_t i = 0; i < resources_.size(); ++i) {
     ResourceInfo& info = resources_[i];
@@ -47,7 +51,7 @@ const ResourceInfo* RestMapper::FindExact(const GroupResource& name) const {
 
 const ResourceInfo* RestMapper::FindKind(absl::string_view group, absl::string_view kind) const {
   for (const ResourceInfo& info : resources_) {
-    if (info.name.group == group && info.kind == kind) return &info;
+    if (info.name.group == group && NamesKind(kind, info.kind)) return &info;
   }
   return nullptr;
 }

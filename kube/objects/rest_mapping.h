@@ -2,7 +2,8 @@
 //
 // Pure, immutable after it is built. Lookups are case-insensitive on plural or singular. Source of
 // the rules: prometheus-adapter 0.12.0 through k8s.io/client-go restmapper (first group in
-// discovery order wins; a group that is not exact matches every group that starts with it).
+// discovery order wins; a group that is not exact matches every group that starts with it; a kind
+// is registered a second time in lower case).
 #pragma once
 
 #include <string>
@@ -41,6 +42,9 @@ struct ResourceInfo {
   friend bool operator==(const ResourceInfo&, const ResourceInfo&) = default;
 };
 
+// Whether a reference that says `written` means the kind: as it is, or all in lower case.
+bool NamesKind(absl::string_view written, absl::string_view kind);
+
 class RestMapper {
  public:
   // In discovery order: preferred version of each group first.
@@ -53,7 +57,7 @@ class RestMapper {
   const ResourceInfo* FindQualified(absl::string_view resource_dot_group) const;
   // Exactly this resource, as a mapper named it; nullptr: unknown.
   const ResourceInfo* FindExact(const GroupResource& name) const;
-  // By kind within a group; nullptr: unknown.
+  // By kind within a group, as NamesKind compares; nullptr: unknown.
   const ResourceInfo* FindKind(absl::string_view group, absl::string_view kind) const;
 
   const std::vector<ResourceInfo>& resources() const { return resources_; }

@@ -82,5 +82,12 @@ TEST(FindKindTest, NeedsTheExactGroup) {
   EXPECT_EQ(Mapper().FindKind("", "Deployment"), nullptr);
 }
 
+TEST(FindKindTest, TakesTheKindInLowerCaseToo) {
+  ASSERT_NE(Mapper().FindKind("apps", "deployment"), nullptr);
+  EXPECT_EQ(Mapper().FindKind("apps", "deployment")->kind, "Deployment");
+  EXPECT_EQ(Mapper().FindKind("apps", "DEPLOYMENT"), nullptr);
+  EXPECT_EQ(Mapper().FindKind("apps", "deployments"), nullptr);
+}
+
 }  // namespace
 }  // namespace flyball::kube

@@ -440,6 +440,35 @@ TEST(DecideGivenTest, AnHpaMayByAnnotation) {
   EXPECT_THAT(ExplainText(wrong), HasSubstr("expected LabelSelector or OwnerReferences"));
 }
 
+TEST(DecideGivenTest, KindsMayBeInLowerCase) {
+  ClusterSnapshot snapshot;
+  const absl::Status added = AddFile("web.yaml", absl::StrCat(kForeignPod, R"(
+apiVersion: custom.metrics.k8s.io/v1beta2
+kind: MetricValueList
+items:
+- {describedObject: {kind: Service, name: front}, metric: {name: hits}, value: "40", timestamp: "2026-03-01T02:59:00Z"}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, annotations: {flyball.dev/pod-selection: OwnerReferences}}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: deployment, name: web}
+  maxReplicas: 20
+  metrics:
+  - type: Object
+    object:
+      metric: {name: hits}
+      describedObject: {apiVersion: v1, kind: service, name: front}
+      target: {type: AverageValue, averageValue: "10"}
+)"),
+                                     snapshot);
+  ASSERT_TRUE(added.ok()) << added;
+  const GivenCase given = DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
+  EXPECT_EQ(given.scale_source, "Deployment web");
+  EXPECT_EQ(given.table.size(), 2u);
+  EXPECT_EQ(given.decision.desired, 4);
+}
+
 TEST(DecideGivenTest, AnHpaIsNoRivalOfOneOfOurOwnKind) {
   ClusterSnapshot snapshot;
   const std::string of_both = absl::StrCat(

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/given_fallbacks.h"
@@ -58,7 +59,7 @@ MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
         !item.ns.empty() && item.ns != given.autoscaler.ns && kind != "Namespace";
     const bool other_selector =
         !item.selector.empty() && item.selector != metric.metric.selector_text;
-    if (item.metric == metric.metric.name && item.kind == kind && !other_namespace &&
+    if (item.metric == metric.metric.name && kube::NamesKind(kind, item.kind) && !other_namespace &&
         !other_selector && (of_pods || item.value.object_name == object.name)) {
       items.push_back(item.value);
     }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
 #include "scaler/stores/pod_owner.h"
@@ -17,7 +18,7 @@ const WorkloadScale* FindScale(const ClusterSnapshot& snapshot, const Autoscaler
   const ObjectReference& target = autoscaler.scale_target;
   for (const WorkloadScale& scale : snapshot.scales) {
     if (scale.ns == autoscaler.ns && scale.name == target.name &&
-        (scale.kind == target.kind || scale.kind == "Scale")) {
+        (kube::NamesKind(target.kind, scale.kind) || scale.kind == "Scale")) {
       return &scale;
     }
   }

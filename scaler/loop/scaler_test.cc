@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/notification.h"
 #include "base/test_thread_limit.h"
 #include "base/thread_limit.h"
@@ -118,6 +120,24 @@ TEST(Scaler, DecidesOnAllFiveTypes) {
     EXPECT_TRUE(seen->decision.proposals[i].valid) << seen->decision.proposals[i].error;
     EXPECT_EQ(seen->decision.proposals[i].replicas, wanted[i]) << i;
   }
+  EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+// As the controllers' REST mapping does, which has each kind in lower case as well.
+TEST(Scaler, TakesKindsInLowerCase) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.api.Put(absl::StrReplaceAll(
+      absl::StrCat(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{
+          "namespace":"shop","name":"web"},"spec":{"maxReplicas":20,"scaleTargetRef":{"apiVersion":
+          "apps/v1","kind":"deployment","name":"web"},"metrics":[)",
+                   ObjectMetricJson("hits", "100"), "]}}"),
+      {{R"("Service")", R"("service")"}}));
+  world.metrics.SetObject("hits", 180000);  // 180 of 100: twice as many
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_TRUE(seen->scale_written) << seen->decision.error << seen->scale_error;
   EXPECT_EQ(world.Replicas("web"), 4);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
@@ -15,7 +16,7 @@ constexpr std::pair<const char*, absl::string_view> kHashes[] = {
     {"pod-template-hash", "Deployment"}, {"rollouts-pod-template-hash", "Rollout"}};
 
 std::string KeyOf(absl::string_view kind) {
-  return absl::StrCat(absl::string_view(&kMark, 1), kind);
+  return absl::StrCat(absl::string_view(&kMark, 1), absl::AsciiStrToLower(kind));
 }
 
 }  // namespace

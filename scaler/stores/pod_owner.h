@@ -1,5 +1,6 @@
 // Adds the owners of a pod to its labels as further pairs, so that the pods which a workload owns
-// can be selected like those with a label. The keys begin with `@`, as no key of a label does.
+// can be selected like those with a label. The keys begin with `@`, as no key of a label does, and
+// have the kind in lower case, in which a reference to a target may have it.
 //
 // Pure. The owner of a pod is its controller. Where that is a ReplicaSet whose name ends in the
 // hash in the pod's labels, the Deployment (or Rollout) that names its ReplicaSets so is an owner

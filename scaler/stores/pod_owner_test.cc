@@ -19,7 +19,7 @@ TEST(PodOwnerTest, ADeploymentOwnsThePodsOfItsReplicaSets) {
   kube::Labels labels = own;
   AddOwners({.kind = "ReplicaSet", .name = "web-6d5f"}, labels);
   EXPECT_EQ(absl::StrJoin(labels, " ", absl::PairFormatter("=")),
-            "@Deployment=web @ReplicaSet=web-6d5f app=web pod-template-hash=6d5f");
+            "@deployment=web @replicaset=web-6d5f app=web pod-template-hash=6d5f");
   RemoveOwners(labels);
   EXPECT_EQ(labels, own);
 }
@@ -27,15 +27,22 @@ TEST(PodOwnerTest, ADeploymentOwnsThePodsOfItsReplicaSets) {
 TEST(PodOwnerTest, AReplicaSetOfAnotherNameIsNobodys) {
   kube::Labels labels = {{"app", "web"}, {"pod-template-hash", "6d5f"}};
   AddOwners({.kind = "ReplicaSet", .name = "web"}, labels);
-  EXPECT_FALSE(labels.contains("@Deployment"));
+  EXPECT_FALSE(labels.contains("@deployment"));
   AddOwners({}, labels);
-  EXPECT_EQ(labels.at("@ReplicaSet"), "web");
+  EXPECT_EQ(labels.at("@replicaset"), "web");
 }
 
 TEST(PodOwnerTest, ARolloutHasReplicaSetsToo) {
   kube::Labels labels = {{"rollouts-pod-template-hash", "77"}};
   AddOwners({.kind = "ReplicaSet", .name = "web-77"}, labels);
-  EXPECT_EQ(labels.at("@Rollout"), "web");
+  EXPECT_EQ(labels.at("@rollout"), "web");
+}
+
+TEST(PodOwnerTest, ATargetMayHaveItsKindInLowerCase) {
+  kube::Labels labels;
+  AddOwners({.kind = "StatefulSet", .name = "web"}, labels);
+  EXPECT_TRUE(OwnedBy("statefulset", "web", {}).Matches(labels));
+  EXPECT_EQ(OwnedByText("statefulset", "web", ""), OwnedByText("StatefulSet", "web", ""));
 }
 
 // ---- what people met ----

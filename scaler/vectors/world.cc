@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "kube/objects/api_version.h"
+#include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 
 namespace flyball::scaler {
@@ -31,7 +32,7 @@ constexpr KnownKind kKnownKinds[] = {
 
 const KnownKind* FindKind(absl::string_view group, absl::string_view kind) {
   for (const KnownKind& known : kKnownKinds) {
-    if (known.group == group && known.kind == kind) return &known;
+    if (known.group == group && kube::NamesKind(kind, known.kind)) return &known;
   }
   return nullptr;
 }

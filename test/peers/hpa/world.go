@@ -241,6 +241,7 @@ var mapper meta.RESTMapper
 func makeMapper() {
 	m := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "apps", Version: "v1"}, {Version: "v1"}, {Group: "networking.k8s.io", Version: "v1"}, {Group: "example.com", Version: "v1"}})
 	add := func(g, v, k string, scope meta.RESTScope) {
+		m.Add(schema.GroupVersionKind{Group: g, Version: v, Kind: strings.ToLower(k)}, scope) // as restmapper does
 		m.Add(schema.GroupVersionKind{Group: g, Version: v, Kind: k}, scope)
 	}
 	for _, k := range []string{"Deployment", "ReplicaSet", "StatefulSet"} {
