@@ -1,6 +1,7 @@
 #include "cmd/flyball/decide_cluster.h"
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -56,9 +57,10 @@ class HpaReader {
     }
   }
 
-  absl::Status Add(const std::string& path) {
+  absl::Status Add(const std::string& path,
+                   const std::optional<std::string>& asked_by = std::nullopt) {
     ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
-    return scaler::AddFile(path, json, read_.snapshot);
+    return scaler::AddFile(path, json, read_.snapshot, asked_by);
   }
 
   // Adds the target's scale, and returns the selector of its pods.
@@ -81,7 +83,7 @@ class HpaReader {
         doctor::MetricPath(metric, ns_, selector, CustomVersion(), *mapper_);
     if (absl::IsInvalidArgument(path.status())) return;  // no API has metrics of that type
     if (path.ok() && !asked_.insert(*path).second) return;
-    const absl::Status added = path.ok() ? Add(*path) : path.status();
+    const absl::Status added = path.ok() ? Add(*path, metric.metric.selector_text) : path.status();
     if (!added.ok()) {
       read_.gaps.push_back(
           absl::StrCat(path.ok() ? *path : metric.metric.name, ": ", added.message()));

@@ -34,6 +34,25 @@ class FakeCluster : public http::HttpTransport {
   std::map<std::string, std::string> answers;
 };
 
+constexpr char kHpas[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers";
+
+// A HorizontalPodAutoscaler on the Deployment of its name.
+std::string Hpa(absl::string_view name, absl::string_view metrics) {
+  return absl::StrCat(R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",)",
+                      R"("metadata":{"name":")", name, R"(","namespace":"shop"},"spec":{)",
+                      R"("maxReplicas":9,"scaleTargetRef":{"apiVersion":"apps/v1",)",
+                      R"("kind":"Deployment","name":")", name, R"("},"metrics":[)", metrics, "]}}");
+}
+
+// The metric with an average target of 10; `selector` has labels as JSON, or nothing.
+std::string Metric(absl::string_view type, absl::string_view name, absl::string_view selector) {
+  return absl::StrCat(
+      R"({"type":")", type, R"(",")", type == "Pods" ? "pods" : "external",
+      R"(":{"metric":{"name":")", name, R"(")",
+      selector.empty() ? "" : absl::StrCat(R"(,"selector":{"matchLabels":)", selector, "}"),
+      R"(},"target":{"type":"AverageValue","averageValue":"10"}}})");
+}
+
 class ReadHpaTest : public testing::Test {
  protected:
   ReadHpaTest() {
@@ -49,12 +68,7 @@ class ReadHpaTest : public testing::Test {
         R"({"kind":"APIResourceList","resources":[{"name":"deployments","kind":"Deployment","namespaced":true,)"
         R"("verbs":["list"]},{"name":"deployments/scale","kind":"Scale","namespaced":true,)"
         R"("group":"autoscaling","version":"v1","verbs":["get"]}]})";
-    answers["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web"] =
-        R"({"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler",)"
-        R"("metadata":{"name":"web","namespace":"shop"},"spec":{"maxReplicas":9,)"
-        R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"},)"
-        R"("metrics":[{"type":"Pods","pods":{"metric":{"name":"rps"},)"
-        R"("target":{"type":"AverageValue","averageValue":"10"}}}]}})";
+    SetMetrics(Metric("Pods", "rps", ""));
     answers["/apis/apps/v1/namespaces/shop/deployments/web/scale"] =
         R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web",)"
         R"("namespace":"shop"},"spec":{"replicas":1},"status":{"replicas":1,"selector":"a=b"}})";
@@ -63,6 +77,27 @@ class ReadHpaTest : public testing::Test {
         R"("namespace":"shop","labels":{"a":"b"}},"status":{"phase":"Running",)"
         R"("startTime":"2020-01-01T00:00:00Z","conditions":[{"type":"Ready","status":"True",)"
         R"("lastTransitionTime":"2020-01-01T00:00:10Z"}]}}]})";
+  }
+
+  void SetMetrics(absl::string_view metrics) {
+    server_.answers[absl::StrCat(kHpas, "/web")] = Hpa("web", metrics);
+  }
+  void SetExternal(absl::string_view question, absl::string_view labels, absl::string_view value) {
+    server_
+        .answers[absl::StrCat("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/", question)] =
+        absl::StrCat(R"({"kind":"ExternalMetricValueList","items":[{"metricName":"q",)",
+                     R"("metricLabels":)", labels, R"(,"timestamp":"2024-01-01T00:00:00Z",)",
+                     R"("value":")", value, R"("}]})");
+  }
+  // Reads and decides; without a test failure there are no gaps.
+  scaler::GivenCase Decided() {
+    const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+    EXPECT_TRUE(read.ok()) << read.status();
+    if (!read.ok()) return {};
+    EXPECT_THAT(read->gaps, testing::IsEmpty());
+    scaler::CaseOptions options;
+    options.now = absl::FromUnixSeconds(1704067260);
+    return scaler::DecideGiven(read->snapshot, read->snapshot.autoscalers[0], options);
   }
 
   FakeCluster server_;
@@ -78,13 +113,27 @@ TEST_F(ReadHpaTest, ReadsWhatTheDecisionNeeds) {
       R"("metric":{"name":"rps"},"timestamp":"2024-01-01T00:00:00Z","value":"30"}]})";
   const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_THAT(read->gaps, testing::IsEmpty());
   EXPECT_EQ(read->server.minor, 35);
-  scaler::CaseOptions options;
-  options.now = absl::FromUnixSeconds(1704067260);
-  const scaler::GivenCase given =
-      scaler::DecideGiven(read->snapshot, read->snapshot.autoscalers[0], options);
-  EXPECT_THAT(scaler::ExplainText(given), HasSubstr("goes from 1 to 3"));
+  EXPECT_THAT(scaler::ExplainText(Decided()), HasSubstr("goes from 1 to 3"));
+}
+
+// The controller asks with the selector and takes all that is answered.
+TEST_F(ReadHpaTest, AnExternalAnswerNeedNotHaveTheLabelsOfItsSelector) {
+  SetMetrics(Metric("External", "q", R"({"env":"prod"})"));
+  SetExternal("q?labelSelector=env%3Dprod", R"({"queue":"a"})", "30");
+  EXPECT_EQ(Decided().decision.desired, 3);
+}
+
+TEST_F(ReadHpaTest, EachSelectorHasItsOwnAnswer) {
+  SetMetrics(absl::StrCat(Metric("External", "q", R"({"queue":"a"})"), ",",
+                          Metric("External", "q", R"({"queue":"b"})")));
+  SetExternal("q?labelSelector=queue%3Da", "{}", "20");
+  SetExternal("q?labelSelector=queue%3Db", "{}", "30");
+  const scaler::GivenCase given = Decided();
+  ASSERT_EQ(given.readings.size(), 2u);
+  EXPECT_THAT(given.readings[0].amounts_milli, testing::ElementsAre(20000));
+  EXPECT_THAT(given.readings[1].amounts_milli, testing::ElementsAre(30000));
+  EXPECT_THAT(scaler::ExplainText(given), testing::Not(HasSubstr("the files do not say")));
 }
 
 TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
@@ -95,8 +144,7 @@ TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
 }
 
 TEST_F(ReadHpaTest, AnObjectOfAnUnknownKindIsAGap) {
-  std::string& hpa =
-      server_.answers["/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web"];
+  std::string& hpa = server_.answers[absl::StrCat(kHpas, "/web")];
   hpa = absl::StrReplaceAll(
       hpa, {{R"({"type":"Pods","pods":{)",
              R"({"type":"Object","object":{"describedObject":{"apiVersion":"v1","kind":"Moon",)"

@@ -220,6 +220,59 @@ TEST(DecideGivenTest, SaysWhichScheduleHolds) {
               HasSubstr("its schedules are not followed: metadata.annotations"));
 }
 
+// An autoscaler of an unknown workload with `metrics`, and the answers of a metrics API.
+GivenCase DecideFile(absl::string_view metrics, absl::string_view answers) {
+  ClusterSnapshot snapshot;
+  const absl::Status added = AddFile("web.yaml",
+                                     absl::StrCat(R"(
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web, namespace: shop}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  maxReplicas: 20
+  metrics:
+)",
+                                                  metrics, R"(
+status: {currentReplicas: 1, desiredReplicas: 1}
+---
+)",
+                                                  answers),
+                                     snapshot);
+  EXPECT_TRUE(added.ok()) << added;
+  return DecideGiven(snapshot, snapshot.autoscalers[0], At(kNow));
+}
+
+constexpr char kTwoQueues[] = R"(
+  - {type: External, external: {metric: {name: q, selector: {matchLabels: {env: prod, queue: a}}}, target: {type: AverageValue, averageValue: "10"}}}
+  - {type: External, external: {metric: {name: q, selector: {matchLabels: {env: prod, queue: b}}}, target: {type: AverageValue, averageValue: "10"}}})";
+
+TEST(DecideGivenTest, LabelsTellForWhichSelectorAnExternalValueIs) {
+  const GivenCase given = DecideFile(kTwoQueues, R"(
+kind: ExternalMetricValueList
+items:
+- {metricName: q, metricLabels: {queue: a}, value: "20"}
+- {metricName: q, metricLabels: {queue: b}, value: "30"}
+)");
+  ASSERT_EQ(given.readings.size(), 2u);
+  EXPECT_THAT(given.readings[0].amounts_milli, testing::ElementsAre(20000));
+  EXPECT_THAT(given.readings[1].amounts_milli, testing::ElementsAre(30000));
+  EXPECT_THAT(ExplainText(given), testing::Not(HasSubstr("the files do not say")));
+}
+
+TEST(DecideGivenTest, WhereLabelsDoNotTellANoteSaysSo) {
+  const GivenCase given = DecideFile(kTwoQueues, R"(
+kind: ExternalMetricValueList
+items: [{metricName: q, value: "20"}, {metricName: q, value: "30"}]
+)");
+  EXPECT_THAT(given.readings[0].amounts_milli, testing::ElementsAre(20000, 30000));
+  EXPECT_THAT(given.readings[1].amounts_milli, testing::ElementsAre(20000, 30000));
+  EXPECT_THAT(given.notes,
+              testing::Contains("values of q count with the selector env=prod,queue=a and with the "
+                                "selector env=prod,queue=b: the files do not say which of them "
+                                "they are for"));
+}
+
 TEST(DecideGivenTest, OldFilesAreCalledOld) {
   ClusterSnapshot snapshot;
   for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {

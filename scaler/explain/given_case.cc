@@ -37,6 +37,14 @@ MetricsAnswer<Item> Found(std::vector<Item> items, absl::string_view what) {
   return answer;
 }
 
+// The same with the values of those that were found.
+template <typename Item, typename Given>
+MetricsAnswer<Item> Found(const std::vector<const Given*>& given, absl::string_view what) {
+  std::vector<Item> items;
+  for (const Given* one : given) items.push_back(one->value);
+  return Found(std::move(items), what);
+}
+
 MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const GivenCase& given) {
   std::vector<PodMetrics> items;
   for (const GivenPodMetrics& item : snapshot.pod_metrics) {
@@ -69,19 +77,62 @@ MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
                             of_pods ? "pods" : absl::StrCat(object.kind, " ", object.name)));
 }
 
+// Whether the value may be one that was asked for with the selector. Servers leave out labels that
+// their query does not group by, so that only a label that is there can tell.
+bool MayFit(const GivenExternalMetric& item, const MetricSpec& metric) {
+  if (item.asked_by.has_value()) return *item.asked_by == metric.metric.selector_text;
+  const absl::StatusOr<kube::Selector> selector =
+      metric.metric.selector.value_or(LabelSelector()).ToSelector();
+  if (!selector.ok()) return true;
+  return std::all_of(selector->requirements().begin(), selector->requirements().end(),
+                     [&](const kube::Requirement& requirement) {
+                       return !item.labels.contains(requirement.key) ||
+                              requirement.Matches(item.labels);
+                     });
+}
+
+std::vector<const GivenExternalMetric*> ExternalMetricsOf(const ClusterSnapshot& snapshot,
+                                                          const MetricSpec& metric) {
+  std::vector<const GivenExternalMetric*> found;
+  for (const GivenExternalMetric& item : snapshot.external_metrics) {
+    if (item.metric == metric.metric.name && MayFit(item, metric)) found.push_back(&item);
+  }
+  return found;
+}
+
 MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapshot,
                                                   const MetricSpec& metric) {
-  std::vector<ExternalMetric> items;
-  absl::StatusOr<kube::Selector> selector =
-      metric.metric.selector.value_or(LabelSelector()).ToSelector();
-  for (const GivenExternalMetric& item : snapshot.external_metrics) {
-    if (item.metric != metric.metric.name) continue;
-    // Some servers answer without labels; what they return fits the selector that they were asked
-    // with.
-    if (selector.ok() && !item.labels.empty() && !selector->Matches(item.labels)) continue;
-    items.push_back(item.value);
+  return Found<ExternalMetric>(ExternalMetricsOf(snapshot, metric),
+                               absl::StrCat("value of ", metric.metric.name));
+}
+
+// Whether both metrics, which have one name and different selectors, took a value of the files.
+bool ShareValues(const ClusterSnapshot& snapshot, const MetricSpec& a, const MetricSpec& b) {
+  if (a.type != b.type || a.metric.name != b.metric.name ||
+      a.metric.selector_text == b.metric.selector_text) {
+    return false;
   }
-  return Found(std::move(items), absl::StrCat("value of ", metric.metric.name));
+  const auto shared = [](const auto& of_a, const auto& of_b) {
+    return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
+  };
+  return a.type == MetricType::kExternal &&
+         shared(ExternalMetricsOf(snapshot, a), ExternalMetricsOf(snapshot, b));
+}
+
+void NoteSharedValues(const ClusterSnapshot& snapshot, GivenCase& out) {
+  const std::vector<MetricSpec>& metrics = out.autoscaler.metrics;
+  const auto with = [](const MetricSpec& metric) {
+    const std::string& selector = metric.metric.selector_text;
+    return selector.empty() ? "without a selector" : absl::StrCat("with the selector ", selector);
+  };
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!ShareValues(snapshot, metrics[j], metrics[i])) continue;
+      out.notes.push_back(absl::StrCat("values of ", metrics[i].metric.name, " count ",
+                                       with(metrics[j]), " and ", with(metrics[i]),
+                                       ": the files do not say which of them they are for"));
+    }
+  }
 }
 
 void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& out) {
@@ -95,6 +146,7 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
     GuardReading(out.readings[i]);
     if (owned_only) DropStrangers(out.readings[i]);
   }
+  NoteSharedValues(snapshot, out);
 }
 
 // Puts the bounds and targets that its schedules set at that time into the autoscaler, its triggers

@@ -60,8 +60,9 @@ std::string TextAt(const Node& object, absl::string_view outer, absl::string_vie
 // Reads the objects of one file. Its errors have the file's name and the line.
 class FileReader {
  public:
-  FileReader(absl::string_view file, ClusterSnapshot& snapshot)
-      : file_(file), snapshot_(snapshot) {}
+  FileReader(absl::string_view file, const std::optional<std::string>& asked_by,
+             ClusterSnapshot& snapshot)
+      : file_(file), asked_by_(asked_by), snapshot_(snapshot) {}
 
   absl::Status Read(const Node& object, absl::string_view kind_in_list = "") {
     if (!object.is_map()) return Error(object.line, "expected an object of the Kubernetes API");
@@ -238,6 +239,7 @@ class FileReader {
 
   absl::Status ReadExternalValue(const Node& object) {
     GivenExternalMetric given;
+    given.asked_by = asked_by_;
     ASSIGN_OR_RETURN(given.value, ReadExternalMetricValue(object));
     given.metric = std::string(object.FindText("metricName"));
     if (given.metric.empty()) return absl::InvalidArgumentError("metricName is missing");
@@ -255,18 +257,20 @@ class FileReader {
   }
 
   absl::string_view file_;
+  const std::optional<std::string>& asked_by_;
   ClusterSnapshot& snapshot_;
 };
 
 }  // namespace
 
-absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot) {
+absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot,
+                     const std::optional<std::string>& asked_by) {
   absl::StatusOr<std::vector<Node>> documents = ParseDocuments(text);
   if (!documents.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": ", documents.status().message()));
   }
   if (documents->empty()) return absl::InvalidArgumentError(absl::StrCat(file, ": is empty"));
-  FileReader reader(file, snapshot);
+  FileReader reader(file, asked_by, snapshot);
   for (const Node& document : *documents) RETURN_IF_ERROR(reader.Read(document));
   return absl::OkStatus();
 }

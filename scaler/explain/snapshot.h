@@ -54,6 +54,7 @@ struct GivenObjectMetric {
 struct GivenExternalMetric {
   std::string metric;
   kube::Labels labels;
+  std::optional<std::string> asked_by;  // the selector of the metric that it is for, as text
   ExternalMetric value;
 };
 
@@ -76,7 +77,9 @@ struct ClusterSnapshot {
   std::optional<absl::Time> newest_reading;  // the newest time among all metrics
 };
 
-// Adds the objects of one file, whose text is `text`.
-absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot);
+// Adds the objects of one file, whose text is `text`. An answer of a metrics API does not tell the
+// selector of the metric that it is for; `asked_by` does, where that is known.
+absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot,
+                     const std::optional<std::string>& asked_by = std::nullopt);
 
 }  // namespace flyball::scaler
