@@ -53,6 +53,14 @@ std::string Metric(absl::string_view type, absl::string_view name, absl::string_
       R"(},"target":{"type":"AverageValue","averageValue":"10"}}})");
 }
 
+// What the one pod has of the metric `rps`.
+std::string PodValues(absl::string_view value) {
+  return absl::StrCat(
+      R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":[)",
+      R"({"describedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},)",
+      R"("metric":{"name":"rps"},"timestamp":"2024-01-01T00:00:00Z","value":")", value, R"("}]})");
+}
+
 class ReadHpaTest : public testing::Test {
  protected:
   ReadHpaTest() {
@@ -107,10 +115,7 @@ constexpr char kValues[] =
     "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rps?labelSelector=a%3Db";
 
 TEST_F(ReadHpaTest, ReadsWhatTheDecisionNeeds) {
-  server_.answers[kValues] =
-      R"({"kind":"MetricValueList","apiVersion":"custom.metrics.k8s.io/v1beta2","items":[)"
-      R"({"describedObject":{"kind":"Pod","name":"web-1","namespace":"shop"},)"
-      R"("metric":{"name":"rps"},"timestamp":"2024-01-01T00:00:00Z","value":"30"}]})";
+  server_.answers[kValues] = PodValues("30");
   const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->server.minor, 35);
@@ -134,6 +139,30 @@ TEST_F(ReadHpaTest, EachSelectorHasItsOwnAnswer) {
   EXPECT_THAT(given.readings[0].amounts_milli, testing::ElementsAre(20000));
   EXPECT_THAT(given.readings[1].amounts_milli, testing::ElementsAre(30000));
   EXPECT_THAT(scaler::ExplainText(given), testing::Not(HasSubstr("the files do not say")));
+}
+
+// Servers need not repeat the selector.
+TEST_F(ReadHpaTest, APodsMetricMayBeAskedForWithAndWithoutASelector) {
+  SetMetrics(
+      absl::StrCat(Metric("Pods", "rps", R"({"code":"500"})"), ",", Metric("Pods", "rps", "")));
+  const std::string failures = absl::StrCat(kValues, "&metricLabelSelector=code%3D500");
+  server_.answers[failures] = PodValues("5");
+  server_.answers[kValues] = PodValues("30");
+  const scaler::GivenCase given = Decided();
+  ASSERT_EQ(given.readings.size(), 2u);
+  ASSERT_EQ(given.readings[0].samples.size(), 1u);
+  ASSERT_EQ(given.readings[1].samples.size(), 1u);
+  EXPECT_EQ(given.readings[0].samples[0].value_milli, 5000);
+  EXPECT_EQ(given.readings[1].samples[0].value_milli, 30000);
+  // What is not answered is unknown; the other answer does not stand in.
+  server_.answers.erase(failures);
+  const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->gaps, testing::ElementsAre(HasSubstr(failures)));
+  const scaler::GivenCase without =
+      scaler::DecideGiven(read->snapshot, read->snapshot.autoscalers[0], {});
+  EXPECT_THAT(without.readings[0].error, HasSubstr("value of rps for pods"));
+  EXPECT_EQ(without.readings[1].error, "");
 }
 
 TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {

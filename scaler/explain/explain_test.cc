@@ -273,6 +273,37 @@ items: [{metricName: q, value: "20"}, {metricName: q, value: "30"}]
                                 "they are for"));
 }
 
+constexpr char kTwoRates[] = R"(
+  - {type: Pods, pods: {metric: {name: rps, selector: {matchLabels: {code: "500"}}}, target: {type: AverageValue, averageValue: "10"}}}
+  - {type: Pods, pods: {metric: {name: rps}, target: {type: AverageValue, averageValue: "10"}}})";
+
+TEST(DecideGivenTest, AValueWithTheSelectorOfItsMetricIsForThatAlone) {
+  const GivenCase given = DecideFile(kTwoRates, R"(
+kind: MetricValueList
+items:
+- {describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}
+- {describedObject: {kind: Pod, name: a}, metric: {name: rps, selector: {matchLabels: {code: "500"}}}, value: "5"}
+)");
+  ASSERT_EQ(given.readings.size(), 2u);
+  ASSERT_EQ(given.readings[0].samples.size(), 1u);
+  ASSERT_EQ(given.readings[1].samples.size(), 1u);
+  EXPECT_EQ(given.readings[0].samples[0].value_milli, 5000);
+  EXPECT_EQ(given.readings[1].samples[0].value_milli, 30000);
+  EXPECT_THAT(ExplainText(given), testing::Not(HasSubstr("the files do not say")));
+}
+
+TEST(DecideGivenTest, AValueWithoutASelectorMayBeForEachMetricOfItsName) {
+  const GivenCase given = DecideFile(kTwoRates, R"(
+kind: MetricValueList
+items: [{describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}]
+)");
+  EXPECT_EQ(given.readings[0].error, "");
+  EXPECT_EQ(given.readings[1].error, "");
+  EXPECT_THAT(given.notes,
+              testing::Contains("values of rps count with the selector code=500 and without a "
+                                "selector: the files do not say which of them they are for"));
+}
+
 TEST(DecideGivenTest, OldFilesAreCalledOld) {
   ClusterSnapshot snapshot;
   for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {

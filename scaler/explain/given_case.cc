@@ -56,25 +56,39 @@ MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const 
   return Found(std::move(items), "PodMetrics of these pods");
 }
 
-MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
-                                              const GivenCase& given, const MetricSpec& metric) {
+// The values with exactly the metric's selector. Where there are none, those of files that name no
+// selector.
+std::vector<const GivenObjectMetric*> ObjectMetricsOf(const ClusterSnapshot& snapshot,
+                                                      const std::string& ns,
+                                                      const MetricSpec& metric) {
   const bool of_pods = metric.type == MetricType::kPods;
   const ObjectReference& object = metric.described_object;
   const std::string& kind = of_pods ? "Pod" : object.kind;
-  std::vector<ObjectMetric> items;
+  std::vector<const GivenObjectMetric*> found;
+  std::vector<const GivenObjectMetric*> without_selector;
   for (const GivenObjectMetric& item : snapshot.object_metrics) {
-    const bool other_namespace =
-        !item.ns.empty() && item.ns != given.autoscaler.ns && kind != "Namespace";
-    const bool other_selector =
-        !item.selector.empty() && item.selector != metric.metric.selector_text;
-    if (item.metric == metric.metric.name && kube::NamesKind(kind, item.kind) && !other_namespace &&
-        !other_selector && (of_pods || item.value.object_name == object.name)) {
-      items.push_back(item.value);
+    const bool other_namespace = !item.ns.empty() && item.ns != ns && kind != "Namespace";
+    if (item.metric != metric.metric.name || !kube::NamesKind(kind, item.kind) || other_namespace ||
+        (!of_pods && item.value.object_name != object.name)) {
+      continue;
+    }
+    if (item.asked_by.value_or(item.selector) == metric.metric.selector_text) {
+      found.push_back(&item);
+    } else if (!item.asked_by.has_value() && item.selector.empty()) {
+      without_selector.push_back(&item);
     }
   }
-  return Found(std::move(items),
-               absl::StrCat("value of ", metric.metric.name, " for ",
-                            of_pods ? "pods" : absl::StrCat(object.kind, " ", object.name)));
+  return found.empty() ? without_selector : found;
+}
+
+MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
+                                              const std::string& ns, const MetricSpec& metric) {
+  const ObjectReference& object = metric.described_object;
+  return Found<ObjectMetric>(
+      ObjectMetricsOf(snapshot, ns, metric),
+      absl::StrCat(
+          "value of ", metric.metric.name, " for ",
+          metric.type == MetricType::kPods ? "pods" : absl::StrCat(object.kind, " ", object.name)));
 }
 
 // Whether the value may be one that was asked for with the selector. Servers leave out labels that
@@ -107,7 +121,8 @@ MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapsho
 }
 
 // Whether both metrics, which have one name and different selectors, took a value of the files.
-bool ShareValues(const ClusterSnapshot& snapshot, const MetricSpec& a, const MetricSpec& b) {
+bool ShareValues(const ClusterSnapshot& snapshot, const std::string& ns, const MetricSpec& a,
+                 const MetricSpec& b) {
   if (a.type != b.type || a.metric.name != b.metric.name ||
       a.metric.selector_text == b.metric.selector_text) {
     return false;
@@ -115,8 +130,10 @@ bool ShareValues(const ClusterSnapshot& snapshot, const MetricSpec& a, const Met
   const auto shared = [](const auto& of_a, const auto& of_b) {
     return std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) != of_a.end();
   };
-  return a.type == MetricType::kExternal &&
-         shared(ExternalMetricsOf(snapshot, a), ExternalMetricsOf(snapshot, b));
+  if (a.type == MetricType::kExternal) {
+    return shared(ExternalMetricsOf(snapshot, a), ExternalMetricsOf(snapshot, b));
+  }
+  return shared(ObjectMetricsOf(snapshot, ns, a), ObjectMetricsOf(snapshot, ns, b));
 }
 
 void NoteSharedValues(const ClusterSnapshot& snapshot, GivenCase& out) {
@@ -127,7 +144,7 @@ void NoteSharedValues(const ClusterSnapshot& snapshot, GivenCase& out) {
   };
   for (size_t i = 0; i < metrics.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (!ShareValues(snapshot, metrics[j], metrics[i])) continue;
+      if (!ShareValues(snapshot, out.autoscaler.ns, metrics[j], metrics[i])) continue;
       out.notes.push_back(absl::StrCat("values of ", metrics[i].metric.name, " count ",
                                        with(metrics[j]), " and ", with(metrics[i]),
                                        ": the files do not say which of them they are for"));
@@ -141,7 +158,7 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
   for (size_t i = 0; i < metrics.size(); ++i) {
     ReadMetric(
         metrics[i], out.table, [&] { return FindPodMetrics(snapshot, out); },
-        [&] { return FindObjectMetrics(snapshot, out, metrics[i]); },
+        [&] { return FindObjectMetrics(snapshot, out.autoscaler.ns, metrics[i]); },
         [&] { return FindExternalMetrics(snapshot, metrics[i]); }, out.readings[i]);
     GuardReading(out.readings[i]);
     if (owned_only) DropStrangers(out.readings[i]);

@@ -218,6 +218,7 @@ class FileReader {
 
   absl::Status ReadObjectValue(const Node& object) {
     GivenObjectMetric given;
+    given.asked_by = asked_by_;
     ASSIGN_OR_RETURN(given.value, ReadObjectMetricValue(object));
     const Node* described = object.Find("describedObject");
     if (described == nullptr) return absl::InvalidArgumentError("describedObject is missing");

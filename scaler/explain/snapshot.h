@@ -46,7 +46,8 @@ struct GivenObjectMetric {
   std::string kind;
   std::string ns;
   std::string metric;
-  std::string selector;  // as text; "" if there is none
+  std::string selector;                 // as text; "" if there is none
+  std::optional<std::string> asked_by;  // as in GivenExternalMetric
   ObjectMetric value;
 };
 
