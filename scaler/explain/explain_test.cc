@@ -304,6 +304,24 @@ items: [{describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"
                                 "selector: the files do not say which of them they are for"));
 }
 
+// The controller does not look at the name in the metric.
+TEST(DecideGivenTest, AMetricOfANamespaceIsOfTheAutoscalersOwn) {
+  const GivenCase given = DecideFile(R"(
+  - type: Object
+    object:
+      metric: {name: orders}
+      describedObject: {apiVersion: v1, kind: Namespace, name: bank}
+      target: {type: AverageValue, averageValue: "10"})",
+                                     R"(
+kind: MetricValueList
+items:
+- {describedObject: {kind: Namespace, name: shop}, metric: {name: orders}, value: "30"}
+- {describedObject: {kind: Namespace, name: bank}, metric: {name: orders}, value: "90"}
+)");
+  ASSERT_EQ(given.readings.size(), 1u);
+  EXPECT_THAT(given.readings[0].amounts_milli, testing::ElementsAre(30000));
+}
+
 TEST(DecideGivenTest, OldFilesAreCalledOld) {
   ClusterSnapshot snapshot;
   for (const char* file : {"hpa.yaml", "deployment.yaml", "pods.yaml", "metrics.yaml"}) {

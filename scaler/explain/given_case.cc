@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kube/objects/api_version.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "scaler/explain/amounts.h"
@@ -64,12 +65,16 @@ std::vector<const GivenObjectMetric*> ObjectMetricsOf(const ClusterSnapshot& sna
   const bool of_pods = metric.type == MetricType::kPods;
   const ObjectReference& object = metric.described_object;
   const std::string& kind = of_pods ? "Pod" : object.kind;
+  // A metric of a Namespace is always one of the autoscaler's own namespace.
+  const bool of_namespace = !of_pods && object.kind == "Namespace" &&
+                            kube::ApiVersion::GroupOf(object.api_version).empty();
+  const std::string& name = of_namespace ? ns : object.name;
   std::vector<const GivenObjectMetric*> found;
   std::vector<const GivenObjectMetric*> without_selector;
   for (const GivenObjectMetric& item : snapshot.object_metrics) {
-    const bool other_namespace = !item.ns.empty() && item.ns != ns && kind != "Namespace";
+    const bool other_namespace = !item.ns.empty() && item.ns != ns && !of_namespace;
     if (item.metric != metric.metric.name || !kube::NamesKind(kind, item.kind) || other_namespace ||
-        (!of_pods && item.value.object_name != object.name)) {
+        (!of_pods && item.value.object_name != name)) {
       continue;
     }
     if (item.asked_by.value_or(item.selector) == metric.metric.selector_text) {
