@@ -165,6 +165,24 @@ TEST_F(ReadHpaTest, APodsMetricMayBeAskedForWithAndWithoutASelector) {
   EXPECT_EQ(without.readings[1].error, "");
 }
 
+// As for the controller, which lists pods at another moment than the metrics API does.
+TEST_F(ReadHpaTest, SamplesOfPodsThatAreNotListedCount) {
+  SetMetrics(R"({"type":"Resource","resource":{"name":"cpu","target":{"type":"AverageValue",)"
+             R"("averageValue":"1"}}})");
+  const auto pod = [](absl::string_view name, absl::string_view cpu) {
+    return absl::StrCat(R"({"metadata":{"name":")", name, R"(","namespace":"shop"},)",
+                        R"("timestamp":"2024-01-01T00:00:00Z","window":"15s","containers":[)",
+                        R"({"name":"app","usage":{"cpu":")", cpu, R"("}}]})");
+  };
+  server_.answers["/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods?labelSelector=a%3Db"] =
+      absl::StrCat(R"({"kind":"PodMetricsList","items":[)", pod("web-1", "1"), ",",
+                   pod("web-2", "5"), "]}");
+  const scaler::GivenCase given = Decided();
+  ASSERT_EQ(given.readings.size(), 1u);
+  EXPECT_EQ(given.readings[0].samples.size(), 2u);
+  EXPECT_EQ(given.decision.desired, 3);  // a mean of 3 cores for each of 1 replica
+}
+
 TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
   const auto read = ReadHpa(server_, Clock::System(), "shop", "web");
   ASSERT_TRUE(read.ok()) << read.status();

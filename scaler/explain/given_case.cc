@@ -49,8 +49,9 @@ MetricsAnswer<Item> Found(const std::vector<const Given*>& given, absl::string_v
 MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const GivenCase& given) {
   std::vector<PodMetrics> items;
   for (const GivenPodMetrics& item : snapshot.pod_metrics) {
-    // The metrics API would answer only for the pods of the selector.
-    if (item.ns == given.autoscaler.ns && given.table.Find(item.metrics.name, 0) != kStranger) {
+    // The metrics API answers only for the pods of the selector, some of which may not be listed.
+    if (item.ns == given.autoscaler.ns &&
+        (item.asked_for || given.table.Find(item.metrics.name, 0) != kStranger)) {
       items.push_back(item.metrics);
     }
   }

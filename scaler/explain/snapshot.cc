@@ -211,8 +211,9 @@ class FileReader {
     ASSIGN_OR_RETURN(PodMetrics metrics, ReadPodMetrics(object));
     const std::string ns = TextAt(object, "metadata", "namespace");
     See(metrics.timestamp);
-    snapshot_.pod_metrics.push_back(
-        {.ns = ns.empty() ? kDefaultNamespace : ns, .metrics = std::move(metrics)});
+    snapshot_.pod_metrics.push_back({.ns = ns.empty() ? kDefaultNamespace : ns,
+                                     .asked_for = asked_by_.has_value(),
+                                     .metrics = std::move(metrics)});
     return absl::OkStatus();
   }
 

@@ -38,6 +38,7 @@ struct WorkloadScale {
 
 struct GivenPodMetrics {
   std::string ns;
+  bool asked_for = false;  // by the selector of the target's pods
   PodMetrics metrics;
 };
 
