@@ -75,15 +75,7 @@ int Fail(const absl::Status& status) {
   return kUsageError;
 }
 
-int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& options,
-                   const scaler::CaseOptions& case_options) {
-  std::vector<scaler::GivenCase> cases;
-  for (const scaler::Autoscaler& autoscaler : snapshot.autoscalers) {
-    cases.push_back(scaler::DecideGiven(snapshot, autoscaler, case_options));
-  }
-  for (const scaler::GivenOwnAutoscaler& own : snapshot.own_autoscalers) {
-    cases.push_back(scaler::DecideGiven(snapshot, own, case_options));
-  }
+int PrintDecisions(const std::vector<scaler::GivenCase>& cases, const DecideFlags& options) {
   bool first = true;
   for (const scaler::GivenCase& given : cases) {
     if (options.output == "json") {
@@ -102,7 +94,15 @@ int PrintDecisions(const scaler::ClusterSnapshot& snapshot, const DecideFlags& o
 int DecideFiles(const DecideFlags& options) {
   const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
   if (!snapshot.ok()) return Fail(snapshot.status());
-  return PrintDecisions(*snapshot, options, CaseOptionsOf(options, Clock::System().WallNow()));
+  const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
+  std::vector<scaler::GivenCase> cases;
+  for (const scaler::Autoscaler& autoscaler : snapshot->autoscalers) {
+    cases.push_back(scaler::DecideGiven(*snapshot, autoscaler, case_options));
+  }
+  for (const scaler::GivenOwnAutoscaler& own : snapshot->own_autoscalers) {
+    cases.push_back(scaler::DecideGiven(*snapshot, own, case_options));
+  }
+  return PrintDecisions(cases, options);
 }
 
 absl::StatusOr<ReadSnapshot> ReadObject(const std::string& object, const ClusterFlags& flags) {
@@ -128,8 +128,10 @@ int DecideObject(const std::string& object, const ClusterFlags& flags, DecideFla
     options.dialect.choice =
         scaler::WithScaleToZeroShown(std::move(options.dialect.choice), read->server);
   }
-  return PrintDecisions(read->snapshot, options,
-                        CaseOptionsOf(options, Clock::System().WallNow(), read->server));
+  return PrintDecisions(
+      {scaler::DecideGiven(read->snapshot, read->snapshot.autoscalers[0],
+                           CaseOptionsOf(options, Clock::System().WallNow(), read->server))},
+      options);
 }
 
 }  // namespace

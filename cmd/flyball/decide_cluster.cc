@@ -41,6 +41,7 @@ class HpaReader {
     // A copy, because AddMetric adds to the snapshot, which may move the autoscaler.
     const std::vector<MetricSpec> metrics = hpa.metrics;
     for (const MetricSpec& metric : metrics) AddMetric(metric, selector);
+    AddOthers(name);
     return std::move(read_);
   }
 
@@ -63,19 +64,46 @@ class HpaReader {
     return scaler::AddFile(path, json, read_.snapshot, asked_by);
   }
 
-  // Adds the target's scale, and returns the selector of its pods.
+  // Adds a target's scale, and returns the selector of its pods.
   absl::StatusOr<std::string> AddScale(const scaler::ObjectReference& target) {
     const std::string group = kube::ApiVersion::GroupOf(target.api_version);
     const kube::ResourceInfo* const kind = mapper_->FindKind(group, target.kind);
     if (kind == nullptr) {
       return absl::NotFoundError(absl::StrCat("the cluster has no kind ", target.kind));
     }
-    const std::string path =
-        kube::ObjectPath(group, kind->version, ns_, kind->name.resource, target.name, "scale");
-    ASSIGN_OR_RETURN(const std::string json, api_.Get(path));
-    RETURN_IF_ERROR(scaler::AddFile(path, json, read_.snapshot));
-    ASSIGN_OR_RETURN(const kube::Scale scale, kube::ParseScale(json));
+    ASSIGN_OR_RETURN(const kube::Scale scale, kube::GetScale(api_, *kind, ns_, target.name));
+    read_.snapshot.scales.push_back({.kind = kind->kind,
+                                     .ns = ns_,
+                                     .name = target.name,
+                                     .answer = {.spec_replicas = scale.spec_replicas,
+                                                .status_replicas = scale.status_replicas,
+                                                .selector = scale.selector}});
     return scale.selector;
+  }
+
+  void AddOthers(const std::string& name) {
+    const std::string path =
+        kube::ObjectPath("autoscaling", "v2", ns_, "horizontalpodautoscalers", "");
+    const absl::StatusOr<std::string> json = api_.Get(path);
+    scaler::ClusterSnapshot listed;
+    const absl::Status added = json.ok() ? scaler::AddFile(path, *json, listed) : json.status();
+    if (!added.ok()) GapInOthers(path, added);
+    for (scaler::Autoscaler& other : listed.autoscalers) {
+      if (other.name == name) continue;
+      const absl::Status scale = AddScale(other.scale_target).status();
+      // Without a target it selects nothing.
+      if (!scale.ok() && !absl::IsNotFound(scale)) {
+        GapInOthers(absl::StrCat("the scale of hpa ", other.name), scale);
+      }
+      read_.snapshot.autoscalers.push_back(std::move(other));
+    }
+  }
+
+  void GapInOthers(absl::string_view what, const absl::Status& why) {
+    read_.gaps.push_back(
+        absl::StrCat(what, ": ", why.message(),
+                     "; whether another HorizontalPodAutoscaler selects the same pods, which would "
+                     "stop both, is not known"));
   }
 
   void AddMetric(const MetricSpec& metric, const std::string& selector) {

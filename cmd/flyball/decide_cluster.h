@@ -13,6 +13,8 @@
 namespace flyball::cmd {
 
 struct ReadSnapshot {
+  // Its first autoscaler is the one that was asked for. The others are those of the namespace: one
+  // that selects the same pods stops it.
   scaler::ClusterSnapshot snapshot;
   // The cluster's version; the newest known one if the cluster does not tell it.
   scaler::ServerVersion server = scaler::kNewestServer;
@@ -20,9 +22,10 @@ struct ReadSnapshot {
   std::vector<std::string> gaps;
 };
 
-// Reads the HorizontalPodAutoscaler, the scale of its target, its pods, and the answers of the
-// metrics APIs for each of its metrics. It is an error if something is missing without which there
-// can be no decision; the message names it.
+// Reads the HorizontalPodAutoscaler, the scale of its target, its pods, the answers of the metrics
+// APIs for each of its metrics, and the other HorizontalPodAutoscalers of the namespace with their
+// scales. It is an error if something is missing without which there can be no decision; the
+// message names it.
 absl::StatusOr<ReadSnapshot> ReadHpa(http::HttpTransport& server, Clock& clock,
                                      const std::string& ns, const std::string& name);
 

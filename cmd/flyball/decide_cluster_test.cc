@@ -77,9 +77,7 @@ class ReadHpaTest : public testing::Test {
         R"("verbs":["list"]},{"name":"deployments/scale","kind":"Scale","namespaced":true,)"
         R"("group":"autoscaling","version":"v1","verbs":["get"]}]})";
     SetMetrics(Metric("Pods", "rps", ""));
-    answers["/apis/apps/v1/namespaces/shop/deployments/web/scale"] =
-        R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"web",)"
-        R"("namespace":"shop"},"spec":{"replicas":1},"status":{"replicas":1,"selector":"a=b"}})";
+    SetScale("web", "a=b");
     answers["/api/v1/namespaces/shop/pods?labelSelector=a%3Db"] =
         R"({"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"web-1",)"
         R"("namespace":"shop","labels":{"a":"b"}},"status":{"phase":"Running",)"
@@ -87,8 +85,19 @@ class ReadHpaTest : public testing::Test {
         R"("lastTransitionTime":"2020-01-01T00:00:10Z"}]}}]})";
   }
 
-  void SetMetrics(absl::string_view metrics) {
+  // `other` is the name of a second HPA.
+  void SetMetrics(absl::string_view metrics, absl::string_view other = "") {
     server_.answers[absl::StrCat(kHpas, "/web")] = Hpa("web", metrics);
+    server_.answers[kHpas] = absl::StrCat(
+        R"({"kind":"HorizontalPodAutoscalerList","apiVersion":"autoscaling/v2","items":[)",
+        Hpa("web", metrics), other.empty() ? "" : absl::StrCat(",", Hpa(other, "")), "]}");
+  }
+  void SetScale(absl::string_view deployment, absl::string_view selector) {
+    server_
+        .answers[absl::StrCat("/apis/apps/v1/namespaces/shop/deployments/", deployment, "/scale")] =
+        absl::StrCat(R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":")",
+                     deployment, R"(","namespace":"shop"},"spec":{"replicas":1},"status":{)",
+                     R"("replicas":1,"selector":")", selector, R"("}})");
   }
   void SetExternal(absl::string_view question, absl::string_view labels, absl::string_view value) {
     server_
@@ -180,7 +189,7 @@ TEST_F(ReadHpaTest, SamplesOfPodsThatAreNotListedCount) {
   const scaler::GivenCase given = Decided();
   ASSERT_EQ(given.readings.size(), 1u);
   EXPECT_EQ(given.readings[0].samples.size(), 2u);
-  EXPECT_EQ(given.decision.desired, 3);  // a mean of 3 cores for each of 1 replica
+  EXPECT_EQ(given.decision.desired, 3);  // a mean of 3 cores, where 1 is wanted
 }
 
 TEST_F(ReadHpaTest, AMetricThatFailsIsAGap) {
@@ -207,6 +216,36 @@ TEST_F(ReadHpaTest, AVersionThatIsNotToldIsTheNewest) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->server.minor, scaler::kNewestMinor);
   EXPECT_THAT(read->gaps[0], HasSubstr("/version: "));
+}
+
+TEST_F(ReadHpaTest, AnotherHpaOverTheSamePodsStopsIt) {
+  server_.answers[kValues] = PodValues("30");
+  SetMetrics(Metric("Pods", "rps", ""), "other");
+  SetScale("other", "c=d");
+  EXPECT_EQ(Decided().decision.desired, 3);
+  SetScale("other", "a");
+  EXPECT_THAT(Decided().decision.status.conditions,
+              testing::Contains(testing::Field(&scaler::Condition::reason, "AmbiguousSelector")));
+}
+
+TEST_F(ReadHpaTest, AnotherHpaWithoutATargetIsNoGap) {
+  server_.answers[kValues] = PodValues("30");
+  SetMetrics(Metric("Pods", "rps", ""), "other");
+  EXPECT_EQ(Decided().decision.desired, 3);
+}
+
+TEST_F(ReadHpaTest, OthersThatCannotBeReadAreAGap) {
+  server_.answers[kValues] = PodValues("30");
+  server_.answers.erase(kHpas);
+  const auto unlisted = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(unlisted.ok()) << unlisted.status();
+  EXPECT_THAT(unlisted->gaps, testing::ElementsAre(HasSubstr("horizontalpodautoscalers: no ")));
+  SetMetrics(Metric("Pods", "rps", ""), "other");
+  SetScale("other", "a");
+  server_.answers["/apis/apps/v1/namespaces/shop/deployments/other/scale"] = "{}";
+  const auto unscaled = ReadHpa(server_, Clock::System(), "shop", "web");
+  ASSERT_TRUE(unscaled.ok()) << unscaled.status();
+  EXPECT_THAT(unscaled->gaps, testing::ElementsAre(HasSubstr("the scale of hpa other: ")));
 }
 
 TEST_F(ReadHpaTest, WithoutTheHpaThereIsNothing) {
