@@ -281,8 +281,8 @@ TEST(DecideGivenTest, AValueWithTheSelectorOfItsMetricIsForThatAlone) {
   const GivenCase given = DecideFile(kTwoRates, R"(
 kind: MetricValueList
 items:
-- {describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}
 - {describedObject: {kind: Pod, name: a}, metric: {name: rps, selector: {matchLabels: {code: "500"}}}, value: "5"}
+- {describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}
 )");
   ASSERT_EQ(given.readings.size(), 2u);
   ASSERT_EQ(given.readings[0].samples.size(), 1u);
