@@ -1,5 +1,7 @@
 #include "adapter/external_provider.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "adapter/queries/failure_notes.h"
@@ -175,6 +177,21 @@ TEST_F(ExternalProviderTest, AQueryThatFailsIsAskedForEachTheNextTime) {
   EXPECT_THAT(ask(), ElementsAre("unable to fetch metrics", "unable to fetch metrics"));
   EXPECT_THAT(ask(), ElementsAre("a=1000@100", "b=1000@100"));
   EXPECT_THAT(source_.queries(), SizeIs(3));
+}
+
+TEST_F(ExternalProviderTest, OfAQueryThatFailsEachHalfIsAsked) {
+  source_.OnQuery([](const std::string& promql) -> FakeSource::Result {
+    if (std::count(promql.begin(), promql.end(), '|') > 1) return absl::UnavailableError("timeout");
+    return VectorOf({Of("a", 1), Of("b", 1), Of("c", 1), Of("d", 1)});
+  });
+  const auto standing =
+      provider_.Stand({Ask("queue=a"), Ask("queue=b"), Ask("queue=c"), Ask("queue=d")});
+  EXPECT_FALSE(standing->Ask(absl::Seconds(10))[0].ok());
+  for (const size_t queries : {3u, 5u}) {
+    EXPECT_THAT(Shown(standing->Ask(absl::Seconds(10))),
+                ElementsAre("a=1000@100", "b=1000@100", "c=1000@100", "d=1000@100"));
+    EXPECT_THAT(source_.queries(), SizeIs(queries));
+  }
 }
 
 TEST_F(ExternalProviderTest, OfASourceThatIsDownAllIsAskedTogether) {

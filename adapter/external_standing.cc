@@ -69,13 +69,7 @@ ExternalStanding::Answers ExternalStanding::Ask(absl::Duration timeout) {
     Group();
   }
   std::vector<Together*> asked;
-  for (Together& query : queries_) {
-    if (!IsApart(query)) {
-      query.apart.clear();
-      asked.push_back(&query);
-    }
-    for (Together& one : query.apart) asked.push_back(&one);
-  }
+  for (Together& query : queries_) Collect(query, asked);
   Answers answers(requests_.size());
   const auto ask = [&](size_t i) { AskTogether(*asked[i], deadline, answers); };
   if (pool_ != nullptr && asked.size() > 1) {
@@ -189,8 +183,9 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
     together.query->Forget();
     failure = result.status();
     if (together.members.size() > 1 && MayBeForItsSize(failure, deadline - sent)) {
-      SetApart(together);
-      if (absl::IsInvalidArgument(failure)) {
+      const bool refused = absl::IsInvalidArgument(failure);
+      SetApart(together, refused ? 1 : (together.members.size() + 1) / 2);
+      if (refused) {
         for (Together& one : together.apart) AskTogether(one, deadline, answers);
         return;
       }
@@ -208,10 +203,14 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
   }
 }
 
-void ExternalStanding::SetApart(Together& together) const {
-  for (const size_t i : together.members) {
-    Together& one = together.apart.emplace_back(Together{.found = together.found, .members = {i}});
-    AddQuery(one);
+void ExternalStanding::SetApart(Together& together, size_t members) const {
+  for (size_t first = 0; first < together.members.size(); first += members) {
+    Together& some = together.apart.emplace_back(Together{.found = together.found});
+    const auto begin = together.members.begin() + static_cast<ptrdiff_t>(first);
+    const size_t count = std::min(members, together.members.size() - first);
+    some.members.assign(begin, begin + static_cast<ptrdiff_t>(count));
+    if (count > 1) some.label = together.label;
+    AddQuery(some);
   }
   together.apart_until = answering_.clock.MonotonicNow() + QueryBatcher::kApart;
 }
@@ -220,6 +219,14 @@ void ExternalStanding::SetApart(Together& together) const {
 bool ExternalStanding::IsApart(const Together& together) const {
   return !together.apart.empty() && answering_.clock.MonotonicNow() < together.apart_until &&
          !answering_.batcher.SeemsDown();
+}
+
+void ExternalStanding::Collect(Together& together, std::vector<Together*>& asked) const {
+  if (!IsApart(together)) {
+    together.apart.clear();
+    asked.push_back(&together);
+  }
+  for (Together& some : together.apart) Collect(some, asked);
 }
 
 bool ExternalStanding::MayBeForItsSize(const absl::Status& failure, absl::Duration given) const {

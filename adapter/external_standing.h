@@ -3,8 +3,9 @@
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
 // would have given. A query is for max_names values at most, and where it stands in a URL about
-// max_url_bytes long. If a query for several values is refused or fails, perhaps because of its
-// size, they are asked separately for a minute, unless the source answers nothing at all.
+// max_url_bytes long. If a query for several values is refused, perhaps because of its size,
+// each is asked by itself for a minute. If it fails, each half of them is, unless the source
+// answers nothing at all.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once
@@ -38,7 +39,7 @@ class ExternalStanding : public StandingExternal {
     absl::Status failure = {};         // why there is no query
     std::unique_ptr<StandingQuery> query = nullptr;
     size_t values = 0;                 // of its last answer
-    std::vector<Together> apart = {};  // while they are asked separately: each member by itself
+    std::vector<Together> apart = {};  // while they are asked separately
     MonotonicTime apart_until = absl::ZeroDuration();
   };
 
@@ -50,8 +51,11 @@ class ExternalStanding : public StandingExternal {
   void AddQuery(Together& together) const;
   absl::StatusOr<std::string> QueryOf(const Together& together) const;
   void AskTogether(Together& together, MonotonicTime deadline, Answers& answers) const;
-  void SetApart(Together& together) const;
+  // From now on for a while so many of its members are asked together.
+  void SetApart(Together& together, size_t members) const;
   bool IsApart(const Together& together) const;
+  // Adds the queries that are asked in its place, or itself.
+  void Collect(Together& together, std::vector<Together*>& asked) const;
   // Whether a query for several values that was given so much time may have failed for its size.
   bool MayBeForItsSize(const absl::Status& failure, absl::Duration given) const;
   void HandOut(Together& together, const StandingResult& result, Answers& answers) const;

@@ -1,5 +1,6 @@
 // Requests for the pods of a namespace that one holder asks again and again.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "adapter/object_candidates.h"
@@ -19,6 +20,10 @@ class ResourceProvider::PodsStanding : public StandingPods {
       absl::Duration timeout) override {
     const MonotonicTime deadline = provider_.deps_.answering.clock.MonotonicNow() + timeout;
     StandingAnswer<ResourceMetricList<PodMetrics>> answer;
+    if (apart_until_.has_value() && deadline - timeout >= *apart_until_) {
+      apart_until_.reset();
+      batch_.objects = nullptr;  // which makes the queries anew
+    }
     const absl::Status followed = FollowPods(timeout);
     if (!followed.ok()) {
       ForgetAnswers();
@@ -65,13 +70,15 @@ class ResourceProvider::PodsStanding : public StandingPods {
     batch_.ns = ns_;
     batch_.standing = true;
     batch_.objects = std::make_shared<const std::vector<kube::ObjectPtr>>(std::move(pods));
-    const bool apart = provider_.deps_.answering.clock.MonotonicNow() < apart_until_;
+    const bool apart = apart_until_.has_value();
     if (wanted_ != PodAmounts::kBoth && !apart && provider_.MayJoin()) batch_.asked = wanted_;
     return absl::OkStatus();
   }
 
   // Two queries that were quick the last time are asked by one thread.
   void AskQueries(MonotonicTime deadline) {
+    const Answering& answering = provider_.deps_.answering;
+    const absl::Duration given = deadline - answering.clock.MonotonicNow();
     const auto ask = [&] {
       batch_.both.status = absl::OkStatus();
       quick_ = provider_.AskAll(absl::MakeSpan(&batch_, 1), deadline, /*parallel=*/!quick_);
@@ -81,9 +88,11 @@ class ResourceProvider::PodsStanding : public StandingPods {
     if (status.ok() || batch_.asked == PodAmounts::kBoth) return;
     // The source, or a proxy in front of it, may accept the two queries, which are shorter and
     // simpler, and are evaluated at the same time.
+    const bool late = absl::IsDeadlineExceeded(status);
+    if (late && (!IsOfTheServer(status, given) || answering.batcher.SeemsDown())) return;
     batch_.asked = PodAmounts::kBoth;
-    apart_until_ = provider_.deps_.answering.clock.MonotonicNow() + QueryBatcher::kApart;
-    if (absl::IsDeadlineExceeded(status)) return;  // the next time, then
+    apart_until_ = answering.clock.MonotonicNow() + QueryBatcher::kApart;
+    if (late) return;  // the next time, then
     batch_.both = {};
     ask();
   }
@@ -107,7 +116,7 @@ class ResourceProvider::PodsStanding : public StandingPods {
   uint64_t epoch_ = 0;                              // of the provider, when the pods were found...
   std::shared_ptr<const kube::RestMapper> mapper_;  // ...and what the queries are made with
   Batch batch_;
-  MonotonicTime apart_until_ = absl::ZeroDuration();  // until then the two queries are not joined
+  std::optional<MonotonicTime> apart_until_;  // until then the two queries are not joined
   bool quick_ = false;
 };
 

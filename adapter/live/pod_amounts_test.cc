@@ -154,6 +154,23 @@ TEST_P(PodAmountsTest, OneQueryThatTakesTooLongIsTwoTheNextTime) {
     floor_.directory.Add("pods", "web", absl::StrCat("new", round));  // which asks anew
   }
   EXPECT_EQ(floor_.source.queries().size(), 5u);
+  floor_.source.OnQuery([this](const std::string& promql) {
+    return live_.Query(promql, floor_.clock.WallNow(), absl::Seconds(10));
+  });
+  floor_.clock.Advance(absl::Minutes(2));
+  EXPECT_TRUE(standing->Ask(absl::Seconds(10)).ok());
+  EXPECT_EQ(floor_.source.queries().size(), 6u) << "after a while one again";
+}
+
+TEST_P(PodAmountsTest, ACallWithHardlyAnyTimeLeavesTheQueryOne) {
+  MakeProvider();
+  Append("cpu", "p0", "a", 1);
+  Append("mem", "p0", "a", 2);
+  floor_.source.OnQuery(
+      [](const std::string&) { return absl::DeadlineExceededError("no time left"); });
+  const auto standing = provider_.value().StandPods("web", {}, PodAmounts::kCpu);
+  for (int round = 0; round < 2; ++round) ASSERT_TRUE(standing->Ask(absl::Milliseconds(10)).ok());
+  EXPECT_EQ(floor_.source.queries().size(), 2u);
 }
 
 // Of what is best of all others nothing is known.

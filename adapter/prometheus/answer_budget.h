@@ -2,8 +2,9 @@
 // callers with long answers do not fill the memory: those for which there is no room wait, and with
 // them the servers that send.
 //
-// Thread-safe. It outlives its shares. Any answer gets through: while there is no room, one share
-// may grow beyond the limit, and the others wait until that one is gone. So the memory is the
+// Thread-safe. It outlives its shares. Any answer gets through: one share at a time is the long
+// one, whose further bytes are not counted. It is the first that grows beyond half of the limit, or
+// for which there is no room. The others go on in the room that is left. So the memory is the
 // limit, the longest answer, and what is free for each share.
 #pragma once
 
@@ -41,6 +42,7 @@ class AnswerBudget {
     AnswerBudget& budget_;
     const MonotonicTime deadline_;
     size_t taken_ = 0;
+    bool is_long_ = false;
   };
 
  private:
@@ -48,7 +50,7 @@ class AnswerBudget {
   Clock& clock_;
   absl::Mutex mutex_;
   size_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
-  const Share* beyond_limit_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool long_ ABSL_GUARDED_BY(mutex_) = false;  // there is a long one
 };
 
 }  // namespace flyball::adapter::prometheus

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -27,21 +28,36 @@ TEST_F(AnswerBudgetTest, OneAloneMayBeLongerThanTheLimit) {
   }
 }
 
-TEST_F(AnswerBudgetTest, OthersWaitForTheOneBeyondTheLimit) {
+TEST_F(AnswerBudgetTest, ASecondLongOneWaitsAndUsualOnesGoOn) {
   auto first = NewShare();
-  auto second = NewShare();
+  const auto second = NewShare();
   const auto third = NewShare();
-  ASSERT_TRUE(first->GrowTo(kMegabyte));
-  ASSERT_TRUE(second->GrowTo(2 * kMegabyte));
-  ASSERT_TRUE(first->GrowTo(8 * kMegabyte)) << "no other is beyond the limit";
+  ASSERT_TRUE(first->GrowTo(8 * kMegabyte));
+  ASSERT_TRUE(second->GrowTo(kMegabyte)) << "there is room beside a long one";
   bool second_grew = false;
   std::thread grows([&] { second_grew = second->GrowTo(3 * kMegabyte); });
   clock_.AwaitWaits(1);
-  EXPECT_TRUE(third->GrowTo(AnswerBudget::kFreeBytes)) << "what is short never waits";
+  EXPECT_TRUE(third->GrowTo(kMegabyte));
   first.reset();
   grows.join();
   EXPECT_TRUE(second_grew);
-  EXPECT_TRUE(third->GrowTo(5 * kMegabyte)) << "it is beyond the limit now";
+}
+
+TEST_F(AnswerBudgetTest, WithoutRoomOneGoesOnAndTheOthersWait) {
+  std::vector<std::unique_ptr<AnswerBudget::Share>> shares;
+  for (int i = 0; i < 4; ++i) {
+    shares.push_back(NewShare());
+    ASSERT_TRUE(shares.back()->GrowTo(kMegabyte - (64 << 10)));
+  }
+  ASSERT_TRUE(shares[0]->GrowTo(kMegabyte + kMegabyte / 2)) << "one of them";
+  bool grew = false;
+  std::thread grows([&] { grew = shares[1]->GrowTo(kMegabyte + kMegabyte / 2); });
+  clock_.AwaitWaits(1);
+  const auto short_one = NewShare();
+  EXPECT_TRUE(short_one->GrowTo(AnswerBudget::kFreeBytes)) << "what is short never waits";
+  shares[2].reset();
+  grows.join();
+  EXPECT_TRUE(grew);
 }
 
 TEST_F(AnswerBudgetTest, WhoeverWaitsGivesUpAtItsDeadline) {
@@ -49,7 +65,7 @@ TEST_F(AnswerBudgetTest, WhoeverWaitsGivesUpAtItsDeadline) {
   const auto second = NewShare();
   ASSERT_TRUE(first->GrowTo(8 * kMegabyte));
   bool grew = true;
-  std::thread grows([&] { grew = second->GrowTo(kMegabyte); });
+  std::thread grows([&] { grew = second->GrowTo(3 * kMegabyte); });
   clock_.AwaitWaits(1);
   clock_.Advance(absl::Seconds(11));
   grows.join();

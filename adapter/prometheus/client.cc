@@ -143,7 +143,8 @@ Client::Client(std::vector<Server> servers, ClientOptions options, Clock& clock,
       options_(std::move(options)),
       clock_(clock),
       observer_(observer),
-      memory_(options_.max_bytes_at_once, clock) {}
+      query_memory_(options_.max_bytes_at_once, clock),
+      series_memory_(options_.max_bytes_at_once, clock) {}
 
 void Client::Shutdown() {
   for (const Server& server : servers_) server.transport->Shutdown();
@@ -154,11 +155,12 @@ MonotonicTime Client::Deadline(absl::Duration timeout) const {
 }
 
 Client::Request Client::QueryRequest(absl::string_view escaped, absl::Time at,
-                                     absl::Duration timeout) const {
+                                     absl::Duration timeout) {
   return {.path = kQueryPath,
           .form = absl::StrCat("query=", escaped, "&time=", FormSeconds(at)),
           .max_bytes = options_.max_query_bytes,
-          .deadline = Deadline(timeout)};
+          .deadline = Deadline(timeout),
+          .memory = &query_memory_};
 }
 
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
@@ -182,7 +184,8 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
        .form =
            absl::StrCat("match%5B%5D=", go::QueryEscape(selector), "&start=", FormSeconds(start)),
        .max_bytes = options_.max_series_bytes,
-       .deadline = clock_.MonotonicNow() + timeout},
+       .deadline = clock_.MonotonicNow() + timeout,
+       .memory = &series_memory_},
       ParseSeriesAnswer);
 }
 
@@ -213,8 +216,11 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
   if (server.url.loopback) call.headers.emplace_back("Accept-Encoding", "identity");
   call.timeout = timeout;
   call.max_body_bytes = request.max_bytes;
-  bool in_time = true;
-  call.admit = [&memory, &in_time](size_t bytes) { return in_time = memory.GrowTo(bytes); };
+  bool in_time = true;  // the wait for memory, which is no failure of the server
+  const MonotonicTime until = clock_.MonotonicNow() + timeout;
+  call.admit = [&](size_t bytes) {
+    return in_time = memory.GrowTo(bytes) && clock_.MonotonicNow() < until;
+  };
   if (options_.verb == ClientOptions::Verb::kGet) {
     call.target = absl::StrCat(request.path, "?", request.form);
   } else {
@@ -236,7 +242,7 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
                   absl::FormatDuration(took));
   }
   if (!in_time) {
-    return absl::DeadlineExceededError("other answers were being read, which take all the memory");
+    return absl::ResourceExhaustedError("other answers were being read, which take all the memory");
   }
   if (absl::IsResourceExhausted(answer.status())) {
     return absl::UnavailableError(
@@ -275,9 +281,11 @@ absl::StatusOr<T> Client::AskAny(Request request,
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
-    AnswerBudget::Share memory(memory_, clock_.MonotonicNow() + timeout);
+    AnswerBudget::Share memory(*request.memory, request.deadline);
     absl::StatusOr<http::HttpAnswer> answer =
         AskServer(server, last ? std::move(request) : request, timeout, memory);
+    // It is for want of memory here, and no other server can help.
+    if (absl::IsResourceExhausted(answer.status())) return WithServer(answer.status(), server);
     const bool body_came = answer.ok();
     absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
     if (body_came && absl::IsUnknown(result.status())) {

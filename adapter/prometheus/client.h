@@ -9,8 +9,7 @@
 // the first that answers stays in use. While it is not the first of the list, one call every
 // `recheck_interval` tries the ones before it. A refused query (400, 422) is an answer.
 //
-// Errors: kUnavailable, kDeadlineExceeded, kInvalidArgument as MetricSource says; texts name the
-// server without user, password or query string.
+// Errors: those of MetricSource; texts name the server without user, password or query string.
 // Limits: the size of an answer, the bytes of all that are read at once, the time of a call.
 #pragma once
 
@@ -60,7 +59,8 @@ struct ClientOptions {
   absl::Duration recheck_timeout = absl::Seconds(2);
   size_t max_query_bytes = 32u << 20;    // about 200,000 samples
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
-  size_t max_bytes_at_once = 3u << 20;   // of all answers, see answer_budget.h
+  // Of all answers to queries, and as many of those about series: see answer_budget.h.
+  size_t max_bytes_at_once = 3u << 20;
 };
 
 class Client : public MetricSource, public PastSamples {
@@ -96,10 +96,11 @@ class Client : public MetricSource, public PastSamples {
     std::string form;  // its parameters, encoded
     size_t max_bytes = 0;
     MonotonicTime deadline;
+    AnswerBudget* memory = nullptr;
   };
 
   // `escaped`: the query in form encoding.
-  Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout) const;
+  Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout);
   // Sends one request to one server: an answer whose body should be parsed, and is counted by
   // `memory`.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
@@ -117,7 +118,8 @@ class Client : public MetricSource, public PastSamples {
   const ClientOptions options_;
   Clock& clock_;
   RequestObserver* const observer_;
-  AnswerBudget memory_;
+  AnswerBudget query_memory_,
+      series_memory_;  // series may have long answers, for which no query waits
   std::atomic<size_t> in_use_{0};
   absl::Mutex mutex_;
   MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

@@ -98,6 +98,7 @@ class MetricSource {
   //   kUnavailable       the source is down, answers 5xx, or what it answers cannot be read
   //   kDeadlineExceeded  no whole answer within the timeout
   //   kInvalidArgument   the query is refused; the text is the source's
+  //   kResourceExhausted there is no memory for the answer beside those that are read already
   virtual absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql,
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
