@@ -19,7 +19,7 @@ namespace flyball::scaler {
 namespace {
 
 // As parts of one test, so that they run side by side.
-constexpr uint32_t kParts = 20, kWideParts = 4, kFrozenParts = 2, kPartsWithRestarts = 2;
+constexpr uint32_t kParts = 20, kWideParts = 4, kFrozenParts = 1, kPartsWithRestarts = 2;
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr uint32_t kMostOfAPart = 50;  // they take ten times as long and more
 #else
