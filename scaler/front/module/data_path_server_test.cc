@@ -2,17 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
-#include <thread>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "base/module_library.h"
 
 namespace flyball::front {
@@ -63,48 +57,6 @@ TEST_F(DataPathServerTest, WithoutEnvoysItsCallsDoNothing) {
   (*server)->Release(1, std::nullopt);
   (*server)->Refuse(2, Refusal());
   (*server)->Remove(ResourceKind::kCluster, "shop/web");
-}
-
-// Whether the server ends the connection; what it sends before is dropped.
-bool IsEnded(int fd) {
-  const timeval bound{.tv_sec = 20, .tv_usec = 0};
-  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
-  char dropped[512];
-  ssize_t got = 1;
-  while (got > 0) got = recv(fd, dropped, sizeof dropped, 0);
-  return got == 0 || errno != EAGAIN;
-}
-
-TEST_F(DataPathServerTest, WhoConnectsWhileItEndsIsNotKept) {
-  for (int round = 0; round < 10; ++round) {
-    DataPathServerOptions options;
-    options.listen = "127.0.0.1:0";
-    auto server = Make(options);
-    ASSERT_TRUE(server.ok()) << server.status();
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons((*server)->port());
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    std::vector<int> connected;
-    absl::Notification first;
-    std::thread client([&] {
-      while (connected.size() < 200) {
-        clock_.Advance(absl::Seconds(1));  // so that all are admitted
-        const int fd = socket(AF_INET, SOCK_STREAM, 0);
-        const int failed = connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address);
-        connected.push_back(fd);
-        if (connected.size() == 1) first.Notify();
-        if (failed != 0) return;
-      }
-    });
-    first.WaitForNotification();
-    server->reset();
-    client.join();
-    for (const int fd : connected) {
-      EXPECT_TRUE(IsEnded(fd));
-      close(fd);
-    }
-  }
 }
 
 TEST_F(DataPathServerTest, AFileOfTlsThatCannotBeReadIsNamed) {
