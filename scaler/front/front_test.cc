@@ -155,6 +155,22 @@ TEST_F(FrontTest, AContainerThatStartsAnewHasToPassAgain) {
   EXPECT_THAT(told_.Take(), Contains("endpoints 0"));
 }
 
+TEST_F(FrontTest, AProbeOfTheRunBeforeSaysNothingOfThisOne) {
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  front_.OnRequest(1, "a", kWeb, At(2));
+  PodView pod = Pod("7", true, false);
+  front_.SetPods(kWeb, {pod}, At(3));
+  pod.restarts = 1;
+  front_.SetPods(kWeb, {pod}, At(3.1));
+  told_.Take();
+  front_.Probed(kWeb, "7", true, At(3.2));  // by the container that has ended
+  EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
+  front_.Probed(kWeb, "7", true, At(3.3));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
+}
+
 TEST_F(FrontTest, ManyPodsAreProbedLessOften) {
   Begin(0, {});
   front_.OnRequest(1, "a", kWeb, At(2));

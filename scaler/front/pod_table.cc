@@ -80,12 +80,12 @@ std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, i
       std::min(kLongestPeriod, kShortestPeriod * (1 + (asked - 1 + others) / kFew));
   std::vector<ProbeTarget> targets;
   for (auto& [uid, pod] : pods_) {
-    if (pod.probing || now < pod.next_probe || !IsToBeProbed(pod)) continue;
+    if (pod.probing.has_value() || now < pod.next_probe || !IsToBeProbed(pod)) continue;
     pod.first_probe = std::min(pod.first_probe, now);
     pod.next_probe =
         now + std::max(period, std::min((now - pod.first_probe) / kPatience, kPeriodOfUnready));
     if (targets.size() == limit) continue;
-    pod.probing = true;
+    pod.probing = pod.view.restarts;
     targets.push_back({uid, pod.view.address});
   }
   return targets;
@@ -94,8 +94,9 @@ std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, i
 void PodTable::Probed(absl::string_view uid, bool passed) {
   const auto found = pods_.find(uid);
   if (found == pods_.end()) return;
-  found->second.probing = false;
-  if (passed && found->second.view.running) found->second.passed = true;
+  PodRecord& pod = found->second;
+  const bool of_this_run = std::exchange(pod.probing, std::nullopt) == pod.view.restarts;
+  if (passed && of_this_run && pod.view.running) pod.passed = true;
 }
 
 std::vector<PodPlace> PodTable::Places() const {
@@ -126,7 +127,7 @@ bool PodTable::any_running() const {
 absl::Time PodTable::NextProbe() const {
   absl::Time next = absl::InfiniteFuture();
   for (const auto& [uid, pod] : pods_) {
-    if (!pod.probing && IsToBeProbed(pod)) next = std::min(next, pod.next_probe);
+    if (!pod.probing.has_value() && IsToBeProbed(pod)) next = std::min(next, pod.next_probe);
   }
   return next;
 }

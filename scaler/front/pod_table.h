@@ -80,9 +80,9 @@ class PodTable {
   struct PodRecord {
     PodView view;
     bool doomed = false;
-    bool passed = false;     // it has passed a probe
-    bool was_ready = false;  // it was Ready once: from then on only Kubernetes counts
-    bool probing = false;
+    bool passed = false;             // it has passed a probe
+    bool was_ready = false;          // it was Ready once: from then on only Kubernetes counts
+    std::optional<int64_t> probing;  // while a probe is under way: the restarts when it began
     absl::Time first_probe = absl::InfiniteFuture();
     absl::Time next_probe = absl::InfinitePast();
   };
