@@ -423,6 +423,30 @@ TEST_F(FrontTest, ThePodIsRetainedWhetherOrNotItIsReady) {
   EXPECT_TRUE(front_.MayEnterZero(kWeb, At(640)));
 }
 
+// Another trigger woke it, say, or a person.
+TEST_F(FrontTest, APodThatNoRequestAskedForIsRetainedToo) {
+  spec_.settings.pod_retention = absl::Minutes(10);
+  Begin(0, {});
+  ConnectAll({"a"}, /*returning=*/false, 0.1);
+  const double woken = 2 * 24 * 3600;
+  const auto pass = [this](double from, double to) {
+    for (double at = from; at < to; ++at) {
+      Report("a", 0, at);
+      front_.Advance(At(at));
+      AckAll("a", at);
+    }
+  };
+  Report("a", 0, woken);
+  front_.ScaleWritten(kWeb, 1, At(woken));
+  front_.SetPods(kWeb, {Pod("7", true, true)}, At(woken + 0.5));
+  pass(woken + 1, woken + 20);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(woken + 20)));
+  pass(woken + 21, woken + 599);
+  EXPECT_FALSE(front_.MayEnterZero(kWeb, At(woken + 599)));
+  pass(woken + 600, woken + 610);
+  EXPECT_TRUE(front_.MayEnterZero(kWeb, At(woken + 610)));
+}
+
 // A new target, say, or one whose pods all ended just before another process took over.
 TEST_F(FrontTest, AServiceWithReplicasWaitsForItsFirstPod) {
   Begin(3, {Pod("7", true, false), Pod("8", false, false)});

@@ -161,7 +161,7 @@ class Service {
   ServiceState state_ = ServiceState::kZero;
   absl::Time entered_;
   absl::Time open_since_;    // when it last left a state without endpoints
-  absl::Time unused_since_;  // since when its load has asked for no pod
+  absl::Time unused_since_;  // since when, awake, its load has asked for no pod
   bool asleep_;              // the scale is zero
   bool gate_ = true;         // the gate as it should be
   // The last count, at first that of the scale, unless requests came since.

@@ -77,6 +77,7 @@ void Service::WakeDecider(absl::Time now) {
   if (!std::exchange(asleep_, false)) return;
   decider_.Wake(now);
   least_wanted_ = 0;
+  unused_since_ = now;
 }
 
 absl::Time Service::ActivationEnd() const {
