@@ -32,6 +32,9 @@ void FrontDecider::Record(absl::Time second, const scaler::TrafficSample& sample
   const int64_t number = absl::ToUnixSeconds(second);
   if (second_ != number) {
     if (second_.has_value() && number < *second_) return;
+    if (second_.has_value() && number - *second_ > kLongestGap) {
+      windows_ = scaler::TrafficWindows(settings_);
+    }
     second_ = number;
     recorded_ = {};
   }

@@ -13,7 +13,8 @@
 //     crowd which arrives across the turn of a second does not count less.
 //   - If nothing was recorded for 5 s the load is unknown, even with an unlimited burst capacity,
 //     since the Envoys report zero while they have no requests. Older seconds alone would say less
-//     and less, and in the end that there are none.
+//     and less, and in the end that there are none. After such a gap the windows begin anew, since
+//     they would count it as seconds without load.
 //   - A change of the scale-down delay, or of whether averages are weighted, counts at once.
 #pragma once
 

@@ -134,6 +134,21 @@ TEST(FrontDeciderTest, LoadThatNobodyReportsAnyMoreIsUnknownAndNotLess) {
   EXPECT_TRUE(decider.Evaluate(At(121), {.ready = 10}).valid);
 }
 
+TEST(FrontDeciderTest, AGapIsNoTimeWithoutLoad) {
+  for (const char* const metric : {scaler::kConcurrencyMetric, scaler::kRpsMetric}) {
+    scaler::RequestSettings settings = OfTarget(10);
+    settings.metric = metric;
+    FrontDecider decider = MakeDecider(settings);
+    const scaler::TrafficSample sample{.concurrency = 100, .requests = 100};
+    for (int second = 0; second < 60; ++second) decider.Record(At(second), sample, true);
+    EXPECT_EQ(decider.Evaluate(At(60), {.ready = 10}).wanted, 10);
+    decider.Record(At(90.5), sample, false);
+    decider.Record(At(90), sample, true);
+    EXPECT_EQ(decider.Evaluate(At(91), {.ready = 10}).wanted, 10) << metric;
+    EXPECT_EQ(decider.averages().stable, 100) << metric;
+  }
+}
+
 ServiceLoad Active(double active, double begun) {
   return {.service = "shop/web", .active = active, .begun = begun};
 }

@@ -363,6 +363,26 @@ TEST_F(FrontTest, ACountDoesNotFallBecauseAllEnvoysWereCutOff) {
   }
 }
 
+// What comes after a gap is at first a second or two, which may happen to be quiet ones.
+TEST_F(FrontTest, AfterSecondsThatNobodyReportedACountFallsOnlyAfterAWindow) {
+  spec_.settings.target = spec_.settings.total = 1;
+  spec_.settings.stable_window = absl::Seconds(60);
+  Begin(4, {Pod("7", true, true), Pod("8", true, true), Pod("9", true, true)});
+  front_.OnEnvoy("a", true, At(0.5));
+  AckAll("a", 0.6);
+  const auto pass = [this](int from, int to, double active) {
+    for (int quarter = 4 * from; quarter < 4 * to; ++quarter) {
+      if (active >= 0) Report("a", active, quarter / 4.0);
+      front_.Advance(At(quarter / 4.0));
+    }
+    return front_.Snapshot(kWeb)->wanted;
+  };
+  EXPECT_EQ(pass(1, 130, 4), (WantedCount{.known = true, .count = 4}));
+  EXPECT_FALSE(pass(130, 160, -1).known);
+  EXPECT_EQ(pass(160, 210, 1), (WantedCount{.known = true, .count = 4}));
+  EXPECT_EQ(pass(210, 230, 1), (WantedCount{.known = true, .count = 1}));
+}
+
 TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   Begin(0, {});
   front_.OnEnvoy("a", false, At(0.5));

@@ -11,7 +11,8 @@
 //     connected, each has reported twice since then that nothing is in flight, and no Envoy that
 //     takes requests is missing.
 //   - While an Envoy that takes requests is missing its load is unknown: the wanted count does not
-//     fall, nor does it until the seconds that were seen in part have left the stable window.
+//     fall, nor does it until the seconds that were seen in part, or not at all, have left the
+//     stable window.
 //   - Requests are held for the activation timeout at most.
 #pragma once
 

@@ -49,8 +49,12 @@ scaler::TrafficSample Service::LoadSoFar(const Turn& turn) const {
 }
 
 bool Service::EndSecond(absl::Time began, Turn& turn) {
-  if (begun_ && !asleep_ && LoadIsKnown(turn)) {
-    decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
+  if (begun_ && !asleep_) {
+    if (LoadIsKnown(turn)) {
+      decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
+    } else {
+      seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+    }
   }
   load_.BeginSecond(turn.now);
   load_.KeepOnly(turn.envoys);
