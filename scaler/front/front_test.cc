@@ -679,6 +679,35 @@ TEST_F(FrontTest, AfterARestartTheLoadIsWhatIsAtPodsAndWhatIsHeld) {
   EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 5}));
 }
 
+// Its Envoy returns after a while, and the first request is here before its report.
+TEST_F(FrontTest, AHeldRequestDoesNotMakeAnUnknownLoadOne) {
+  spec_.container_concurrency = 1;
+  spec_.settings.target = spec_.settings.total = 1;
+  spec_.settings.stable_window = absl::Seconds(60);
+  const WantedCount two{.known = true, .count = 2};
+  Begin(2, {Pod("7", true, true), Pod("8", true, true)});
+  front_.OnEnvoy("a", true, At(0.1));
+  AckAll("a", 0.1);
+  front_.OnRequest(1, "a", kWeb, At(0.2));  // another process may have had more
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, two);
+  front_.OnRequestEnd(1, At(0.3));
+  for (int quarter = 2; quarter < 400; ++quarter) {
+    Report("a", 2, quarter / 4.0);
+    front_.Advance(At(quarter / 4.0));
+  }
+  ASSERT_EQ(front_.Snapshot(kWeb)->wanted, two);
+  front_.OnEnvoyGone("a", At(100));
+  for (int second = 100; second < 130; ++second) front_.Advance(At(second));
+  EXPECT_FALSE(front_.Snapshot(kWeb)->wanted.known);
+  front_.OnEnvoy("a", true, At(130));
+  front_.OnRequest(2, "a", kWeb, At(130));
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, two);
+  for (int second = 130; second < 140; ++second) {
+    front_.Advance(At(second));
+    EXPECT_EQ(front_.Snapshot(kWeb)->wanted, two) << second;
+  }
+}
+
 // The connection of one of its workers broke, say: what is at pods goes on there, unasked about.
 TEST_F(FrontTest, RequestsWhoseCallsBrokeOccupySlotsUntilTheEnvoyReportsTheirEnds) {
   spec_.container_concurrency = 2;

@@ -165,7 +165,7 @@ class Service {
   absl::Time unused_since_;  // since when, awake, its load has asked for no pod
   bool asleep_;              // the scale is zero
   bool gate_ = true;         // the gate as it should be
-  // The last count, at first that of the scale, unless requests came since.
+  // The last count, at first that of the scale; but no zero after which requests came.
   std::optional<int32_t> decided_;
   bool zero_entered_ = false;
   bool zero_offered_ = false;

@@ -99,11 +99,10 @@ WantedCount Service::Wanted() const {
   const bool activating = state_ == ServiceState::kActivating && !abandoned_;
   const bool waited_for = !queue_.empty() || activating || state_ == ServiceState::kOpening ||
                           state_ == ServiceState::kFailing;
-  const int32_t least = waited_for ? 1 : 0;
+  const int32_t least = std::max(least_wanted_, waited_for ? 1 : 0);
+  if (decision_valid_) return {.known = true, .count = least};
   // While the load is unknown the count stays.
-  if (!decision_valid_)
-    return {.known = waited_for, .count = std::max(least, decided_.value_or(0))};
-  return {.known = true, .count = std::max(least_wanted_, least)};
+  return {.known = waited_for, .count = std::max(least, decided_.value_or(0))};
 }
 
 void Service::WishForMore(Turn& turn) {

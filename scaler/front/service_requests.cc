@@ -45,7 +45,7 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
   const bool room = shared_.HasRoomFor(ns());
   queue_.Add({id, node, arrived});
   shared_.Hold(ns());
-  decided_.reset();  // the decision was made without this request
+  if (decided_ == 0) decided_.reset();  // the decision was made without this request
   unused_since_ = turn.now;
   if (state_ == ServiceState::kActivating) EvaluateSoon(turn.now);
   React(turn);
