@@ -479,11 +479,31 @@ TEST_F(FrontTest, AServiceWithReplicasWaitsForItsFirstPod) {
     }
   };
   pass(1, 40);
-  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 1}));
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 3}));
   EXPECT_FALSE(front_.MayEnterZero(kWeb, At(40)));
   pass(41, 640);  // its progress deadline is over, and so are Knative's 30 s more
   EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 0}));
   EXPECT_TRUE(front_.MayEnterZero(kWeb, At(640)));
+}
+
+TEST_F(FrontTest, AServiceKeepsItsReplicasUntilItsFirstPodIsReady) {
+  Begin(3, {Pod("7", true, false), Pod("8", false, false)});
+  ConnectAll({"a"}, /*returning=*/false, 0.1);
+  const auto pass = [this](int from, int to) {
+    for (int second = from; second < to; ++second) {
+      Report("a", 0, second);
+      front_.Advance(At(second));
+      AckAll("a", second);
+    }
+    return front_.Snapshot(kWeb)->wanted;
+  };
+  front_.OnRequest(1, "a", kWeb, At(1));
+  EXPECT_EQ(pass(1, 40), (WantedCount{.known = true, .count = 3}));
+  front_.OnRequestEnd(1, At(40));
+  front_.SetPods(kWeb, {Pod("7", true, true), Pod("8", true, false)}, At(40));
+  EXPECT_EQ(pass(40, 60), (WantedCount{.known = true, .count = 0}));  // its load alone counts
+  front_.SetPods(kWeb, {Pod("7", true, false), Pod("8", true, false)}, At(60));
+  EXPECT_EQ(pass(60, 70), (WantedCount{.known = true, .count = 1}));
 }
 
 TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {

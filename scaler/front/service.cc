@@ -36,6 +36,7 @@ Service::Service(HttpService spec, int32_t replicas, const std::vector<PodView>&
       open_since_(now),
       unused_since_(now),
       asleep_(replicas == 0),
+      at_first_(replicas),
       publisher_(shared.version),
       alone_since_(now),
       load_(now),
@@ -161,6 +162,7 @@ void Service::React(Turn& turn) {
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
+  if (abandoned_ || Serves(state_)) at_first_ = 0;
   if (const WantedCount wanted = Wanted(); wanted != told_wanted_) {
     told_wanted_ = wanted;
     turn.effects.push_back(TellDesired{spec_.name});

@@ -167,6 +167,7 @@ class Service {
   bool gate_ = true;         // the gate as it should be
   // The last count, at first that of the scale; but no zero after which requests came.
   std::optional<int32_t> decided_;
+  int32_t at_first_;  // the replicas at the start, until a pod is ready or they are given up
   bool zero_entered_ = false;
   bool zero_offered_ = false;
   int32_t wished_ = 0;                           // count asked for since the wake or last delay

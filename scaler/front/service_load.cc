@@ -99,7 +99,7 @@ WantedCount Service::Wanted() const {
   const bool activating = state_ == ServiceState::kActivating && !abandoned_;
   const bool waited_for = !queue_.empty() || activating || state_ == ServiceState::kOpening ||
                           state_ == ServiceState::kFailing;
-  const int32_t least = std::max(least_wanted_, waited_for ? 1 : 0);
+  const int32_t least = std::max({least_wanted_, at_first_, waited_for ? 1 : 0});
   if (decision_valid_) return {.known = true, .count = least};
   // While the load is unknown the count stays.
   return {.known = waited_for, .count = std::max(least, decided_.value_or(0))};

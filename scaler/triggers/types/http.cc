@@ -59,7 +59,7 @@ constexpr MetadataKey kKeys[] = {
      "more"},
     {"activationScale", KeyKind::kText, "", "fewest replicas to start from zero with, 2 or more"},
     {"initialScale", KeyKind::kText, "1",
-     "checked only: the target's own replicas say how many there are at first"},
+     "checked only: the target's own replicas say how many there are until the first is ready"},
     {"metricAggregationAlgorithm", KeyKind::kText, "linear",
      "how the window is averaged: `linear`, or `weighted-exponential`, where the newest seconds "
      "count most"},
