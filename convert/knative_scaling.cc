@@ -91,7 +91,8 @@ class ScalingConverter {
     out_.Remark(absl::StrCat(
         revision_.spec_path, ".timeoutSeconds (", timeout,
         ") was one limit from a request's arrival to its end; here activationTimeout is how long "
-        "it may wait for a pod, and requestTimeout how long it may take after that."));
+        "it may wait for a pod, and requestTimeout how long it may take after that, which also "
+        "ends websockets and gRPC streams."));
     out_.Remark(
         absl::StrCat("Knative holds any number of requests that wait for a pod; here it is queue (",
                      kLongestQueue, " at most), and others get 503."));

@@ -38,7 +38,8 @@ constexpr MetadataKey kKeys[] = {
     {"activationTimeout", KeyKind::kDuration, "60s",
      "how long a request is held until a pod is ready, at most 1h"},
     {"requestTimeout", KeyKind::kText, "0s",
-     "how long a request may take, at most 8760h; 0s: no limit"},
+     "how long a request may take once a pod has it, also a websocket or a gRPC stream; at most "
+     "8760h; 0s: no limit"},
     {"queue", KeyKind::kInteger, "2000", "most requests that are held at once, at most 10000"},
     {"metric", KeyKind::kText, "concurrency", "`concurrency` or `rps`"},
     {"target", KeyKind::kText, "100",
