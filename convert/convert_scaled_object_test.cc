@@ -328,10 +328,13 @@ TEST(ConvertScaledObjects, ARunningCooldownIsNamed) {
       HasSubstr("# not carried over: status.lastActiveTime: a cooldown that is running ends "
                 "with the first decision; keep minReplicas at 1 until it is over.\n"));
   for (const char* never : {"  cooldownPeriod: 0\n", "  minReplicaCount: 1\n"}) {
-    EXPECT_THAT(Convert(absl::StrCat(ScaledObject(never), kQuery, kActive)).yaml,
-                Not(HasSubstr("lastActiveTime")));
+    const Conversion got = Convert(absl::StrCat(ScaledObject(never), kQuery, kActive));
+    EXPECT_THAT(got.errors, IsEmpty());
+    EXPECT_THAT(got.yaml, Not(HasSubstr("lastActiveTime")));
   }
-  EXPECT_THAT(Convert(ScaledObject(kQuery)).yaml, Not(HasSubstr("lastActiveTime")));
+  const Conversion got = Convert(ScaledObject(kQuery));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, Not(HasSubstr("lastActiveTime")));
 }
 
 TEST(ConvertScaledObjects, NullIsAbsent) {
