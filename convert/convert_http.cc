@@ -88,6 +88,11 @@ class HttpConverter {
     return found == around_.scaled_objects.end() ? nullptr : &found->second;
   }
 
+  // What comes before the names of a ScaledObject's fields.
+  static std::string Of(const Json& scaled) {
+    return absl::StrCat("ScaledObject ", TextOf(MemberOf(scaled, "metadata"), "name"), ": ");
+  }
+
   void AddBounds(Json& own) {
     const Json* const scaled = ScaledObject();
     const bool skips =
@@ -116,9 +121,11 @@ class HttpConverter {
     out_.MadeFrom("spec.minReplicas", "spec.replicas.min");
     out_.MadeFrom("spec.maxReplicas", "spec.replicas.max");
     out_.MadeFrom("spec.cooldownPeriod", "spec.scaledownPeriod");
-    // The add-on gives the object's annotations to the ScaledObject that it makes.
+    // The add-on gives the object's annotations to the ScaledObject that it makes. The status of
+    // that says when there was activity.
     AddKedaPause(scaled != nullptr ? *scaled : object_, own, out_);
-    NameCooldowns(object_, "", own, out_);
+    NameInitialCooldown(object_, "", out_);
+    if (scaled != nullptr) NameRunningCooldown(*scaled, Of(*scaled), own, out_);
   }
 
   void AddBoundsOfScaledObject(const Json& scaled, Json& own) {
@@ -126,7 +133,7 @@ class HttpConverter {
     const Json& spec = MemberOf(scaled, "spec");
     const Json& target = MemberOf(spec, "scaleTargetRef");
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), TextOf(target, "name"), own);
-    const std::string of = absl::StrCat("ScaledObject ", name, ": ");
+    const std::string of = Of(scaled);
     const std::string at = of + "spec";
     own["minReplicas"] = out_.NumberOr(spec, at, "minReplicaCount", 0);
     own["maxReplicas"] = out_.NumberOr(spec, at, "maxReplicaCount", kMaxReplicas);
@@ -136,7 +143,8 @@ class HttpConverter {
     out_.MadeFrom("spec.maxReplicas", at + ".maxReplicaCount");
     out_.MadeFrom("spec.cooldownPeriod", at + ".cooldownPeriod");
     AddKedaPause(scaled, own, out_);
-    NameCooldowns(scaled, of, own, out_);
+    NameInitialCooldown(scaled, of, out_);
+    NameRunningCooldown(scaled, of, own, out_);
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
     out_.NameUnknown(spec, at,

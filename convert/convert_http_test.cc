@@ -77,8 +77,16 @@ TEST(ConvertHttpObjectsTest, CooldownsThatDoNotHoldAreNamed) {
   EXPECT_THAT(of_route, HasSubstr("# not carried over: ScaledObject s: spec.initialCooldownPeriod: "
                                   "a new Autoscaler with minReplicas of 0 "));
   EXPECT_THAT(of_route, HasSubstr("# not carried over: ScaledObject s: status.lastActiveTime: "));
-  EXPECT_THAT(Convert(Object("  initialCooldownPeriod: 60\n")).yaml,
+  // The add-on has made the ScaledObject from the other one.
+  const Conversion of_object =
+      Convert(Object("  initialCooldownPeriod: 60\n") +
+              absl::StrReplaceAll(scaled, {{"interceptorRoute", "httpScaledObject"}}));
+  EXPECT_THAT(of_object.errors, IsEmpty());
+  EXPECT_THAT(of_object.yaml,
               HasSubstr("# not carried over: spec.initialCooldownPeriod: a new Autoscaler with "));
+  EXPECT_THAT(of_object.yaml,
+              HasSubstr("# not carried over: ScaledObject s: status.lastActiveTime: a cooldown "));
+  EXPECT_THAT(of_object.yaml, testing::Not(HasSubstr("ScaledObject s: spec.initialCool")));
 }
 
 TEST(ConvertHttpObjectsTest, NothingIsLeftOutInSilence) {

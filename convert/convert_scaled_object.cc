@@ -121,7 +121,8 @@ class ScaledObjectConverter {
     AddFallback(MemberOf(spec, "fallback"), out);
     AddAdvanced(MemberOf(spec, "advanced"), out);
     AddKedaPause(object_, out, out_);
-    NameCooldowns(object_, "", out, out_);
+    NameInitialCooldown(object_, "", out_);
+    NameRunningCooldown(object_, "", out, out_);
     RefuseIdle(spec);
     for (size_t i = 0; i < ItemsOf(spec, "triggers").size(); ++i) AddTrigger(i, out);
     return out;

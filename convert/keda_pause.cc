@@ -65,12 +65,16 @@ void AddKedaPause(const Json& object, Json& spec, Manifests& out) {
   if (IsOn(annotations, kForceActivation)) KeepAwake(kForceActivation, spec, out);
 }
 
-void NameCooldowns(const Json& object, const std::string& of, const Json& spec, Manifests& out) {
+void NameInitialCooldown(const Json& object, const std::string& of, Manifests& out) {
   if (out.NumberOr(MemberOf(object, "spec"), of + "spec", "initialCooldownPeriod", 0) > 0) {
     out.NotCarriedOver(of + "spec.initialCooldownPeriod",
                        "a new Autoscaler with minReplicas of 0 whose triggers are inactive goes to "
                        "zero at its first decision; keep minReplicas at 1 at first");
   }
+}
+
+void NameRunningCooldown(const Json& object, const std::string& of, const Json& spec,
+                         Manifests& out) {
   const bool sleeps = MemberOf(spec, "minReplicas") == 0 && MemberOf(spec, "cooldownPeriod") != 0;
   if (sleeps && !MemberOf(MemberOf(object, "status"), "lastActiveTime").is_null()) {
     out.NotCarriedOver(of + "status.lastActiveTime",

@@ -18,10 +18,13 @@ namespace flyball::convert {
 void AddKedaPause(const nlohmann::ordered_json& object, nlohmann::ordered_json& spec,
                   Manifests& out);
 
-// Remarks for cooldowns of the object that do not hold for the spec, which has its minReplicas and
+// Remarks for cooldowns of the object that an Autoscaler (CRD) does not keep: the one after it is
+// made, and the one that its status shows to be running, for a spec that has its minReplicas and
 // its cooldownPeriod already. `of` comes before the names of the object's fields.
-void NameCooldowns(const nlohmann::ordered_json& object, const std::string& of,
-                   const nlohmann::ordered_json& spec, Manifests& out);
+void NameInitialCooldown(const nlohmann::ordered_json& object, const std::string& of,
+                         Manifests& out);
+void NameRunningCooldown(const nlohmann::ordered_json& object, const std::string& of,
+                         const nlohmann::ordered_json& spec, Manifests& out);
 
 // The annotations that AddKedaPause reads.
 const std::set<std::string>& KedaPauseAnnotations();
