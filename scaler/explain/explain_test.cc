@@ -453,7 +453,7 @@ TEST(DecideGivenTest, AFallbackCountsAsInTheFirstDecisionAfterAStart) {
   };
   const GivenCase at_once = decide("{failureThreshold: 0, then: {replicas: 4}}");
   EXPECT_EQ(at_once.decision.desired, 4);  // the queue asks for 3
-  EXPECT_THAT(ExplainText(at_once), HasSubstr("its fallback counts while it is unknown"));
+  EXPECT_THAT(ExplainText(at_once), HasSubstr("this count stands while it is unknown"));
   const GivenCase later = decide("{failureThreshold: 2, then: {replicas: 4}}");
   EXPECT_EQ(later.decision.desired, 3);
   EXPECT_THAT(ExplainText(later), HasSubstr("waits for 2 decisions in a row"));

@@ -52,7 +52,7 @@ void FollowFallbacks(const OwnSpec& own, int32_t min_replicas, absl::Time now, G
   CountBounds of_triggers = of_metrics;
   of_triggers.min = min_replicas;
   for (size_t i = 0; i < triggers.size(); ++i) {
-    if (triggers[i].error.empty()) continue;
+    if (!triggers[i].failed()) continue;
     Reading* const reading = out.readings.empty() ? nullptr : &out.readings[first + i];
     if (const MetricFallback* of_it = FallbackOfTrigger(own, first, i)) {
       const auto instead = FirstCount(*of_it, name(first + i), of_triggers, now, out);

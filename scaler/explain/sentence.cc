@@ -210,7 +210,7 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
       return absl::StrCat(text, "; one more only for ", OneMoreOnlyAbove(metric, proposal));
     }
     case Verdict::kInstead:
-      return absl::StrCat("its fallback counts while it is unknown: ", proposal.error);
+      return absl::StrCat("this count stands while it is unknown: ", proposal.error);
     case Verdict::kFailed:
       break;
   }

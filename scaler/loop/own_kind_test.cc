@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/testing/test_world.h"
+#include "scaler/triggers/types/test_external_peer.h"
 
 namespace flyball::scaler {
 namespace {
@@ -422,6 +423,36 @@ TEST(OwnKind, ATriggersFallbackDecidesOnZero) {
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(world.Next("kept").has_value());
   EXPECT_EQ(world.Replicas("kept"), 2);
   EXPECT_EQ(world.diary.last("kept").activation->reason, "TriggerError");
+}
+
+// KEDA takes an empty list of values for no failure.
+TEST(OwnKind, AnExternalScalerMayTellOfActivityAlone) {
+  Peer peer;
+  peer.Do(R"({"spec": [{"name": "queue", "target": 5}], "active": true})");
+  ScalerOptions options = Act();
+  options.trigger_addresses = *http::AddressRules::Parse({"127.0.0.0/8"});
+  LoopWorld world(options);
+  world.AddDeployment("web", 3);
+  world.PutOwn("web", "",
+               absl::StrCat(R"(,"minReplicas":0,"cadence":{"interval":"1s"},"cooldownPeriod":5,)",
+                            R"("fallback":{"replicas":2,"failureThreshold":1},"triggers":[)",
+                            R"({"type":"external","metadata":{"scalerAddress":")", peer.address(),
+                            R"("}}])"));
+  world.Start();
+  const auto is_active = [&world] {
+    const std::optional<Seen> seen = world.Next("web");
+    return seen.has_value() && seen->activation.has_value() && seen->activation->active;
+  };
+  ASSERT_TRUE(LoopWorld::Await(is_active)) << world.Own("web");
+  EXPECT_EQ(world.Replicas("web"), 3);
+  peer.Do(R"({"active": false})");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 0;
+  })) << world.Own("web");
+  peer.Do(R"({"active": true})");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 1;
+  })) << world.Own("web");
 }
 
 TEST(OwnKind, AFallbackOfAValueNeedsPodsOfNow) {

@@ -55,8 +55,9 @@ bool SameContent(const Answer& a, const Answer& b) {
          a.trigger_metrics == b.trigger_metrics &&
          SameList(a.trigger_readings, b.trigger_readings,
                   [](const TriggerReading& x, const TriggerReading& y) {
-                    return x.error == y.error && x.value_milli == y.value_milli &&
-                           x.active == y.active && x.front == y.front;
+                    return x.error == y.error && x.activity_only == y.activity_only &&
+                           x.value_milli == y.value_milli && x.active == y.active &&
+                           x.front == y.front;
                   }) &&
          a.scale == b.scale;
 }

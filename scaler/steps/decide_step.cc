@@ -360,9 +360,11 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
     for (size_t j = 0; j < trigger.metrics.size(); ++j, ++next) {
       TriggerReading& raw = inputs.trigger_readings[next];
       const size_t metric = trigger.first + j;
-      const bool unknown = !raw.error.empty();
+      const bool unknown = raw.failed();
       trigger.failures[j] = unknown ? trigger.failures[j] + 1 : 0;
       std::optional<Reading::Instead> instead;
+      // No replica is taken away for it, until all go for lack of activity.
+      if (raw.activity_only) instead = Reading::Instead{inputs.scale.answer.spec_replicas};
       if (has_own && unknown) {
         instead = CountOfTrigger(tracked, i, metric, now);
       } else if (has_own) {

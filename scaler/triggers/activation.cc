@@ -14,9 +14,9 @@ bool CooldownIsOver(const ActivationInput& input) {
   return *input.last_active + input.cooldown < input.now;
 }
 
-const TriggerReading* FirstUnknown(const ActivationInput& input) {
+const TriggerReading* FirstFailed(const ActivationInput& input) {
   for (const TriggerReading& reading : input.readings) {
-    if (!reading.error.empty()) return &reading;
+    if (reading.failed()) return &reading;
   }
   return nullptr;
 }
@@ -72,7 +72,7 @@ Activation DecideByReadings(const ActivationInput& input) {
   const bool active = std::any_of(input.readings.begin(), input.readings.end(),
                                   [](const TriggerReading& reading) { return reading.active; });
   if (active) return WhileActive(input);
-  if (const TriggerReading* unknown = FirstUnknown(input)) return WhileUnknown(input, *unknown);
+  if (const TriggerReading* unknown = FirstFailed(input)) return WhileUnknown(input, *unknown);
   return WhileInactive(input);
 }
 

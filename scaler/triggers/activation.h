@@ -20,6 +20,8 @@
 // So while there are pods the replica math goes on deciding, also during the cooldown and while a
 // trigger is unknown (it does not shrink on an unknown reading); only kDeactivate removes the last
 // pods.
+// A trigger that tells of activity alone (TriggerReading::activity_only) is not unknown here.
+//
 // Source:  KEDA 2.20 scale executor.
 // Differs: an active trigger counts as activity although another one fails; while a trigger is
 //          unknown zero is never entered, unless its fallback already counts (fallback.h).

@@ -13,6 +13,7 @@ TriggerReading Counting(int32_t replicas) {
   return {.value_milli = replicas * 1000, .active = true, .replicas = replicas};
 }
 TriggerReading Inactive() { return {.value_milli = 0}; }
+TriggerReading ActivityOnly() { return {.error = "no value", .activity_only = true}; }
 TriggerReading Unknown() { return {.error = "no answer"}; }
 
 struct Row {
@@ -99,6 +100,12 @@ INSTANTIATE_TEST_SUITE_P(Inactive, DecideActivationTest,
                                              .reason = "ScalerNotActive"},
                                          Row{.name = "EntersZeroAfterTheCooldown",
                                              .readings = {Inactive()},
+                                             .current = 3,
+                                             .active_ago = 301,
+                                             .step = kDeactivate,
+                                             .reason = "ScalerNotActive"},
+                                         Row{.name = "NeedsNoValueToEnterZero",
+                                             .readings = {Inactive(), ActivityOnly()},
                                              .current = 3,
                                              .active_ago = 301,
                                              .step = kDeactivate,

@@ -7,7 +7,7 @@ namespace flyball::scaler {
 
 TriggerReading ApplyFallback(const FallbackInput& input) {
   const TriggerReading& reading = input.reading;
-  if (reading.error.empty() || !input.fallback.replicas.has_value() ||
+  if (!reading.failed() || !input.fallback.replicas.has_value() ||
       input.failures <= input.fallback.after_failures) {
     return reading;
   }

@@ -17,15 +17,15 @@ struct FallbackInput {
   const TriggerMetric& metric;
   const TriggerReading& reading;
   const Fallback& fallback;
-  int32_t failures = 0;    // decisions in a row, this one included, in which it was unknown
+  int32_t failures = 0;    // decisions in a row, this one included, in which it failed
   int32_t ready_pods = 0;  // what the replica math multiplies a kValue target's ratio with
 };
 
-// Returns `reading` itself if it is known, if failures <= after_failures, or if the fallback has no
-// replicas. Otherwise it returns a known reading that asks for fallback.replicas, and that is
-// active if `reading` is or those are not 0. That reading is unknown too, with the reason, if its
-// value would be too large, or if the target type is kValue, there is no ready pod and replicas is
-// not 0.
+// Returns `reading` itself if it has not failed, if failures <= after_failures, or if the fallback
+// has no replicas. Otherwise it returns a known reading that asks for fallback.replicas, and that
+// is active if `reading` is or those are not 0. That reading is unknown too, with the reason, if
+// its value would be too large, or if the target type is kValue, there is no ready pod and replicas
+// is not 0.
 TriggerReading ApplyFallback(const FallbackInput& input);
 
 }  // namespace flyball::scaler

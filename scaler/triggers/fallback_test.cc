@@ -67,5 +67,16 @@ TEST(ApplyFallback, ATriggerThatIsActiveStaysSo) {
   EXPECT_TRUE(got.active);
 }
 
+// Its server is well.
+TEST(ApplyFallback, ATriggerThatTellsOfActivityAloneNeedsNone) {
+  const TriggerReading got =
+      ApplyFallback({.metric = {.name = "s0-queue", .target_milli = 1000},
+                     .reading = {.error = "it gives no value", .activity_only = true},
+                     .fallback = {.after_failures = 0, .replicas = 2},
+                     .failures = 1});
+  EXPECT_EQ(got.error, "it gives no value");
+  EXPECT_FALSE(got.active);
+}
+
 }  // namespace
 }  // namespace flyball::scaler

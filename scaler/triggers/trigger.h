@@ -62,6 +62,9 @@ struct TriggerReading {
   // answer only status code and content type: whoever may write a trigger could otherwise read
   // servers inside the cluster with it.
   std::string error = {};
+  // With `error`: nothing failed, and `active` is known. An external scaler may tell of activity
+  // alone.
+  bool activity_only = false;
   int64_t value_milli = 0;  // never negative
   // Whether the value is above the activation threshold. A trigger that learns of activity in
   // another way may be active although its value is unknown.
@@ -71,6 +74,8 @@ struct TriggerReading {
   std::optional<int32_t> replicas = {};
   // From an http trigger, whose requests the front carries.
   std::optional<FrontReadiness> front = {};
+
+  bool failed() const { return !error.empty() && !activity_only; }
 };
 
 class Trigger {

@@ -3,8 +3,9 @@
 //
 // Source:  KEDA 2.20 external scaler.
 // Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
-//          without a target above zero or without a value is unknown; IsActive is asked once, and
-//          counts although a metric is unknown; streamed metric specs are not asked for.
+//          without a target above zero is unknown, and one without a value asks for the replicas
+//          that there are; IsActive is asked once, and counts although a metric is unknown;
+//          streamed metric specs are not asked for.
 #include <atomic>
 #include <utility>
 
@@ -173,12 +174,12 @@ class ExternalTrigger : public Trigger {
     std::vector<TriggerReading> readings;
     bool failed = false;
     for (size_t i = 0; i < metrics->size(); ++i) {
-      const absl::StatusOr<int64_t> milli = active.ok() ? ReadValue(**client, *metrics, i, left())
-                                                        : absl::StatusOr<int64_t>(active.status());
-      failed |= !milli.ok();
-      readings.push_back(milli.ok() ? TriggerReading{.value_milli = *milli, .time = now}
-                                    : Unknown(Explained(milli.status()), now));
-      readings.back().active = active.ok() && *active;
+      TriggerReading& reading = readings.emplace_back(TriggerReading{.time = now});
+      const absl::Status status =
+          active.ok() ? ReadValue(**client, *metrics, i, left(), reading) : active.status();
+      if (!status.ok()) reading.error = std::string(Explained(status).message());
+      failed |= reading.failed();
+      reading.active = active.ok() && *active;
     }
     if (failed) {
       absl::MutexLock lock(&mutex_);
@@ -187,19 +188,20 @@ class ExternalTrigger : public Trigger {
     return readings;
   }
 
-  absl::StatusOr<int64_t> ReadValue(ExternalScaler& client,
-                                    const std::vector<TriggerMetric>& metrics, size_t index,
-                                    absl::Duration timeout) {
+  absl::Status ReadValue(ExternalScaler& client, const std::vector<TriggerMetric>& metrics,
+                         size_t index, absl::Duration timeout, TriggerReading& reading) {
     const std::string& full = metrics[index].name;
     const std::string name = full.substr(full.find('-') + 1);
     ASSIGN_OR_RETURN(const std::vector<double> values,
                      client.GetMetrics(options_.object, name, timeout));
+    reading.activity_only = values.empty();
     if (values.empty()) {
       return absl::FailedPreconditionError(absl::StrCat("it gives no value of metric ", index + 1));
     }
     double sum = 0;
     for (const double value : values) sum += value < 0 ? 0 : value;  // each by itself, as in KEDA
-    return ValueMilli(sum);
+    ASSIGN_OR_RETURN(reading.value_milli, ValueMilli(sum));
+    return absl::OkStatus();
   }
 
   const ExternalOptions options_;

@@ -156,14 +156,18 @@ TEST(ExternalTriggerTest, OddAnswersAreUnknown) {
   TriggerReading got = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_THAT(got.error, HasSubstr("it gives no value of metric 1"));
   EXPECT_FALSE(got.active);
+  EXPECT_FALSE(got.failed());
   // It may tell of activity alone, as KEDA allows.
   peer.Do(R"({"active": true})");
   got = trigger->Read(kNow, absl::Seconds(10)).at(0);
   EXPECT_THAT(got.error, HasSubstr("it gives no value of metric 1"));
   EXPECT_TRUE(got.active);
+  EXPECT_FALSE(got.failed());
   // KEDA takes the whole number, 0, if the fraction is NaN.
   peer.Do(R"({"values": {"queue": [{"float": NaN}]}})");
-  EXPECT_THAT(trigger->Read(kNow, absl::Seconds(10)).at(0).error, HasSubstr("the value is NaN"));
+  got = trigger->Read(kNow, absl::Seconds(10)).at(0);
+  EXPECT_THAT(got.error, HasSubstr("the value is NaN"));
+  EXPECT_TRUE(got.failed());
 }
 
 TEST(ExternalTriggerTest, AMetricWithoutAValueLeavesTheOthersAndActivityKnown) {
