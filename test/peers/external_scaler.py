@@ -14,6 +14,7 @@ With --gzip it compresses its answers, whatever the client accepts. Prints `port
   {"hang": true} {"hang": false}                              calls get no answer while it does
   {"streams": 1}                                              waits until so many streams are open
   {"seen": true}                                              prints the last request as JSON instead of `ok`
+  {"times": true}                                             prints how many seconds each GetMetrics was given, as [1, 2]
 Ends with stdin. The messages are made by protoc from the .proto file; the methods are bound by name.
 """
 
@@ -52,6 +53,7 @@ class Scaler:
         self.streams = set()
         self.changed = threading.Condition()
         self.seen = {}
+        self.times = []
 
     def _enter(self, method, ref, context, **more):
         self.seen = {"method": method, "name": ref.name, "namespace": ref.namespace,
@@ -73,6 +75,7 @@ class Scaler:
             for s in self.spec])
 
     def get_metrics(self, request, context):
+        self.times.append(int(context.time_remaining()))
         self._enter("GetMetrics", request.scaledObjectRef, context, metric=request.metricName)
         return self.pb.GetMetricsResponse(metricValues=[
             self.pb.MetricValue(metricName=request.metricName, metricValue=v.get("value", 0),
@@ -132,6 +135,8 @@ class Scaler:
             if "streams" in command:
                 if not self.changed.wait_for(lambda: len(self.streams) == command["streams"], timeout=20):
                     return f"{len(self.streams)} streams"
+        if "times" in command:
+            return json.dumps(self.times)
         return json.dumps(self.seen, sort_keys=True) if "seen" in command else "ok"
 
 

@@ -175,8 +175,10 @@ class ExternalTrigger : public Trigger {
     bool failed = false;
     for (size_t i = 0; i < metrics->size(); ++i) {
       TriggerReading& reading = readings.emplace_back(TriggerReading{.time = now});
+      // One that hangs leaves their time to those after it.
+      const absl::Duration share = left() / static_cast<int64_t>(metrics->size() - i);
       const absl::Status status =
-          active.ok() ? ReadValue(**client, *metrics, i, left(), reading) : active.status();
+          active.ok() ? ReadValue(**client, *metrics, i, share, reading) : active.status();
       if (!status.ok()) reading.error = std::string(Explained(status).message());
       failed |= reading.failed();
       reading.active = active.ok() && *active;

@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "http/testing/fake_dns_server.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"
@@ -249,6 +250,21 @@ TEST(ExternalTriggerTest, AHangingServerIsUnknownInTime) {
   EXPECT_THAT(trigger->Read(kNow, absl::Milliseconds(300)).at(0).error,
               HasSubstr("DEADLINE_EXCEEDED"));
   peer.Do(R"({"hang": false})");
+}
+
+TEST(ExternalTriggerTest, AMetricThatHangsLeavesTimeToThoseAfterIt) {
+  Peer peer;
+  peer.Do(R"({"spec": [{"name": "a", "target": 5}, {"name": "b", "target": 5}]})");
+  Make(peer.address())->Read(kNow, absl::Hours(2));
+  const std::string told = peer.Tell(R"({"times": true})");
+  const std::vector<std::string> times =
+      absl::StrSplit(told, absl::ByAnyChar("[, ]"), absl::SkipEmpty());
+  ASSERT_EQ(times.size(), 2u) << told;
+  int first = 0;
+  int second = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(times[0], &first) && absl::SimpleAtoi(times[1], &second)) << told;
+  EXPECT_LE(first, 3601);
+  EXPECT_GT(second, 3601);  // the first one has needed little of its half
 }
 
 TEST(ExternalTriggerTest, ACallUnderWayEndsAtShutdown) {
