@@ -455,6 +455,27 @@ TEST(OwnKind, AnExternalScalerMayTellOfActivityAlone) {
   })) << world.Own("web");
 }
 
+TEST(OwnKind, PushedActivityWakesBeforeTheMetricsAreKnown) {
+  Peer peer;  // it names no metrics
+  ScalerOptions options = Act();
+  options.trigger_addresses = *http::AddressRules::Parse({"127.0.0.0/8"});
+  LoopWorld world(options);
+  world.AddDeployment("web", 0);
+  world.PutOwn(
+      "web", "",
+      absl::StrCat(R"(,"minReplicas":0,"cadence":{"interval":"1s"},"triggers":[{"type":)",
+                   R"("external-push","metadata":{"scalerAddress":")", peer.address(), R"("}}])"));
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  peer.Do(R"({"streams": 1})");
+  peer.Do(R"({"push": true})");
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() && world.Replicas("web") == 1;
+  })) << world.Own("web");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_EQ(world.Replicas("web"), 1);
+}
+
 TEST(OwnKind, AFallbackOfAValueNeedsPodsOfNow) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);

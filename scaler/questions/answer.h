@@ -31,8 +31,9 @@ struct Answer {
   absl::Time objects_time;                           // when all of `objects` were sampled
   std::vector<adapter::ExternalMetricValue> series;  // external.metrics.k8s.io
   std::vector<TriggerMetric> trigger_metrics;        // of a trigger; empty: not known yet
-  std::vector<TriggerReading> trigger_readings;      // one for each of its metrics
-  kube::Scale scale;                                 // of a scale subresource
+  // One for each of its metrics; with `error` only their activity counts.
+  std::vector<TriggerReading> trigger_readings;
+  kube::Scale scale;  // of a scale subresource
 
   // The index of each name in `pods` or `objects`; the last one where a name is repeated. It is
   // made by the first call, since it is not needed while nothing changes.

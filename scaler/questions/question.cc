@@ -298,6 +298,8 @@ class TriggerQuestion : public WholeQuestion {
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kMaxTriggerTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
+      // Activity may have been pushed. The server is not waited for once more.
+      answer.trigger_readings = trigger_->Read(context.now, absl::ZeroDuration());
       return {};
     }
     answer.trigger_metrics = *std::move(metrics);

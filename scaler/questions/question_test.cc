@@ -102,6 +102,27 @@ TEST_F(QuestionTest, ThatThereIsNoApiIsAnAnswerToAll) {
   }
 }
 
+// Was told of activity; its server names no metrics.
+class PushedTrigger : public Trigger {
+ public:
+  absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration) override {
+    return absl::UnavailableError("it is down");
+  }
+  std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
+    EXPECT_EQ(timeout, absl::ZeroDuration());
+    return {{.error = "it is down", .active = true, .time = now}};
+  }
+};
+
+TEST_F(QuestionTest, ATriggerIsReadAlthoughItsMetricsAreUnknown) {
+  SimulatedClock clock(absl::UnixEpoch());
+  const AnswerPtr answer = Ask(*MakeTriggerQuestion(std::make_shared<PushedTrigger>(), clock));
+  EXPECT_EQ(answer->error, "it is down");
+  EXPECT_TRUE(answer->trigger_metrics.empty());
+  ASSERT_EQ(answer->trigger_readings.size(), 1u);
+  EXPECT_TRUE(answer->trigger_readings[0].active);
+}
+
 MetricSpec Queue(const char* of) {
   MetricSpec spec;
   spec.type = MetricType::kExternal;

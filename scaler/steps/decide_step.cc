@@ -279,7 +279,8 @@ void DecideStep::TakeTriggers(CycleInputs& inputs, absl::Time now) {
     inputs.trigger_answers[i] = last.version;
     const Plan::PlannedTrigger& trigger = inputs.plan.triggers()[i];
     for (size_t j = 0; j < trigger.metrics.size(); ++j) {
-      if (answer != nullptr && answer->error.empty() && j < answer->trigger_readings.size()) {
+      const bool has_reading = answer != nullptr && j < answer->trigger_readings.size();
+      if (has_reading && answer->error.empty()) {
         TriggerReading& reading = inputs.trigger_readings.emplace_back(answer->trigger_readings[j]);
         if (!trigger.error.empty() && reading.front.has_value() && reading.front->ready) {
           reading.front = FrontReadiness{
@@ -292,6 +293,7 @@ void DecideStep::TakeTriggers(CycleInputs& inputs, absl::Time now) {
       TriggerReading unknown{.error = trigger.error, .time = now};
       if (unknown.error.empty()) unknown.error = answer == nullptr ? "" : answer->error;
       if (unknown.error.empty()) unknown.error = "it was not asked yet";
+      unknown.active = has_reading && answer->trigger_readings[j].active;
       inputs.trigger_readings.push_back(std::move(unknown));
     }
   }
