@@ -134,12 +134,16 @@ absl::StatusOr<double> TakeSample(absl::string_view text, Found& found) {
 }  // namespace
 
 static_assert(promql::kMaxMatchers <= SampleSelector::kMaxLabels);
+constexpr size_t kMaxWhy = 200;
 
 absl::StatusOr<SampleSelector> SampleSelector::Parse(absl::string_view text) {
   const absl::StatusOr<promql::Selector> parsed = promql::ParseSeriesSelector(text);
   if (!parsed.ok()) {
+    // It may quote all of the text.
+    const absl::string_view why = parsed.status().message();
     return absl::InvalidArgumentError(
-        absl::StrCat("expected a metric like name{label=\"value\"}: ", parsed.status().message()));
+        absl::StrCat("expected a metric like name{label=\"value\"}",
+                     why.size() <= kMaxWhy ? absl::StrCat(": ", why) : ""));
   }
   SampleSelector out;
   for (const promql::Matcher& matcher : parsed->matchers) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 namespace flyball::scaler {
 namespace {
@@ -97,6 +98,12 @@ TEST(SampleSelectorTest, OnlyEqualityIsTaken) {
                           "m{a=\"b\"", "sum(m)"}) {
     EXPECT_EQ(SampleSelector::Parse(bad).status().code(), absl::StatusCode::kInvalidArgument)
         << bad;
+  }
+  // Statuses and events would repeat it.
+  for (const char* bad : {"sum(m{a=\"X\"})", "m X"}) {
+    const std::string text = absl::StrReplaceAll(bad, {{"X", std::string(5000, 'x')}});
+    EXPECT_EQ(std::string(SampleSelector::Parse(text).status().message()),
+              "expected a metric like name{label=\"value\"}");
   }
   const auto good = SampleSelector::Parse(" m { a = \"b\" , } ");
   ASSERT_TRUE(good.ok()) << good.status();
