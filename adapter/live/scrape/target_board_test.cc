@@ -104,6 +104,18 @@ TEST_F(TargetBoardTest, WhatComesAndGoesWithinAMomentTakesNothingFromAnEarlierBo
   EXPECT_EQ(OriginsWith("c:1"), (Set{"http://a:1", "http://b:1", "http://c:1", "http://known:1"}));
 }
 
+// A job may have thousands.
+TEST_F(TargetBoardTest, OnlyWhatHasChangedIsTold) {
+  using Set = std::set<std::string>;
+  NewBoard();
+  board_->Complete(0);
+  OriginsWith("a:1");
+  OriginsWith("b:1");
+  // Behind the board's back, so that what it tells next is all that there is.
+  scheduler_.Replace(board_->jobs()[0], {});
+  EXPECT_EQ(OriginsWith("c:1"), (Set{"http://c:1"}));
+}
+
 TEST_F(TargetBoardTest, OneTargetTooManyConcernsAll) {
   NewBoard("  target_limit: 2\n  scrape_interval: 1s\n");
   board_->Complete(0);
