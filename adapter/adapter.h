@@ -69,6 +69,8 @@ class Adapter {
 
   // Asks for series now, whatever the interval; to be called when the source has new ones.
   void RelistNow() { relister_.AskNow(); }
+  // How long it took last, all series queries together.
+  absl::Duration RelistNowTook() const { return relister_.AskNowTook(); }
 
   Providers providers() const { return *providers_.Get(); }
 

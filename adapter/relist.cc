@@ -81,6 +81,15 @@ void Relister::SetRules(std::shared_ptr<const rules::CompiledRules> rules) {
   deps_.wake();
 }
 
+absl::Duration Relister::AskNowTook() const {
+  absl::MutexLock lock(&mutex_);
+  absl::Duration took;
+  for (const auto& [key, query] : queries_) {
+    if (query->failures == 0 && ReadsLive(*query)) took += query->duration;
+  }
+  return took;
+}
+
 bool Relister::ReadsLive(const Query& query) const {
   using rules::SourceChoice;
   // Where there is one source, it answers whatever a rule wants.

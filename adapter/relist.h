@@ -72,6 +72,8 @@ class Relister {
   // way is asked again afterwards. When each is due by its interval stays, and so does the wait
   // after a failure.
   void AskNow();
+  // How long the last attempts of the queries that AskNow asks took, all together.
+  absl::Duration AskNowTook() const;
 
   // Starts the queries that are due and applies their results. Returns when to be called again.
   absl::Duration Step();

@@ -272,6 +272,21 @@ TEST_F(TwoSourcesRelisterTest, NewLiveSeriesDoNotEndTheWaitAfterAFailure) {
   }
 }
 
+TEST_F(TwoSourcesRelisterTest, HowLongItTakesToAskForNewSeries) {
+  const auto take = [this](FakeSource& source, absl::Duration duration) {
+    source.OnSeries([this, duration](const std::string& selector) {
+      clock_.Advance(duration);
+      return std::vector<SeriesName>{{selector, {"ns", "po"}}};
+    });
+  };
+  take(live_, absl::Seconds(3));
+  take(prometheus_, absl::Seconds(10));
+  clock_.Advance(absl::Minutes(1));
+  relister_.Step();
+  NewSeriesAfter(absl::Seconds(1));
+  EXPECT_EQ(relister_.AskNowTook(), absl::Seconds(3)) << "Prometheus is not asked then";
+}
+
 // Tasks that run when the test says so.
 class SlowRelisterTest : public testing::Test {
  protected:

@@ -22,9 +22,12 @@ namespace {
 
 // How often it checks for new series: a metric is offered this soon after its first sample.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
-// At most this often it tells of new series whose metric and label names others have, since each
-// pod that appears has such, and a relist looks at all series.
-constexpr absl::Duration kTellOfKnownNamesEvery = absl::Seconds(5);
+// Each pod that appears has new series whose metric and label names others have, and a relist looks
+// at all series. So after it has told of such it is silent for that many times as long as the last
+// relist took, within these bounds.
+constexpr int kSilentTimes = 20;
+constexpr absl::Duration kSilentAtLeast = absl::Seconds(5);
+constexpr absl::Duration kSilentAtMost = absl::Minutes(1);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
 // If the wall clock moves against the monotonic clock by more, it was set, or the machine has
 // slept.
@@ -325,13 +328,15 @@ void LiveSource::LookForNewSeries(MonotonicTime now) {
   const live::StoreCounts counts = store_.counts();
   // A series is made a moment before its first sample, without which a relist does not find it. So
   // new names are reported twice. Those of others may be new to a rule too, whose series query
-  // matches values: they are reported once, after the next look.
+  // matches values, or whose others have no recent samples: they are reported once, after the next
+  // look.
   const bool new_names = counts.new_names != names_told_;
   const bool others = made_before_ != series_told_ && now >= next_known_names_;
   if (new_names || tell_again_ || others) {
     deps_.on_new_series();
     series_told_ = made_before_;
-    next_known_names_ = now + kTellOfKnownNamesEvery;
+    next_known_names_ =
+        now + std::clamp(kSilentTimes * deps_.relist_took(), kSilentAtLeast, kSilentAtMost);
   }
   names_told_ = counts.new_names;
   tell_again_ = new_names;

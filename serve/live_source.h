@@ -53,8 +53,10 @@ class LiveSource {
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
     // Called from Start to Stop: soon after series came whose metric name with their label names is
-    // new, and within seconds after other new ones.
+    // new, and within seconds after other new ones, or within a minute if a relist takes long.
     std::function<void()> on_new_series;
+    // How long the last relist took, all series queries together.
+    std::function<absl::Duration()> relist_took;
     // Where earlier samples are fetched from; nullptr: nowhere.
     adapter::PastSamples* past = nullptr;
     // The credentials for kubelets, if the flags have them scraped.

@@ -58,7 +58,8 @@ class LiveSourceTest : public testing::Test {
                                          [this] {
                                            absl::MutexLock lock(&mutex_);
                                            ++told_;
-                                         }});
+                                         },
+                                     .relist_took = [this] { return relist_took_; }});
   }
   std::unique_ptr<LiveSource> MakeOrDie() {
     auto made = Make();
@@ -118,11 +119,32 @@ class LiveSourceTest : public testing::Test {
     mutex_.Await(absl::Condition(&reached));
   }
 
+  // How often it has told, a second after that page. It has started, and two threads wait: one calls
+  // those who follow answers.
+  int ToldAfterSecond(LiveSource& source, const std::string& page) {
+    clock_.AwaitWaits(waits_);
+    EXPECT_EQ(Push(source, page), 204);
+    clock_.Advance(absl::Seconds(1));
+    clock_.AwaitWaits(++waits_);
+    absl::MutexLock lock(&mutex_);
+    return told_;
+  }
+  // The same for thirteen pods, one after the other.
+  std::vector<int> ToldOfPods(LiveSource& source) {
+    std::vector<int> told;
+    for (int pod = 0; pod < 13; ++pod) {
+      told.push_back(ToldAfterSecond(source, absl::StrCat("jobs_waiting{pod=\"", pod, "\"} 3\n")));
+    }
+    return told;
+  }
+
   std::filesystem::path folder_;
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   LiveFlags flags_;
   absl::Mutex mutex_;
   int told_ = 0;
+  absl::Duration relist_took_;
+  uint64_t waits_ = 2;
 };
 
 TEST_F(LiveSourceTest, KeepsWhatTheRulesReadAndWhatTheFlagSays) {
@@ -156,21 +178,15 @@ TEST_F(LiveSourceTest, TellsOfNewSeriesAndNotOfNewSamples) {
 TEST_F(LiveSourceTest, TellsSeldomOfNewSeriesWhoseNamesOthersHave) {
   const auto source = MakeOrDie();
   ASSERT_TRUE(source->Start().ok());
-  uint64_t waits = 2;  // one is that of the thread which calls those who follow answers
-  clock_.AwaitWaits(waits);
-  const auto told_after_second = [&](const std::string& page) {
-    EXPECT_EQ(Push(*source, page), 204);
-    clock_.Advance(absl::Seconds(1));
-    clock_.AwaitWaits(++waits);
-    absl::MutexLock lock(&mutex_);
-    return told_;
-  };
-  std::vector<int> told;
-  for (int pod = 0; pod < 13; ++pod) {
-    told.push_back(told_after_second(absl::StrCat("jobs_waiting{pod=\"", pod, "\"} 3\n")));
-  }
-  EXPECT_THAT(told, ElementsAre(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4));
-  EXPECT_EQ(told_after_second("jobs_waiting{node=\"a\"} 3\n"), 5) << "another label";
+  EXPECT_THAT(ToldOfPods(*source), ElementsAre(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4));
+  EXPECT_EQ(ToldAfterSecond(*source, "jobs_waiting{node=\"a\"} 3\n"), 5) << "another label";
+}
+
+TEST_F(LiveSourceTest, TellsMoreSeldomOfThemIfARelistTakesLong) {
+  relist_took_ = absl::Milliseconds(500);
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  EXPECT_THAT(ToldOfPods(*source), ElementsAre(1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3));
 }
 
 TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {

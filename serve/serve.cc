@@ -156,6 +156,7 @@ class Service {
                              .connect = ConnectionToObjects(flags_, objects_, clock_),
                              .own_namespace = PodNamespace(),
                              .on_new_series = [this] { adapter_->RelistNow(); },
+                             .relist_took = [this] { return adapter_->RelistNowTook(); },
                              .past = flags_.live.warms() ? prometheus_.get() : nullptr};
     if (flags_.live.scrape_kubelets > absl::ZeroDuration()) {
       ASSIGN_OR_RETURN(deps.kubelet_access, KubeletAccess(flags_));
