@@ -145,7 +145,7 @@ class ApiServer::Impl {
   absl::Status PrepareAuthentication() {
     const AuthenticationOptions& options = options_.authentication;
     if (dependencies_.authentication != nullptr) {
-      token_reviews_ = std::make_unique<ReviewClient>(dependencies_.authentication, clock_);
+      token_reviews_ = std::make_unique<ReviewClient>(dependencies_.authentication.get(), clock_);
     }
     tokens_ = std::make_unique<TokenAuthenticator>(
         token_reviews_.get(), clock_, options.token_cache_ttl, options_.limits.max_reviews);

@@ -30,7 +30,7 @@ class Collectable;
 
 namespace flyball::apiservice {
 
-// What the server is built on. The clock and what is pointed to outlive the server.
+// What the server is built on. The clock and what raw pointers point to outlive the server.
 struct ServerDependencies {
   explicit ServerDependencies(Clock& its_clock) : clock(its_clock) {}
 
@@ -39,7 +39,7 @@ struct ServerDependencies {
   std::function<adapter::Providers()> providers;
   // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
   // When the server stops it shuts this down to end its watch of the ConfigMap, if it has one.
-  http::HttpTransport* authentication = nullptr;
+  std::shared_ptr<http::HttpTransport> authentication;
   // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
   http::HttpTransport* authorization = nullptr;
   // Metrics shown at /metrics beside the server's own.

@@ -1,4 +1,5 @@
 // Who is let in, and as whom: every way of authentication against a scripted Kubernetes API.
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "apiservice/auth/configmap_watcher.h"
 #include "apiservice/test_server.h"
 
 namespace flyball::apiservice {
@@ -358,6 +360,7 @@ TEST_F(AuthFixture, ChangedNamesActWithoutARestart) {
 }
 
 TEST_F(AuthFixture, AnEventWhoseTypeIsNoTextIsPassedOver) {
+  clock_ = &simulated_;
   StartServer();
   const httplib::Headers headers = {{"X-Remote-User", "ann"}};
   for (const json& type : {json(5), json(nullptr), json::array()}) {
@@ -367,7 +370,48 @@ TEST_F(AuthFixture, AnEventWhoseTypeIsNoTextIsPassedOver) {
                    {"object", ConfigMapObject(proxy_ca_, R"(["front-proxy-client","somebody"])")}}
                   .dump() +
               "\n");
-  Eventually([&] { return GetAs("stranger-proxy", headers)->status == 200; });
+  Eventually([&] {
+    simulated_.Advance(absl::Seconds(1));
+    return GetAs("stranger-proxy", headers)->status == 200;
+  });
+}
+
+// As kube-apiserver answers a version that lies before what it keeps: 200, and then an error.
+TEST_F(AuthFixture, WatchesThatEndWithAnErrorAreTriedMoreAndMoreRarely) {
+  clock_ = &simulated_;
+  kube_->end_of_each_watch =
+      R"({"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}})"
+      "\n";
+  StartServer();
+  const auto watches = [&] {
+    absl::MutexLock lock(&kube_->mutex());
+    return kube_->watches;
+  };
+  const auto client = NewClient();
+  const MonotonicTime start = simulated_.MonotonicNow();
+  while (watches() < 5) {
+    simulated_.Advance(absl::Milliseconds(100));
+    EXPECT_EQ(client->Get("/livez")->status, 200);  // which gives a hasty watch time for the next
+  }
+  EXPECT_GE(simulated_.MonotonicNow() - start, absl::Seconds(10));
+}
+
+TEST_F(AuthFixture, TheSameConfigMapAgainKeepsWhatWasVerified) {
+  std::atomic<int> told = 0;
+  std::atomic<bool> changed = false;
+  ConfigMapWatcher watcher(kube_, simulated_, [&](const ConfigMapWatcher::Data& data) {
+    ++told;
+    if (data.at("requestheader-allowed-names") == R"(["somebody"])") changed = true;
+  });
+  ASSERT_TRUE(watcher.Read().ok());
+  for (const std::string names : {R"(["front-proxy-client"])", R"(["somebody"])"}) {
+    kube_->Push(json{{"type", "MODIFIED"}, {"object", ConfigMapObject(proxy_ca_, names)}}.dump() +
+                "\n");
+  }
+  watcher.Start();  // it lists first
+  Eventually([&] { return changed.load(); });
+  watcher.Stop();
+  EXPECT_EQ(told, 1);
 }
 
 TEST_F(AuthFixture, BrokenNamesLetNoFrontProxyInUntilTheyAreGood) {
@@ -416,7 +460,8 @@ TEST_F(AuthFixture, UnreadableConfigMapEndsTheStart) {
   kube_->config_map = FakeKubeApi::Json(403, "{}");
   ServerDependencies dependencies(*clock_);
   dependencies.providers = [] { return adapter::Providers(); };
-  dependencies.authentication = dependencies.authorization = kube_.get();
+  dependencies.authentication = kube_;
+  dependencies.authorization = kube_.get();
   EXPECT_EQ(ApiServer::Create(options_, dependencies).status().code(),
             absl::StatusCode::kFailedPrecondition);
   options_.authentication.tolerate_lookup_failure = true;

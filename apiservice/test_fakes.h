@@ -149,13 +149,24 @@ class FakeKubeApi : public http::HttpTransport {
       access_reviews.push_back(call.body);
       return on_access_review(call.body);
     }
-    if (absl::StrContains(call.target, "extension-apiserver-authentication")) return config_map;
-    return Json(404, "{}");
+    if (!absl::StrContains(call.target, "extension-apiserver-authentication")) {
+      return Json(404, "{}");
+    }
+    return absl::StrContains(call.target, "fieldSelector") ? List() : config_map;
   }
 
-  // The watch stays open until shutdown; Push() sends an event to it.
-  absl::Status Stream(const http::HttpCall&,
+  // A list, or a watch that stays open until shutdown; Push() sends an event to it.
+  absl::Status Stream(const http::HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
+    if (!absl::StrContains(call.target, "watch=1")) return StreamList(on_data);
+    {
+      absl::MutexLock lock(&mutex_);
+      ++watches;
+      if (!end_of_each_watch.empty()) {
+        on_data(end_of_each_watch);
+        return absl::OkStatus();
+      }
+    }
     while (true) {
       std::string event;
       {
@@ -205,11 +216,33 @@ class FakeKubeApi : public http::HttpTransport {
     return Allow();
   };
   Answer config_map = Json(404, "{}");
+  std::string end_of_each_watch;  // "": a watch stays open
+  int watches = 0;
   int token_reviews = 0;
   std::vector<std::string> access_reviews;
   absl::Mutex& mutex() { return mutex_; }
 
  private:
+  // The list that consists of the ConfigMap.
+  Answer List() const {
+    if (!config_map.ok() || config_map->status != 200) return config_map;
+    return Json(200, absl::StrCat(R"({"metadata":{"resourceVersion":"7"},"items":[)",
+                                  config_map->body, "]}"));
+  }
+
+  absl::Status StreamList(const std::function<bool(absl::string_view)>& on_data) {
+    Answer list;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (stopped_) return absl::CancelledError("shut down");
+      list = List();
+    }
+    if (!list.ok()) return list.status();
+    if (list->status != 200) return absl::Status(http::HttpStatusCode(list->status), list->body);
+    on_data(list->body);
+    return absl::OkStatus();
+  }
+
   absl::Mutex mutex_;
   std::vector<std::string> events_ ABSL_GUARDED_BY(mutex_);
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;

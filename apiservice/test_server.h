@@ -54,7 +54,7 @@ class ApiServerFixture : public testing::Test {
   void MakeServer() {
     ServerDependencies dependencies(*clock_);
     dependencies.providers = [this] { return adapter::Providers{custom_, external_, resource_}; };
-    dependencies.authentication = kube_.get();
+    dependencies.authentication = kube_;
     dependencies.authorization = kube_.get();
     dependencies.checks = checks_;
     dependencies.debug_decisions = debug_decisions_;
@@ -97,7 +97,7 @@ class ApiServerFixture : public testing::Test {
   std::shared_ptr<FakeCustomMetrics> custom_ = std::make_shared<FakeCustomMetrics>();
   std::shared_ptr<FakeExternalMetrics> external_ = std::make_shared<FakeExternalMetrics>();
   std::shared_ptr<FakeResourceMetrics> resource_ = std::make_shared<FakeResourceMetrics>();
-  std::unique_ptr<FakeKubeApi> kube_ = std::make_unique<FakeKubeApi>();
+  std::shared_ptr<FakeKubeApi> kube_ = std::make_shared<FakeKubeApi>();
   std::vector<HealthCheck> checks_;
   DebugPage debug_decisions_;
   std::vector<http::Pages*> pages_;

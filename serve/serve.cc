@@ -259,10 +259,9 @@ class Service {
     };
     const Reviewers reviewers = ReviewersOf(flags_);
     if (reviewers.authentication) {
-      ASSIGN_OR_RETURN(authentication_,
+      ASSIGN_OR_RETURN(dependencies.authentication,
                        MakeClusterTransport(flags_.authentication_kubeconfig,
                                             "--authentication-kubeconfig", clock_));
-      dependencies.authentication = authentication_.get();
     }
     if (reviewers.authorization) {
       ASSIGN_OR_RETURN(authorization_, MakeClusterTransport(flags_.authorization_kubeconfig,
@@ -330,7 +329,7 @@ class Service {
   std::unique_ptr<HpaAskers> askers_;                  // of a cluster
   std::unique_ptr<adapter::Adapter> adapter_;
   std::unique_ptr<ServeScaler> scaler_;
-  std::unique_ptr<http::HttpTransport> authentication_, authorization_;
+  std::unique_ptr<http::HttpTransport> authorization_;
   std::unique_ptr<apiservice::ApiServer> server_;
 
   std::shared_ptr<const kube::RestMapper> checked_mapper_;

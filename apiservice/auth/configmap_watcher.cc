@@ -1,11 +1,9 @@
 #include "apiservice/auth/configmap_watcher.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/status_macros.h"
 #include "kube/objects/json_members.h"
 #include "spdlog/spdlog.h"
 
@@ -14,15 +12,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr char kOne[] =
-    "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication";
-constexpr char kWatch[] =
-    "/api/v1/namespaces/kube-system/configmaps?fieldSelector=metadata.name%3D"
-    "extension-apiserver-authentication&watch=true&timeoutSeconds=300&resourceVersion=";
-constexpr absl::Duration kFirstWait = absl::Seconds(1);
-constexpr absl::Duration kLongestWait = absl::Seconds(30);
-constexpr absl::Duration kBetweenWatches = absl::Milliseconds(100);  // if they end without error
-constexpr size_t kMaxBytes = 4u << 20;  // of one ConfigMap or one event
+constexpr char kNamespace[] = "kube-system";
+constexpr char kName[] = "extension-apiserver-authentication";
+constexpr size_t kMaxBytes = 4u << 20;
 
 ConfigMapWatcher::Data DataOf(const Json& object) {
   ConfigMapWatcher::Data data;
@@ -34,105 +26,66 @@ ConfigMapWatcher::Data DataOf(const Json& object) {
   return data;
 }
 
-std::string VersionOf(const Json& object) {
-  return kube::TextOf(kube::MemberOf(object, "metadata"), "resourceVersion");
-}
-
 }  // namespace
 
-ConfigMapWatcher::ConfigMapWatcher(http::HttpTransport* transport, Clock& clock, OnData on_data)
-    : transport_(transport),
-      on_data_(std::move(on_data)),
-      wait_(kFirstWait),
-      thread_(clock, [this] { return Watch(); }) {}
-
-ConfigMapWatcher::~ConfigMapWatcher() { Stop(); }
+ConfigMapWatcher::ConfigMapWatcher(std::shared_ptr<http::HttpTransport> transport, Clock& clock,
+                                   OnData on_data)
+    : transport_(std::move(transport)), clock_(clock), on_data_(std::move(on_data)) {}
 
 absl::StatusOr<ConfigMapWatcher::Data> ConfigMapWatcher::Read() {
   http::HttpCall call;
-  call.target = kOne;
+  call.target = absl::StrCat("/api/v1/namespaces/", kNamespace, "/configmaps/", kName);
   call.headers = {{"Accept", "application/json"}};
   call.timeout = absl::Seconds(10);
   call.max_body_bytes = kMaxBytes;
   const absl::StatusOr<http::HttpAnswer> answer = transport_->Do(call);
   if (!answer.ok()) return answer.status();
   if (answer->status != 200) {
-    const std::string text = absl::StrCat(
-        "ConfigMap kube-system/extension-apiserver-authentication: HTTP ", answer->status);
+    const std::string text =
+        absl::StrCat("ConfigMap ", kNamespace, "/", kName, ": HTTP ", answer->status);
     if (answer->status == 404) return absl::NotFoundError(text);
     if (answer->status == 401 || answer->status == 403) return absl::PermissionDeniedError(text);
     return absl::UnavailableError(text);
   }
   const Json object = Json::parse(answer->body, nullptr, false);
   if (!object.is_object()) return absl::UnavailableError("the answer is not a ConfigMap");
-  resource_version_ = VersionOf(object);
-  return DataOf(object);
+  return *(last_ = DataOf(object));
 }
 
 void ConfigMapWatcher::Start() {
-  started_ = true;
-  thread_.Start();
+  kube::ObjectWatchOptions options;
+  options.resource.name = {"", "configmaps"};
+  options.resource.version = "v1";
+  options.resource.kind = "ConfigMap";
+  options.ns = kNamespace;
+  options.field_selector = absl::StrCat("metadata.name=", kName);
+  watch_ = std::make_unique<kube::ObjectWatch>(std::move(options), transport_, clock_, *this);
 }
 
-void ConfigMapWatcher::Stop() {
-  thread_.BeginStop();
-  if (!std::exchange(started_, false)) return;
-  transport_->Shutdown();
-  thread_.Stop();
+// A list tells again what is known. The same content is not handed on: certificates that were
+// verified would have to be verified again.
+void ConfigMapWatcher::Listed(absl::string_view object_json) {
+  exists_ = true;
+  const Json object = Json::parse(object_json.begin(), object_json.end(), nullptr, false);
+  Data data = DataOf(object);
+  if (last_ == data) return;
+  on_data_(*(last_ = std::move(data)));
 }
 
-void ConfigMapWatcher::HandleLine(absl::string_view line) {
-  const Json event = Json::parse(line.begin(), line.end(), nullptr, false);
-  if (!event.is_object() || !event.contains("object") || !event["object"].is_object()) return;
-  const Json& object = event["object"];
-  const std::string type = kube::TextOf(event, "type");
-  if (type == "ERROR") {  // the version is too old: read it anew
-    resource_version_.clear();
-    return;
-  }
-  if (const std::string version = VersionOf(object); !version.empty()) resource_version_ = version;
-  if (type == "ADDED" || type == "MODIFIED") on_data_(DataOf(object));
-  if (type == "DELETED") {
-    spdlog::warn(
-        "ConfigMap kube-system/extension-apiserver-authentication was deleted: its last "
-        "content stays in use");
-  }
+void ConfigMapWatcher::ListEnded() {
+  if (exists_) return;
+  spdlog::warn("there is no ConfigMap {}/{}: its last content, if any, stays in use", kNamespace,
+               kName);
 }
 
-absl::Status ConfigMapWatcher::WatchOnce() {
-  if (resource_version_.empty()) {
-    ASSIGN_OR_RETURN(const Data data, Read());
-    on_data_(data);
-  }
-  http::HttpCall call;
-  call.target = absl::StrCat(kWatch, resource_version_);
-  call.headers = {{"Accept", "application/json"}};
-  call.timeout = absl::Seconds(330);
-  std::string pending;
-  const absl::Status status = transport_->Stream(call, [&](absl::string_view piece) {
-    pending.append(piece.data(), piece.size());
-    size_t end = 0;
-    while ((end = pending.find('\n')) != std::string::npos) {
-      HandleLine(absl::string_view(pending).substr(0, end));
-      pending.erase(0, end + 1);
-    }
-    return pending.size() <= kMaxBytes && !resource_version_.empty();
-  });
-  if (!status.ok()) resource_version_.clear();
-  return status;
+void ConfigMapWatcher::Changed(kube::ChangeType type, absl::string_view object_json) {
+  if (type != kube::ChangeType::kDeleted) return Listed(object_json);
+  spdlog::warn("ConfigMap {}/{} was deleted: its last content stays in use", kNamespace, kName);
 }
 
-absl::Duration ConfigMapWatcher::Watch() {
-  const absl::Status status = WatchOnce();
-  if (status.ok()) {
-    wait_ = kFirstWait;
-    reported_ = false;
-    return kBetweenWatches;
-  }
-  if (!thread_.stopping() && !std::exchange(reported_, true)) {
-    spdlog::warn("watching the authentication ConfigMap: {}", status.ToString());
-  }
-  return wait_ = std::min(wait_ * 2, kLongestWait);
+void ConfigMapWatcher::StatusChanged(const absl::Status& status) {
+  if (status.ok()) return;
+  spdlog::warn("watching the authentication ConfigMap: {}", status.ToString());
 }
 
 }  // namespace flyball::apiservice

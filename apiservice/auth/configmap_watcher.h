@@ -1,53 +1,52 @@
 // Follows the ConfigMap kube-system/extension-apiserver-authentication.
 //
-// One thread: list, then watch, again after each end, with back-off after errors (1 s to 30 s).
 // The content that was read last stays in use when the ConfigMap is deleted or cannot be read.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
-#include "base/repeating_thread.h"
+#include "base/clock.h"
 #include "http/client/transport.h"
+#include "kube/watch/object_watch.h"
 
 namespace flyball::apiservice {
 
-class ConfigMapWatcher {
+class ConfigMapWatcher : public kube::WatchHandler {
  public:
   using Data = std::map<std::string, std::string>;
-  // Called from the watching thread for each state that was seen.
+  // Called from the watching thread with each content that is another than the one before.
   using OnData = std::function<void(const Data&)>;
 
-  // `transport` and the clock outlive the watcher. No other object uses the transport: Stop() shuts
-  // it down to end the watch.
-  ConfigMapWatcher(http::HttpTransport* transport, Clock& clock, OnData on_data);
-  ~ConfigMapWatcher();
+  // The clock outlives the watcher. The end of the watch shuts the transport down.
+  ConfigMapWatcher(std::shared_ptr<http::HttpTransport> transport, Clock& clock, OnData on_data);
 
-  // Reads it once, now. kNotFound, kPermissionDenied, kUnavailable.
+  // Reads it once, now, before Start. kNotFound, kPermissionDenied, kUnavailable.
   absl::StatusOr<Data> Read();
 
-  // Starts the thread.
+  // Begins to watch.
   void Start();
-  // Ends it; waits for a call under way.
-  void Stop();
+  // Ends that; waits for a call under way.
+  void Stop() { watch_.reset(); }
 
  private:
-  // Watches once more; returns when to do it again.
-  absl::Duration Watch();
-  absl::Status WatchOnce();
-  void HandleLine(absl::string_view line);
+  void ListStarted() override { exists_ = false; }
+  void Listed(absl::string_view object_json) override;
+  void ListEnded() override;
+  void Changed(kube::ChangeType type, absl::string_view object_json) override;
+  void StatusChanged(const absl::Status& status) override;
 
-  http::HttpTransport* const transport_;
+  const std::shared_ptr<http::HttpTransport> transport_;
+  Clock& clock_;
   const OnData on_data_;
-  // The thread's own.
-  std::string resource_version_;
-  absl::Duration wait_;  // after a failure
-  bool reported_ = false;
-  bool started_ = false;
-  RepeatingThread thread_;
+  // The watching thread's own after Start.
+  bool exists_ = false;
+  std::optional<Data> last_;
+  std::unique_ptr<kube::ObjectWatch> watch_;  // last: its thread uses what is above
 };
 
 }  // namespace flyball::apiservice

@@ -47,7 +47,7 @@ ChangeType ChangeOf(ObjectEvent::Type type) {
 
 class ObjectWatch::Impl {
  public:
-  Impl(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock,
+  Impl(ObjectWatchOptions options, std::shared_ptr<http::HttpTransport> server, Clock& clock,
        WatchHandler& handler)
       : options_(std::move(options)),
         path_(CollectionPath(options_)),
@@ -266,7 +266,7 @@ class ObjectWatch::Impl {
 
   const ObjectWatchOptions options_;
   const std::string path_;
-  const std::unique_ptr<http::HttpTransport> server_;
+  const std::shared_ptr<http::HttpTransport> server_;
   Clock& clock_;
   WatchHandler& handler_;
   WatchCounters counters_;
@@ -285,7 +285,7 @@ class ObjectWatch::Impl {
   std::thread thread_;
 };
 
-ObjectWatch::ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server,
+ObjectWatch::ObjectWatch(ObjectWatchOptions options, std::shared_ptr<http::HttpTransport> server,
                          Clock& clock, WatchHandler& handler)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(server), clock, handler)) {}
 

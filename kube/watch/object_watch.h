@@ -79,8 +79,8 @@ struct WatchCounters {
 
 class ObjectWatch {
  public:
-  // Begins at once. Clock and handler outlive the watch; the transport is the watch's own.
-  ObjectWatch(ObjectWatchOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock,
+  // Begins at once. Clock and handler outlive the watch, whose end shuts the transport down.
+  ObjectWatch(ObjectWatchOptions options, std::shared_ptr<http::HttpTransport> server, Clock& clock,
               WatchHandler& handler);
   ~ObjectWatch();  // ends the stream and waits for the thread
   ObjectWatch(const ObjectWatch&) = delete;
