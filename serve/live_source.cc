@@ -189,11 +189,14 @@ void LiveSource::Know(const adapter::WarmStart::Kept& kept, int64_t since_ms) {
 
 adapter::KeptSince LiveSource::SinceSnapshot(
     const std::optional<std::vector<live::Selector>>& selectors, int64_t now_ms) const {
-  std::vector<adapter::KeptSince::Kept> kept;
-  for (const live::Selector& selector : selectors.value_or(std::vector<live::Selector>(1))) {
-    const int64_t since_ms =
-        snapshot_whole_ ? KnownSince(store_, selector, now_ms, flags_.warmup) : now_ms;
-    kept.push_back({selector, since_ms});
+  // Samples of some series tell nothing of the others that a wider selector matches.
+  std::vector<adapter::KeptSince::Kept> kept =
+      adapter::KeptSince(snapshot_kept_).After(selectors, now_ms).kept();
+  for (adapter::KeptSince::Kept& one : kept) {
+    one.since_ms =
+        one.since_ms < now_ms
+            ? std::max(one.since_ms, KnownSince(store_, one.selector, now_ms, flags_.warmup))
+            : now_ms;
   }
   return adapter::KeptSince(std::move(kept));
 }
@@ -261,7 +264,7 @@ void LiveSource::Stop() {
 
 void LiveSource::LoadSnapshot() {
   if (flags_.snapshot.empty()) return;
-  const auto loaded =
+  auto loaded =
       live::LoadStoreFile(flags_.snapshot, absl::ToUnixMillis(deps_.clock.WallNow()), store_);
   if (absl::IsNotFound(loaded.status())) {
     spdlog::info("--live-snapshot: there is no {} yet", flags_.snapshot);
@@ -272,7 +275,7 @@ void LiveSource::LoadSnapshot() {
     spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
                  loaded->series, flags_.snapshot, loaded->outdated, loaded->refused);
     // What is missing could be of any selector.
-    snapshot_whole_ = loaded->damage.ok() && loaded->refused == 0;
+    if (loaded->damage.ok() && loaded->refused == 0) snapshot_kept_ = std::move(loaded->kept);
     if (!loaded->damage.ok()) {
       spdlog::error("--live-snapshot: {}", std::string(loaded->damage.message()));
     }
@@ -281,7 +284,12 @@ void LiveSource::LoadSnapshot() {
 
 void LiveSource::SaveSnapshot() {
   if (flags_.snapshot.empty()) return;
-  const auto written = live::WriteStoreFile(store_, flags_.snapshot);
+  std::vector<live::KeptSelector> kept;
+  {
+    absl::MutexLock lock(&rules_mutex_);
+    if (kept_since_) kept = kept_since_->NotBefore(first_rules_ms_, lacked_targets_ms_).kept();
+  }
+  const auto written = live::WriteStoreFile(store_, flags_.snapshot, kept);
   if (!written.ok()) {
     spdlog::error("--live-snapshot: {}", std::string(written.status().message()));
   }

@@ -129,7 +129,8 @@ class LiveSource {
   live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
   std::optional<kubelet::KubeletPages> kubelets_;
-  bool snapshot_whole_ = true;  // false: it lacks series; written before other threads begin
+  // What the snapshot has all samples of; written before other threads begin.
+  std::vector<live::KeptSelector> snapshot_kept_;
   absl::Mutex rules_mutex_;
   std::optional<adapter::KeptSince> kept_since_ ABSL_GUARDED_BY(rules_mutex_);
   int64_t first_rules_ms_ ABSL_GUARDED_BY(rules_mutex_) = 0;  // when they were set

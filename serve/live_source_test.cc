@@ -64,7 +64,7 @@ class LiveSourceTest : public testing::Test {
   std::unique_ptr<LiveSource> MakeOrDie() {
     auto made = Make();
     EXPECT_TRUE(made.ok()) << made.status();
-    (*made)->SetRules(*rules::CompileRules(kRules, "rules.yaml").rules);
+    (*made)->SetRules(*rules::CompileRules(rules_, "rules.yaml").rules);
     return *std::move(made);
   }
   std::string Write(const std::string& name, const std::string& text) {
@@ -141,6 +141,7 @@ class LiveSourceTest : public testing::Test {
   std::filesystem::path folder_;
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   LiveFlags flags_;
+  std::string rules_ = kRules;
   absl::Mutex mutex_;
   int told_ = 0;
   absl::Duration relist_took_;
@@ -289,6 +290,51 @@ TEST_F(LiveSourceTest, ASnapshotOfOtherRulesKnowsNothingOfWhatTheyDidNotRead) {
   };
   EXPECT_EQ(ask("rate(jobs_waiting[1m])"), absl::StatusCode::kOk);
   EXPECT_EQ(ask("mails_waiting"), absl::StatusCode::kUnavailable);
+}
+
+// A rule of the metrics whose names match.
+std::string RulesOf(const std::string& names) {
+  return absl::StrCat("externalRules:\n- {seriesQuery: '{__name__=~\"", names,
+                      "\"}', resources: {namespaced: false}, metricsQuery: "
+                      "'sum(<<.Series>>{<<.LabelMatchers>>})'}\n");
+}
+
+TEST_F(LiveSourceTest, ASnapshotKnowsNothingOfWhatAWiderSelectorAdds) {
+  flags_.warmup = absl::Seconds(10);
+  rules_ = RulesOf("^jobs_waiting$");
+  LeaveSnapshot("jobs_waiting 3\n", absl::Minutes(1), "jobs_waiting 3\n");
+  EXPECT_FALSE(Refuses(*MakeOrDie(), "rate(jobs_waiting[1m])"));
+  rules_ = RulesOf("^(jobs|mails)_waiting$");
+  EXPECT_TRUE(Refuses(*MakeOrDie(), "rate(mails_waiting[1m])"));
+}
+
+TEST_F(LiveSourceTest, ASnapshotOfSomeSeriesDoesNotPassForAll) {
+  flags_.warmup = absl::Seconds(10);
+  LeaveSnapshot("jobs_waiting 3\n", absl::Minutes(1), "jobs_waiting 3\n");
+  // What the second rule reads is not known, so all is kept.
+  rules_ = absl::StrCat(kRules,
+                        "- {seriesQuery: mails_waiting, resources: {namespaced: false}, "
+                        "metricsQuery: 'sum({<<.LabelMatchers>>})'}\n");
+  const auto source = MakeOrDie();
+  EXPECT_TRUE(Refuses(*source, "rate(mails_waiting[1m])"));
+  EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])"));
+}
+
+TEST_F(LiveSourceTest, ASnapshotKnowsSinceWhenAWiderSelectorWasKept) {
+  flags_.warmup = absl::Seconds(10);
+  flags_.snapshot = folder_ / "samples";
+  rules_ = RulesOf("^jobs_waiting$");
+  {
+    const auto source = MakeOrDie();
+    ASSERT_TRUE(source->Start().ok());
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\n"), 204);
+    clock_.Advance(absl::Minutes(1));
+    rules_ = RulesOf("^(jobs|mails)_waiting$");
+    source->SetRules(*rules::CompileRules(rules_, "rules.yaml").rules);
+    EXPECT_EQ(Push(*source, "jobs_waiting 3\nmails_waiting 4\n"), 204);
+  }
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_TRUE(Refuses(*MakeOrDie(), "rate(mails_waiting[1m])"));
 }
 
 TEST_F(LiveSourceTest, ADamagedSnapshotDoesNotKeepItFromStarting) {

@@ -16,10 +16,7 @@ namespace flyball::adapter {
 
 class KeptSince {
  public:
-  struct Kept {
-    live::Selector selector;
-    int64_t since_ms = 0;
-  };
+  using Kept = live::KeptSelector;
 
   // Each selector is kept since a time of its own.
   explicit KeptSince(std::vector<Kept> kept) : kept_(std::move(kept)) {}
@@ -41,6 +38,8 @@ class KeptSince {
   // Since when the series of a selector are kept. If no kept selector contains it, that is when the
   // last of them began.
   int64_t Of(const live::Selector& selector) const;
+
+  const std::vector<Kept>& kept() const { return kept_; }
 
  private:
   // The same; nullopt if no kept selector contains it. A selector contains another one if each

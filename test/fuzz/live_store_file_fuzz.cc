@@ -1,7 +1,7 @@
 // links: live_store
 //
-// A file of samples, and a block of one with the right checksum around it: what is read is in the
-// store, in label order, and within its limits.
+// A file of samples, and a block of one with the right checksum around it, of selectors and of
+// series: what is read is in the store, in label order, and within its limits.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -43,10 +43,12 @@ void Append(BlockFrame frame, std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0 || size > 1 << 20) return 0;
   Load({reinterpret_cast<const char*>(data), size});
-  std::string framed(kStoreFileMagic);
-  Append({.bytes = static_cast<uint32_t>(size), .check = Crc32(data, size)}, framed);
-  framed.append(reinterpret_cast<const char*>(data), size);
-  Append({.check = 1}, framed);
-  Load(std::move(framed));
+  for (const absl::string_view magic : {kStoreFileMagic, kMagicWithoutSelectors}) {
+    std::string framed(magic);
+    Append({.bytes = static_cast<uint32_t>(size), .check = Crc32(data, size)}, framed);
+    framed.append(reinterpret_cast<const char*>(data), size);
+    Append({.check = 1}, framed);
+    Load(std::move(framed));
+  }
   return 0;
 }

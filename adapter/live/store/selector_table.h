@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,12 @@
 namespace flyball::live {
 
 using Selector = std::vector<promql::Matcher>;
+
+// The store has all samples of its series since then.
+struct KeptSelector {
+  Selector selector;
+  int64_t since_ms = 0;
+};
 
 template <typename Value>
 class SelectorTable {

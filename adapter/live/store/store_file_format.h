@@ -10,7 +10,9 @@
 
 namespace flyball::live {
 
-inline constexpr absl::string_view kStoreFileMagic = "flyball samples 1\n";
+inline constexpr absl::string_view kStoreFileMagic = "flyball samples 2\n";
+inline constexpr absl::string_view kMagicWithoutSelectors = "flyball samples 1\n";
+static_assert(kMagicWithoutSelectors.size() == kStoreFileMagic.size());
 
 // A block is written once it has this many bytes; it has more by one series at most.
 inline constexpr size_t kFullBlockBytes = 256 << 10;

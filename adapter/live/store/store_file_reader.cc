@@ -2,6 +2,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -64,16 +65,50 @@ class BlockReader {
     return promql::Labels::FromEncoded(encoded);
   }
 
+  std::optional<std::vector<KeptSelector>> ReadKept() {
+    const std::optional<uint64_t> count = Number();
+    if (!count) return std::nullopt;
+    std::vector<KeptSelector> kept;
+    for (uint64_t i = 0; i < *count; ++i) {
+      const auto since_ms = Number();
+      auto selector = ReadSelector();
+      if (!since_ms || !selector) return std::nullopt;
+      kept.push_back({*std::move(selector), static_cast<int64_t>(*since_ms)});
+    }
+    return kept;
+  }
+
  private:
+  std::optional<Selector> ReadSelector() {
+    const std::optional<uint64_t> count = Number();
+    if (!count) return std::nullopt;
+    Selector selector;
+    for (uint64_t i = 0; i < *count; ++i) {
+      using Op = promql::Matcher::Op;
+      const auto label = Text();
+      const auto op = Number();
+      const auto value = Text();
+      if (!label || !op || *op > static_cast<uint64_t>(Op::kNotRegex) || !value) {
+        return std::nullopt;
+      }
+      auto matcher = promql::Matcher::Make(*label, static_cast<Op>(*op), *value);
+      if (!matcher.ok()) return std::nullopt;
+      selector.push_back(*std::move(matcher));
+    }
+    return selector;
+  }
+
   const uint8_t* at_;
   const uint8_t* end_;
 };
 
 class StoreFileReader {
  public:
-  StoreFileReader(std::FILE* file, absl::string_view what, int64_t now_ms, Store& store)
+  StoreFileReader(std::FILE* file, absl::string_view what, bool has_selectors, int64_t now_ms,
+                  Store& store)
       : file_(file),
         what_(what),
+        selectors_are_next_(has_selectors),
         oldest_ms_(Earlier(now_ms, store.options().retention_ms)),
         store_(store) {}
 
@@ -86,6 +121,7 @@ class StoreFileReader {
  private:
   // False once there are no more.
   bool ReadBlock() {
+    const bool has_selectors = std::exchange(selectors_are_next_, false);
     BlockFrame frame;
     if (std::fread(&frame, sizeof frame, 1, file_) != 1) return Damaged("ends too soon");
     const size_t at = at_;
@@ -106,11 +142,18 @@ class StoreFileReader {
     }
     BlockReader reader(block_);
     while (!reader.done()) {
-      if (!ReadSeries(reader)) {
+      if (!(has_selectors ? ReadKept(reader) : ReadSeries(reader))) {
         Damaged("has a block that can't be read", at);
         break;
       }
     }
+    return true;
+  }
+
+  bool ReadKept(BlockReader& reader) {
+    auto kept = reader.ReadKept();
+    if (!kept) return false;
+    loaded_.kept = *std::move(kept);
     return true;
   }
 
@@ -142,6 +185,7 @@ class StoreFileReader {
 
   std::FILE* const file_;
   const absl::string_view what_;
+  bool selectors_are_next_;
   const int64_t oldest_ms_;
   Store& store_;
   size_t at_ = kStoreFileMagic.size();
@@ -155,10 +199,11 @@ class StoreFileReader {
 absl::StatusOr<LoadedSeries> LoadStoreFile(std::FILE* file, absl::string_view what, int64_t now_ms,
                                            Store& store) {
   std::string magic(kStoreFileMagic.size(), '\0');
-  if (std::fread(magic.data(), 1, magic.size(), file) != magic.size() || magic != kStoreFileMagic) {
+  if (std::fread(magic.data(), 1, magic.size(), file) != magic.size() ||
+      (magic != kStoreFileMagic && magic != kMagicWithoutSelectors)) {
     return absl::InvalidArgumentError(absl::StrCat(what, ": is no file of samples"));
   }
-  return StoreFileReader(file, what, now_ms, store).Read();
+  return StoreFileReader(file, what, magic == kStoreFileMagic, now_ms, store).Read();
 }
 
 absl::StatusOr<LoadedSeries> LoadStoreFile(const std::string& path, int64_t now_ms, Store& store) {

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/testing/make_labels.h"
+#include "promql/selectors.h"
 
 namespace flyball::live {
 namespace {
@@ -72,6 +73,40 @@ TEST(StoreFile, BringsBackEverySample) {
   EXPECT_EQ(LoadStoreFile(path, kNow, full)->series, 10u);
 }
 
+TEST(StoreFile, SaysWhatWasKept) {
+  const std::string path = PathOf("kept");
+  Store store;
+  ASSERT_TRUE(store.Append(Named("x"), {kNow, 1}, kNow).ok());
+  using Op = promql::Matcher::Op;
+  const Selector selector = {*promql::Matcher::Make("__name__", Op::kEqual, "x"),
+                             *promql::Matcher::Make("n", Op::kNotRegex, "a|\n")};
+  ASSERT_TRUE(WriteStoreFile(store, path, {{{}, -1}, {selector, kNow}}).ok());
+  Store loaded;
+  const auto load = LoadStoreFile(path, kNow, loaded);
+  ASSERT_TRUE(load.ok()) << load.status();
+  EXPECT_TRUE(load->damage.ok()) << load->damage;
+  ASSERT_EQ(load->kept.size(), 2u);
+  EXPECT_EQ(load->kept[0].since_ms, -1);
+  EXPECT_EQ(promql::SelectorText(load->kept[0].selector), "{}");
+  EXPECT_EQ(load->kept[1].since_ms, kNow);
+  EXPECT_EQ(promql::SelectorText(load->kept[1].selector), promql::SelectorText(selector));
+  EXPECT_EQ(load->series, 1u);
+}
+
+TEST(StoreFile, OfBeforeThatSaysNothingOfWhatWasKept) {
+  const std::string path = PathOf("before");
+  Store store, loaded;
+  ASSERT_TRUE(store.Append(Named("x"), {kNow, 1}, kNow).ok());
+  ASSERT_TRUE(WriteStoreFile(store, path).ok());
+  const std::string bytes = BytesOf(path);
+  WriteBytes(path, absl::StrCat("flyball samples 1\n", bytes.substr(27)));
+  const auto load = LoadStoreFile(path, kNow, loaded);
+  ASSERT_TRUE(load.ok()) << load.status();
+  EXPECT_TRUE(load->damage.ok()) << load->damage;
+  EXPECT_EQ(load->series, 1u);
+  EXPECT_TRUE(load->kept.empty());
+}
+
 TEST(StoreFile, OfWhichABlockIsDamagedGivesTheOthers) {
   const std::string path = PathOf("damaged");
   Store store, loaded;
@@ -84,7 +119,7 @@ TEST(StoreFile, OfWhichABlockIsDamagedGivesTheOthers) {
   const auto load = LoadStoreFile(path, kNow, loaded);
   ASSERT_TRUE(load.ok());
   EXPECT_EQ(load->damage.message(),
-            absl::StrCat(path, ": has a block with a wrong checksum, at byte 18"));
+            absl::StrCat(path, ": has a block with a wrong checksum, at byte 27"));
   EXPECT_GT(load->series, size_t{kSeries} / 4);
   EXPECT_LT(load->series, size_t{kSeries});
   EXPECT_EQ(loaded.counts().series, load->series);

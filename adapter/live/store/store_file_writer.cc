@@ -51,6 +51,21 @@ bool AppendSeries(const StoredSeries& series, Bytes& chunks, Bytes& block) {
   return true;
 }
 
+Bytes BlockOf(const std::vector<KeptSelector>& kept) {
+  Bytes block;
+  AppendVarint(kept.size(), block);
+  for (const KeptSelector& one : kept) {
+    AppendVarint(static_cast<uint64_t>(one.since_ms), block);
+    AppendVarint(one.selector.size(), block);
+    for (const promql::Matcher& matcher : one.selector) {
+      AppendText(matcher.label(), block);
+      AppendVarint(static_cast<uint64_t>(matcher.op()), block);
+      AppendText(matcher.value(), block);
+    }
+  }
+  return block;
+}
+
 bool WriteFrame(BlockFrame frame, std::FILE* file) {
   return std::fwrite(&frame, sizeof frame, 1, file) == 1;
 }
@@ -63,9 +78,11 @@ bool WriteBlock(const Bytes& block, std::FILE* file) {
 }
 
 // nullopt: the system refused, errno says why.
-std::optional<size_t> WriteSeries(const Store& store, std::FILE* file) {
+std::optional<size_t> WriteAll(const std::vector<KeptSelector>& kept, const Store& store,
+                               std::FILE* file) {
   if (std::fwrite(kStoreFileMagic.data(), kStoreFileMagic.size(), 1, file) != 1)
     return std::nullopt;
+  if (!WriteBlock(BlockOf(kept), file)) return std::nullopt;
   size_t written = 0;
   Bytes chunks, block;
   for (const auto& series : store.All()) {
@@ -92,12 +109,13 @@ bool SyncFolderOf(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<size_t> WriteStoreFile(const Store& store, const std::string& path) {
+absl::StatusOr<size_t> WriteStoreFile(const Store& store, const std::string& path,
+                                      const std::vector<KeptSelector>& kept) {
   const std::string beside = path + ".new";
   std::unique_ptr<std::FILE, CloseFile> file(std::fopen(beside.c_str(), "wbe"));
   if (file == nullptr) return CannotWrite(beside);
   absl::Cleanup forget = [&beside] { unlink(beside.c_str()); };
-  const std::optional<size_t> written = WriteSeries(store, file.get());
+  const std::optional<size_t> written = WriteAll(kept, store, file.get());
   if (!written || std::fflush(file.get()) != 0 || fsync(fileno(file.get())) != 0) {
     return CannotWrite(beside);
   }
