@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
 namespace flyball {
@@ -45,6 +46,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) 
 absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path, size_t max_bytes) {
   return path == "-" ? ReadAll(STDIN_FILENO, "standard input", max_bytes)
                      : ReadFile(path, max_bytes);
+}
+
+absl::Status HasNotBecomeEmpty(absl::string_view text) {
+  if (!absl::StripAsciiWhitespace(text).empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "it has become empty; if that is meant, write a comment (#) into it");
 }
 
 }  // namespace flyball

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace flyball {
 
@@ -19,5 +21,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes =
 // The same, where "-" is standard input.
 absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path,
                                             size_t max_bytes = kMaxFileBytes);
+
+// For a file that is read again and had a content before. Who rewrites a file in place empties it
+// first, so white space alone is kInvalidArgument; whoever means it writes a comment.
+absl::Status HasNotBecomeEmpty(absl::string_view text);
 
 }  // namespace flyball

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "base/read_file.h"
+#include "base/status_macros.h"
 #include "serve/logging.h"
 
 namespace flyball::serve {
@@ -38,6 +39,10 @@ std::vector<std::string> Others(const std::multiset<std::string>& from,
   std::set_difference(from.begin(), from.end(), other.begin(), other.end(),
                       std::back_inserter(others));
   return others;
+}
+
+bool HasRules(const rules::CompiledRules& rules) {
+  return !rules.custom.empty() || !rules.external.empty() || rules.resource.has_value();
 }
 
 // The series of the first few, each after the sign.
@@ -105,6 +110,8 @@ absl::StatusOr<std::unique_ptr<RuleFile>> RuleFile::Open(std::string path, Clock
 absl::StatusOr<RulesPtr> RuleFile::Read(std::vector<std::string>& warnings) const {
   auto text = ReadFile(path_, kMaxRuleFileBytes);
   if (!text.ok()) return text.status();
+  const RulesPtr before = Rules();
+  if (before != nullptr && HasRules(*before)) RETURN_IF_ERROR(HasNotBecomeEmpty(*text));
   rules::CompileResult result = rules::CompileRules(*text, path_);
   std::vector<std::string> errors;
   for (const rules::Finding& finding : result.findings) {

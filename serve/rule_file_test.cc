@@ -105,6 +105,26 @@ TEST_F(RuleFileTest, ABadFileLaterLeavesTheLastGoodRules) {
   EXPECT_THAT(MetricsText(), HasSubstr("flyball_rules_reload_success 1"));
 }
 
+// As while a generator runs whose output is sent into the file.
+TEST_F(RuleFileTest, AFileThatBecomesEmptyIsRefused) {
+  Write(kOneRule);
+  auto file = Open();
+  ASSERT_TRUE(file.ok());
+  for (const char* text : {"", " \n"}) {
+    Write(text);
+    (*file)->Reload();
+    EXPECT_EQ((*file)->Rules()->external.size(), 1u);
+    EXPECT_THAT(std::string((*file)->LastReload().message()), HasSubstr("it has become empty"));
+  }
+  Write("# none\n");
+  (*file)->Reload();
+  EXPECT_TRUE((*file)->LastReload().ok()) << (*file)->LastReload();
+  EXPECT_TRUE((*file)->Rules()->external.empty());
+  Write("");
+  (*file)->Reload();
+  EXPECT_TRUE((*file)->LastReload().ok()) << "there were no rules before either";
+}
+
 TEST_F(RuleFileTest, WhatAFileIsWarnedOfIsLoggedOnceForEachText) {
   std::ostringstream log;
   const auto before = spdlog::default_logger();

@@ -88,7 +88,8 @@ void ScrapeFile::Reload() {
   absl::StatusOr<std::string> text = ReadFile(path_);
   absl::Status status = text.status();
   if (text.ok() && *text != text_) {
-    const absl::StatusOr<scrape::Config> config = Read(*text);
+    const absl::Status filled = HasNotBecomeEmpty(*text);
+    const absl::StatusOr<scrape::Config> config = filled.ok() ? Read(*text) : filled;
     status = config.status();
     if (config.ok()) {
       status = apply_(*config);

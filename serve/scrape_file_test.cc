@@ -82,6 +82,17 @@ TEST_F(ScrapeFileTest, WithAFaultTheLastGoodOneStays) {
   EXPECT_THAT(applied_, ElementsAre("one "));
 }
 
+TEST_F(ScrapeFileTest, ThatBecomesEmptyIsRefused) {
+  const auto file = Watched();
+  Write("\n");
+  file->Reload();
+  EXPECT_THAT(file->LastReload().message(), HasSubstr("it has become empty"));
+  Write("{}");
+  file->Reload();
+  EXPECT_TRUE(file->LastReload().ok()) << file->LastReload();
+  EXPECT_THAT(applied_, ElementsAre("one ", ""));
+}
+
 TEST_F(ScrapeFileTest, WhatCanNotBeScrapedIsTriedAgainWithTheNextChange) {
   const auto file = Watched();
   refusal_ = absl::UnavailableError("no cluster");

@@ -74,9 +74,12 @@ absl::Duration FileDiscovery::Look() {
 
 void FileDiscovery::Read(const std::string& file) {
   const auto text = ReadFile(file);
-  if (!text.ok()) {
-    return spdlog::warn("{}: its last targets stay: {}", file,
-                        std::string(text.status().message()));
+  absl::Status good = text.status();
+  const auto before = groups_.find(file);
+  const bool had_targets = before != groups_.end() && before->second > 0;
+  if (good.ok() && had_targets) good = HasNotBecomeEmpty(*text);
+  if (!good.ok()) {
+    return spdlog::warn("{}: its last targets stay: {}", file, std::string(good.message()));
   }
   rules::Findings findings(file);
   std::vector<scrape::TargetGroup> groups = scrape::ReadTargetFile(*text, file, findings);

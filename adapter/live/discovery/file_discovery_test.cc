@@ -47,7 +47,7 @@ class FileDiscoveryTest : public testing::Test {
     const auto config = scrape::ReadScrapeConfig(
         absl::StrCat("scrape_configs:\n- job_name: web\n  scrape_interval: 1s\n  file_sd_configs: "
                      "[{files: ['",
-                     folder_, "/*.json']}]\n"),
+                     folder_, "/*.json', '", folder_, "/*.yml']}]\n"),
         findings);
     ASSERT_FALSE(findings.has_errors());
     board_.emplace(clock_, *scheduler_, config.jobs);
@@ -104,6 +104,18 @@ TEST_F(FileDiscoveryTest, FilesThatAreAddedBrokenAndRemoved) {
   EXPECT_FALSE(IsTarget("http://h:1"));
   std::filesystem::remove(folder_ + "/b.json");
   AwaitEndOf("http://i:1");
+}
+
+TEST_F(FileDiscoveryTest, AFileThatBecomesEmptyKeepsItsTargets) {
+  Write("a.yml", "- targets: ['h:1']\n");
+  Start();
+  AwaitScrape("h:1");
+  Write("a.yml", "\n");
+  Write("b.yml", "- targets: ['i:1']\n");  // read after it
+  AwaitScrape("i:1");
+  EXPECT_TRUE(IsTarget("http://h:1"));
+  Write("a.yml", "[]\n");
+  AwaitEndOf("http://h:1");
 }
 
 TEST_F(FileDiscoveryTest, TargetsOfAnEarlierBoardStayUntilEachFileHasBeenRead) {
