@@ -486,6 +486,38 @@ TEST_P(CalmWorld, OwnsEveryShardAgainWithinTheLeaseTimeAndOneRetry) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CalmWorld, testing::Range(1u, 31u));
 
+// As kubectl replace and helm upgrade --force do with a Lease of the chart.
+TEST(ShardElection, ALeaseThatSomebodyEmptiesCountsAsHeld) {
+  for (const bool all : {false, true}) {
+    for (uint32_t seed = 1; seed <= 20; ++seed) {
+      ElectionWorld world(Options(1), seed);
+      Replica& first = world.Add();
+      world.RunUntil(absl::Seconds(1));
+      world.Add();
+      FenceCheck fence(world, 1, Options(1).WriteMargin());
+      world.RunUntil(absl::Seconds(30) + absl::Milliseconds(137 * seed), [&] { fence.Look(); });
+      ASSERT_TRUE(first.election->OwnsShard(0));
+      for (auto& [name, lease] : world.leases) {
+        if (!all && name != "flyball-scaler-0") continue;
+        kube::Lease emptied;
+        emptied.ns = lease.ns;
+        emptied.name = lease.name;
+        emptied.resource_version = absl::StrCat(lease.resource_version, "-emptied");
+        lease = emptied;
+      }
+      world.RunUntil(world.now + absl::Seconds(4), [&] { fence.Look(); });
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+      EXPECT_EQ(world.leases["flyball-scaler-0"].holder, first.identity) << seed;
+      if (!all) {
+        EXPECT_EQ(world.Writers(0), 1) << seed;
+      }
+      world.RunUntil(world.now + absl::Seconds(60), [&] { fence.Look(); });
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+      EXPECT_EQ(world.Writers(0), 1) << seed;
+    }
+  }
+}
+
 // Nobody hands a shard over because it cannot tell for a while who is there.
 TEST(ShardElection, AMemberLeaseThatSomebodyDeletesIsMadeAnew) {
   constexpr int kShards = 6;

@@ -37,6 +37,10 @@ void LeaseKeeper::Note(const WatchedLease& watched, const absl::Status& status) 
 // counts it.
 void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
+  // Who releases a Lease leaves its renewal in it, and transitions only grow.
+  const bool lost = lease.transitions < watched.lease.transitions ||
+                    (lease.renew_time == absl::Time() && watched.lease.renew_time != absl::Time());
+  watched.emptied = lease.holder.empty() && (lost || watched.emptied);
   watched.seen = true;
   watched.lease = lease;
 }
@@ -82,8 +86,7 @@ void LeaseKeeper::Renew(WatchedLease& watched) {
   if (absl::IsAborted(status) || absl::IsNotFound(status) || absl::IsAlreadyExists(status)) {
     // An earlier answer may have got lost, or somebody else has it.
     if (Read(watched)) {
-      const bool deleted = watched.lease.resource_version.empty();
-      if (watched.lease.holder != terms_.identity && !deleted) {
+      if (watched.lease.holder != terms_.identity && !watched.emptied) {
         watched.held = false;
         return;
       }

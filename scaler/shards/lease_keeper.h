@@ -32,6 +32,10 @@ struct WatchedLease {
   bool held = false;                                 // by us, as far as we know
   MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
 
+  // Somebody has deleted or emptied the record (kubectl replace) since we first saw it, and nobody
+  // holds it since: its holder may still count it as held.
+  bool emptied = false;
+
   bool free() const { return lease.holder.empty(); }
 };
 
@@ -54,8 +58,8 @@ class LeaseKeeper {
   // message and which nobody renews. Errors of LeaseStore::Put.
   absl::Status Write(WatchedLease& watched, std::string holder);
 
-  // Renews a Lease that is held, and creates it again if somebody has deleted it. If it is not held
-  // afterwards, another replica has it, or it could not be renewed in time.
+  // Renews a Lease that is held, and takes it again if somebody has deleted or emptied it. If it is
+  // not held afterwards, another replica has it, or it could not be renewed in time.
   void Renew(WatchedLease& watched);
 
   // Gives the Lease up: others may take it at once or, if that cannot be written, once it has run

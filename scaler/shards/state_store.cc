@@ -412,8 +412,24 @@ class StateStore::Impl {
       resource_version = shard.resource_version;
     }
     const EncodedShard encoded = EncodeShard(kept, options_.most_bytes);
-    Finish(index, record.epoch, encoded.dropped,
-           records_.Put(index, record, encoded.bytes, resource_version));
+    const absl::StatusOr<std::string> put =
+        records_.Put(index, record, encoded.bytes, resource_version);
+    Finish(index, record.epoch, encoded.dropped, put);
+    if (absl::IsAborted(put.status())) CountOn(index, record.epoch);
+  }
+
+  // An owner of a later term has written the record. The next write asks the fence again: if it
+  // lets us write then, that owner is gone, and somebody has emptied the Lease, which counts anew.
+  void CountOn(int index, int64_t epoch) {
+    StateRecord stored;
+    KeptShard kept;
+    if (!records_.Read(index, stored, kept).ok()) return;
+    absl::MutexLock lock(&mutex_);
+    Shard& shard = shards_[static_cast<size_t>(index)];
+    if (!shard.loaded || shard.writing || shard.record.epoch != epoch) return;
+    if (stored.epoch > epoch) shard.record.epoch = stored.epoch + 1;
+    shard.record.division = std::max(shard.record.division, stored.division);
+    shard.resource_version = stored.resource_version;
   }
 
   void Finish(int index, int64_t epoch, size_t dropped,

@@ -698,6 +698,36 @@ TEST_F(StateStoreTest, AnOlderOwnerDoesNotOverwriteALaterOne) {
               testing::ElementsAre(Recommendation{7, Ago(0)}));
 }
 
+// The Lease was emptied, and the record too: what an earlier owner wrote after that is in the way.
+TEST_F(StateStoreTest, AnOwnerWhoseTermsCountAnewWritesOnceTheFenceLetsItAgain) {
+  const auto anew = Make();
+  ASSERT_TRUE(anew->Load(0, {.epoch = 1}).ok());
+  const auto earlier = Make();
+  ASSERT_TRUE(earlier->Load(0, {.epoch = 7}).ok());
+  Decide(*earlier, "web", 7, {{7, Ago(0)}});
+  earlier->Save(0);
+  bool ours = true;
+  anew->UseFence([&](int) { return ours; });
+  Decide(*anew, "web", 6, {{6, Ago(0)}});
+  const auto write = [&] {
+    Pass(absl::Seconds(15));
+    anew->WriteWhatChanged();
+  };
+  write();
+  EXPECT_EQ(anew->stats().failed, 1u);
+  ours = false;
+  write();
+  EXPECT_EQ(anew->stats().written, 0u);
+  EXPECT_FALSE(anew->IsSafe(Key("web"), 6));
+  ours = true;
+  write();
+  EXPECT_EQ(anew->stats().written, 1u);
+  EXPECT_TRUE(anew->IsSafe(Key("web"), 6));
+  Decide(*earlier, "web", 9, {{9, Ago(0)}});
+  earlier->Save(0);
+  EXPECT_EQ(earlier->stats().failed, 1u) << "now it is the earlier one by its number too";
+}
+
 TEST_F(StateStoreTest, ALaterOwnerOverwritesAnOlderOne) {
   const auto later = Make();
   ASSERT_TRUE(later->Load(0, {.epoch = 4}).ok());
