@@ -151,7 +151,7 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
                                          flags_.options.controller.downscale_stabilization)},
              client_, deps.clock),
       election_(ElectionOf(flags_.election, ns, identity_), leases_, &state_, deps.clock),
-      sole_(state_),
+      sole_(state_, deps.clock),
       file_(DecisionFileOf(flags_, deps.clock)),
       otlp_(std::move(otlp)),
       advise_(options_.sync_period, deps.clock),
@@ -230,8 +230,8 @@ absl::Status ServeScaler::Start() {
                flags_.leader_elect ? absl::StrCat("leases of ", flags_.election.shards, " shards")
                                    : "without leases");
   if (!flags_.leader_elect) {
-    RETURN_IF_ERROR(state_.Load(0, {}));
     state_.Start();
+    sole_.Start();
     return scaler_.Start();
   }
   state_.UseFence([this](int shard) { return MayWrite(shard); });
@@ -250,6 +250,7 @@ void ServeScaler::Stop() {
   if (flags_.leader_elect) {
     election_.Stop();
   } else {
+    sole_.Stop();
     state_.Save(0);
   }
   // Last, since another replica waits for the Leases, and a receiver of logs may be slow.

@@ -25,6 +25,7 @@
 #include "scaler/loop/loop_metrics.h"
 #include "scaler/loop/scaler.h"
 #include "scaler/shards/election.h"
+#include "scaler/shards/remembering_owner.h"
 #include "scaler/shards/state_store.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/views/advise.h"

@@ -11,6 +11,7 @@
 #include "base/repeating_thread.h"
 #include "scaler/shards/lease_keeper.h"
 #include "scaler/shards/members.h"
+#include "scaler/shards/memory_load.h"
 #include "scaler/shards/shard_count.h"
 #include "scaler/shards/shards.h"
 
@@ -194,9 +195,7 @@ class ShardElection::Impl {
   struct Shard {
     WatchedLease watched;
     bool confirmed = false;  // the agreed number of shards was ours after this one was taken
-    bool loaded = false;     // its saved state was read, or given up on
-    int load_failures = 0;
-    int load_refusals = 0;                        // the last of these failures, in a row
+    MemoryLoad load;         // of its saved state
     std::optional<MonotonicTime> unwanted_since;  // since when it belongs with another replica
     std::optional<MonotonicTime> hand_over_at;    // no longer decided; to be released at this time
     MonotonicTime may_have_written = -absl::InfiniteDuration();  // the last moment
@@ -245,11 +244,10 @@ class ShardElection::Impl {
   void Disown(size_t i) {
     StopDeciding(i);
     Shard& shard = shards_[i];
-    if (shard.loaded && memory_ != nullptr) memory_->Drop(static_cast<int>(i));
+    if (shard.load.done() && memory_ != nullptr) memory_->Drop(static_cast<int>(i));
     published_[i].remembers.store(false);
     shard.confirmed = false;
-    shard.loaded = false;
-    shard.load_failures = shard.load_refusals = 0;
+    shard.load = {};
     shard.unwanted_since.reset();
     shard.hand_over_at.reset();
   }
@@ -343,13 +341,13 @@ class ShardElection::Impl {
   void LoadAndPublish(size_t i) {
     Shard& shard = shards_[i];
     if (!shard.watched.held || !shard.confirmed || shard.hand_over_at.has_value() ||
-        (shard.loaded && published_[i].owned.load())) {
+        (shard.load.done() && published_[i].owned.load())) {
       return;
     }
-    if (!shard.loaded && !Load(i) && shard.load_failures < kMemoryTries) return;
-    published_[i].remembers.store(shard.loaded);
+    if (!shard.load.done() && !Load(i) && !shard.load.failed_often()) return;
+    published_[i].remembers.store(shard.load.done());
     if (published_[i].owned.load()) {
-      changed_ = changed_ || shard.loaded;
+      changed_ = changed_ || shard.load.done();
     } else if (clock_.MonotonicNow() < shard.watched.valid_until) {
       Publish(i);
     }
@@ -358,21 +356,8 @@ class ShardElection::Impl {
   // Loads the shard's saved state. False: it is not known yet.
   bool Load(size_t i) {
     Shard& shard = shards_[i];
-    absl::Status status;
-    if (memory_ != nullptr) {
-      status = memory_->Load(static_cast<int>(i),
-                             {.epoch = shard.watched.lease.transitions, .division = count_.term()});
-    }
-    if (!status.ok()) ++shard.load_failures;
-    shard.load_refusals = absl::IsPermissionDenied(status) ? shard.load_refusals + 1 : 0;
-    shard.loaded = status.ok() || shard.load_refusals == kMemoryTries;
-    if (!status.ok() && (shard.loaded || shard.load_failures == kMemoryTries)) {
-      spdlog::warn("scaler shard {}: {}: {}", i,
-                   shard.loaded ? "it begins without its saved state, and saves none"
-                                : "nothing is made smaller until its saved state can be read",
-                   std::string(status.message()));
-    }
-    return shard.loaded;
+    return shard.load.Try(memory_, static_cast<int>(i),
+                          {.epoch = shard.watched.lease.transitions, .division = count_.term()});
   }
 
   void TellOfChange() {

@@ -107,21 +107,4 @@ class StateStore : public ShardMemory, public DecisionObserver {
   std::unique_ptr<Impl> impl_;
 };
 
-// Owns everything, for a process without an election, and remembers through a ShardMemory.
-class RememberingOwner : public SoleOwner {
- public:
-  explicit RememberingOwner(ShardMemory& memory) : memory_(memory) {}
-  bool MayShrink(const AutoscalerKey& key, int32_t current) override {
-    return memory_.IsSafe(key, current);
-  }
-  bool MayPutToSleep(const AutoscalerKey& key) override { return memory_.TellsOfSleep(key); }
-  std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
-                                         absl::Time now) override {
-    return memory_.Take(key, current, now);
-  }
-
- private:
-  ShardMemory& memory_;
-};
-
 }  // namespace flyball::scaler

@@ -1,0 +1,26 @@
+// The tries to read what is saved of one shard.
+//
+// Not thread-safe.
+#pragma once
+
+#include "scaler/shards/election.h"
+
+namespace flyball::scaler {
+
+class MemoryLoad {
+ public:
+  // Tries once more. Returns whether that was the last time: it was read, or kMemoryTries refusals
+  // in a row say that it may not be read. `memory` may be nullptr.
+  bool Try(ShardMemory* memory, int shard, const ShardTerm& term);
+
+  bool done() const { return done_; }
+  // So often that nobody should wait for it any more.
+  bool failed_often() const { return failures_ >= kMemoryTries; }
+
+ private:
+  bool done_ = false;
+  int failures_ = 0;
+  int refusals_ = 0;  // the last of these, in a row
+};
+
+}  // namespace flyball::scaler
