@@ -37,9 +37,10 @@ absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_v
 
 absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   auto& verdicts = chain.verdicts;
-  verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(),
-                                [&](const http::PeerChain::Verdict& v) { return v.until <= now; }),
-                 verdicts.end());
+  const auto outdated = [now](const http::PeerChain::Verdict& v) {
+    return now < v.since || v.until <= now;
+  };
+  verdicts.erase(std::remove_if(verdicts.begin(), verdicts.end(), outdated), verdicts.end());
   for (const http::PeerChain::Verdict& verdict : verdicts) {
     if (verdict.bundle == id_) return verdict.status;
   }
@@ -70,7 +71,7 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   constexpr size_t kMaxVerdicts = 4;  // two bundles at a time, and those they replaced
   if (verdicts.size() >= kMaxVerdicts) verdicts.erase(verdicts.begin());
   verdicts.push_back(
-      {id_, std::min(now + kVerdictLife, chain.not_after + absl::Seconds(1)), status});
+      {id_, now, std::min(now + kVerdictLife, chain.not_after + absl::Seconds(1)), status});
   return status;
 }
 

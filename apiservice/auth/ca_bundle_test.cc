@@ -32,6 +32,19 @@ size_t BytesInUse() {
   return all.uordblks + all.hblkhd;
 }
 
+TEST(CaBundleTest, WhatAClockThatWasAheadHasSaidDoesNotStay) {
+  const http::TestPair ca = http::MakeTestCa("ca");
+  const auto bundle = CaBundle::FromPem(http::TestPem(ca.certificate.get()));
+  ASSERT_TRUE(bundle.ok()) << bundle.status();
+  http::TestPair shown = http::MakeTestPair({.common_name = "jane", .valid_to = 100'000}, &ca);
+  http::PeerChain chain;
+  chain.leaf = shown.certificate.release();
+  const absl::Time now = absl::Now();
+  chain.not_after = absl::FromTimeT(absl::ToTimeT(now)) + absl::Seconds(100'000);
+  EXPECT_FALSE((*bundle)->Verify(chain, chain.not_after + absl::Hours(24)).ok());
+  EXPECT_TRUE((*bundle)->Verify(chain, now).ok());
+}
+
 TEST(CaBundleTest, AfterAVerificationAConnectionTakesNoMoreThanIsCounted) {
   http::TlsOptions options;
   options.cert_dir = testing::TempDir();

@@ -33,10 +33,11 @@ struct PeerChain {
   PeerChain(const PeerChain&) = delete;
   PeerChain& operator=(const PeerChain&) = delete;
 
-  // A verification against one CA bundle, good until a time.
+  // A verification against one CA bundle, good from its time until another one: if the clock is
+  // set back, what it has said of before does not count.
   struct Verdict {
     uint64_t bundle = 0;
-    absl::Time until;
+    absl::Time since, until;
     absl::Status status;
   };
 
