@@ -31,6 +31,11 @@ absl::StatusOr<Lease> Parse(absl::string_view text) {
   lease.ns = TextOf(metadata, "namespace");
   lease.name = TextOf(metadata, "name");
   lease.resource_version = TextOf(metadata, "resourceVersion");
+  json marks;
+  for (const char* key : {"labels", "annotations"}) {
+    if (const json& mark = MemberOf(metadata, key); mark.is_object()) marks[key] = mark;
+  }
+  if (!marks.is_null()) lease.marks = marks.dump(-1, ' ', false, json::error_handler_t::replace);
   lease.holder = TextOf(spec, "holderIdentity");
   lease.duration = absl::Seconds(NumberOf(spec, "leaseDurationSeconds"));
   lease.acquire_time = TimeOf(spec, "acquireTime", absl::Time());
@@ -52,7 +57,9 @@ absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::st
 
 absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease) {
   const bool fresh = lease.resource_version.empty();
-  json metadata = {{"name", lease.name}, {"namespace", lease.ns}};
+  json metadata = lease.marks.empty() ? json() : json::parse(lease.marks, nullptr, false);
+  metadata["name"] = lease.name;
+  metadata["namespace"] = lease.ns;
   if (!fresh) metadata["resourceVersion"] = lease.resource_version;
   json spec = {
       {"holderIdentity", lease.holder},

@@ -24,6 +24,7 @@ struct Lease {
   absl::Time acquire_time;       // to the microsecond; the Unix epoch is none
   absl::Time renew_time;
   int64_t transitions = 0;  // grows with each change of the holder: the fencing token
+  std::string marks;        // labels and annotations, JSON, which others set; "" is none
 
   friend bool operator==(const Lease&, const Lease&) = default;
 };
@@ -33,8 +34,7 @@ absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::st
 
 // Creates the lease (resource_version "") or replaces the record that was read. kAborted,
 // kAlreadyExists: another writer was faster, or the answer to an earlier call was lost. The result
-// is the lease as stored. Labels, annotations and the fields of coordinated election that others
-// set are not kept.
+// is the lease as stored. The fields of coordinated election that others set are not kept.
 absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease);
 
 }  // namespace flyball::kube

@@ -75,6 +75,19 @@ TEST_F(LeaseTest, DurationsAreWholeSecondsAndAtLeastOne) {
   EXPECT_EQ(PutLease(client_, lease)->duration, absl::Seconds(1));
 }
 
+// By these Helm tells its own objects.
+TEST_F(LeaseTest, LabelsAndAnnotationsStay) {
+  server_.Put(R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{
+      "name":"scaler-0","namespace":"flyball","labels":{"a":"b"},
+      "annotations":{"meta.helm.sh/release-name":"flyball"}},"spec":{}})");
+  Lease lease = *GetLease(client_, "flyball", "scaler-0");
+  lease.holder = "me";
+  ASSERT_TRUE(PutLease(client_, lease).ok());
+  const auto metadata = nlohmann::json::parse(server_.Get(kPath))["metadata"];
+  EXPECT_EQ(metadata["labels"], nlohmann::json({{"a", "b"}}));
+  EXPECT_EQ(metadata["annotations"], nlohmann::json({{"meta.helm.sh/release-name", "flyball"}}));
+}
+
 TEST_F(LeaseTest, SomebodyElsesMayLackEverything) {
   server_.Put(R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{
       "name":"scaler-0","namespace":"flyball"},"spec":{"renewTime":"bad","leaseTransitions":null}})");
