@@ -54,6 +54,12 @@ http::ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
   return listen;
 }
 
+// `last` becomes the status. A failure is tried again each second, and told of once.
+void WarnOnce(const char* what, const absl::Status& status, absl::Status& last) {
+  if (!status.ok() && status != last) spdlog::warn("{}: {}", what, status.ToString());
+  last = status;
+}
+
 }  // namespace
 
 class ApiServer::Impl {
@@ -99,10 +105,14 @@ class ApiServer::Impl {
     started_ = true;
     if (config_map_ != nullptr) config_map_->Start();
     certificate_watcher_ = std::make_unique<FileWatcher>(*clock_, tls_->first_look(), kFileInterval,
-                                                         [this] { ReloadCertificates(); });
+                                                         [this] { return ReloadCertificates(); });
     if (trust_files_.has_value()) {
       trust_watcher_ = std::make_unique<FileWatcher>(*clock_, *trust_files_, kFileInterval,
-                                                     [this] { ReloadTrust(); });
+                                                     [this] { return ReloadTrust(); });
+    }
+    if (token_file_.has_value()) {
+      token_watcher_ = std::make_unique<FileWatcher>(*clock_, *token_file_, kFileInterval,
+                                                     [this] { return ReloadTokens(); });
     }
     return absl::OkStatus();
   }
@@ -130,6 +140,7 @@ class ApiServer::Impl {
     if (access_reviews_ != nullptr) access_reviews_->Stop();
     certificate_watcher_.reset();
     trust_watcher_.reset();
+    token_watcher_.reset();
     if (config_map_ != nullptr) config_map_->Stop();
     stopped_ = true;
   }
@@ -151,8 +162,8 @@ class ApiServer::Impl {
         token_reviews_.get(), clock_, options.token_cache_ttl, options_.limits.max_reviews);
     authenticator_ = std::make_unique<Authenticator>(tokens_.get(), clock_);
     std::vector<std::string> paths = TrustFiles(options);
-    if (!options.token_file.empty()) paths.push_back(options.token_file);
     if (!paths.empty()) trust_files_.emplace(std::move(paths));
+    if (!options.token_file.empty()) token_file_.emplace(std::vector{options.token_file});
     ASSIGN_OR_RETURN(Trust files, TrustFromFiles(options));
     if (!options.token_file.empty()) RETURN_IF_ERROR(ReadTokens());
     const bool wanted = options.lookup && dependencies_.authentication != nullptr;
@@ -219,28 +230,25 @@ class ApiServer::Impl {
     return absl::InvalidArgumentError(absl::StrCat("token file ", path, ", ", status.message()));
   }
 
-  void ReloadTrust() {
+  absl::Status ReloadTrust() {
     absl::StatusOr<Trust> files = TrustFromFiles(options_.authentication);
-    if (files.ok()) {
-      absl::MutexLock lock(&trust_mutex_);
-      from_files_ = *std::move(files);
-      Publish();
-    } else {
-      spdlog::warn("CA files changed and are not used: {}", files.status().ToString());
-    }
-    if (options_.authentication.token_file.empty()) return;
-    if (const absl::Status status = ReadTokens(); !status.ok()) {
-      spdlog::warn("tokens changed and are not used: {}", status.ToString());
-    }
+    WarnOnce("CA files changed and are not used", files.status(), trust_reload_);
+    if (!files.ok()) return trust_reload_;
+    absl::MutexLock lock(&trust_mutex_);
+    from_files_ = *std::move(files);
+    Publish();
+    return absl::OkStatus();
   }
 
-  void ReloadCertificates() {
-    const absl::Status status = tls_->Reload();
-    if (status.ok()) {
-      spdlog::info("serving certificate read anew");
-    } else {
-      spdlog::warn("serving certificate changed and is not used: {}", status.ToString());
-    }
+  absl::Status ReloadTokens() {
+    WarnOnce("tokens changed and are not used", ReadTokens(), tokens_reload_);
+    return tokens_reload_;
+  }
+
+  absl::Status ReloadCertificates() {
+    WarnOnce("serving certificate changed and is not used", tls_->Reload(), certificate_reload_);
+    if (certificate_reload_.ok()) spdlog::info("serving certificate read anew");
+    return certificate_reload_;
   }
 
   void PrepareHealth() {
@@ -325,7 +333,9 @@ class ApiServer::Impl {
   std::unique_ptr<RequestHandler> handler_;
   std::unique_ptr<http::HttpServer> http_;
 
-  std::optional<FileStamps> trust_files_;  // as they were before they were read; absent: none
+  // As they were before they were read; absent: none.
+  std::optional<FileStamps> trust_files_, token_file_;
+  absl::Status trust_reload_, tokens_reload_, certificate_reload_;  // of their watcher's thread
   absl::Mutex trust_mutex_;
   Trust from_files_ ABSL_GUARDED_BY(trust_mutex_);
   Trust from_config_map_ ABSL_GUARDED_BY(trust_mutex_);
@@ -342,6 +352,7 @@ class ApiServer::Impl {
   std::unique_ptr<ConfigMapWatcher> config_map_;
   std::unique_ptr<FileWatcher> certificate_watcher_;
   std::unique_ptr<FileWatcher> trust_watcher_;
+  std::unique_ptr<FileWatcher> token_watcher_;
 };
 
 ApiServer::ApiServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

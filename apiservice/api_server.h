@@ -2,9 +2,9 @@
 // discovery, OpenAPI, health, /metrics.
 //
 // Threads: one accepts and sweeps, `workers` to `max_workers` serve (http/server/event_workers.h),
-// one watches the files of the serving certificate, one the CA and token files if any are named,
-// and one the authentication ConfigMap if it is looked up. Start is called once, and not at the
-// same time as another method; the others may be called from any thread.
+// one watches the files of the serving certificate, one the CA files and one the token file if any
+// are named, and one the authentication ConfigMap if it is looked up. Start is called once, and not
+// at the same time as another method; the others may be called from any thread.
 //
 // Shutdown is ordered: /readyz fails, `shutdown_delay` passes, the listener closes, requests under
 // way are answered, the rest is closed.

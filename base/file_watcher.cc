@@ -102,14 +102,15 @@ void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
 }
 
 FileWatcher::FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
-                         std::function<void()> on_change)
+                         std::function<absl::Status()> on_change)
     : stamps_(std::move(before)),
-      thread_(clock, [this, interval, call = std::move(on_change), looks = 0]() mutable {
-        const bool changed = stamps_.Refresh();
-        if (changed && ++looks < kMostLooks) return std::min(interval, kStandsStill);
-        if (std::exchange(looks, 0) > 0) call();
-        return interval;
-      }) {
+      thread_(clock,
+              [this, interval, call = std::move(on_change), looks = 0, failed = false]() mutable {
+                const bool changed = stamps_.Refresh();
+                if (changed && ++looks < kMostLooks) return std::min(interval, kStandsStill);
+                if (std::exchange(looks, 0) > 0 || failed) failed = !call().ok();
+                return interval;
+              }) {
   thread_.Start(interval);
 }
 

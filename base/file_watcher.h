@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/repeating_thread.h"
@@ -54,14 +55,15 @@ class FileStamps {
 };
 
 // Calls `on_change` from a thread of its own after a change: once the files have stood still for
-// 50 ms, or at the latest after a second in which they never did.
+// 50 ms, or at the latest after a second in which they never did. After an error it is called again
+// after each interval: a read may fail for a moment, and no change tells of its end.
 class FileWatcher {
  public:
   // Continues from stamps that were taken before the files were read. The clock outlives the
   // watcher and determines when it checks. The destructor waits for a call of on_change under way;
   // it must not be called from there.
   FileWatcher(Clock& clock, FileStamps before, absl::Duration interval,
-              std::function<void()> on_change);
+              std::function<absl::Status()> on_change);
 
  private:
   FileStamps stamps_;  // the thread's own after construction

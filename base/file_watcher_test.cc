@@ -94,7 +94,10 @@ TEST_F(FileStampsTest, SymlinkLoopEnds) {
 TEST_F(FileStampsTest, WatcherCallsAndStops) {
   SimulatedClock clock(absl::FromUnixSeconds(1000));
   std::atomic<int> calls = 0;
-  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] {
+    ++calls;
+    return absl::OkStatus();
+  });
   clock.AwaitWaits(1);
   Write("a", "1");
   clock.Advance(absl::Seconds(1));
@@ -113,7 +116,10 @@ TEST_F(FileStampsTest, WatcherTellsOfAChangeBetweenTheLookAndItsStart) {
   FileStamps before({Path("a")});
   Write("a", "22");
   std::atomic<int> calls = 0;
-  FileWatcher watcher(clock, std::move(before), absl::Seconds(1), [&] { ++calls; });
+  FileWatcher watcher(clock, std::move(before), absl::Seconds(1), [&] {
+    ++calls;
+    return absl::OkStatus();
+  });
   clock.AwaitWaits(1);
   clock.Advance(absl::Seconds(1));
   clock.AwaitWaits(2);
@@ -126,7 +132,10 @@ TEST_F(FileStampsTest, AFileIsToldOfOnceItIsWritten) {
   SimulatedClock clock(absl::FromUnixSeconds(1000));
   Write("a", "all of it");
   std::atomic<int> calls = 0;
-  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] {
+    ++calls;
+    return absl::OkStatus();
+  });
   size_t waits = 1;
   clock.AwaitWaits(waits);
   Write("a", "");
@@ -141,10 +150,33 @@ TEST_F(FileStampsTest, AFileIsToldOfOnceItIsWritten) {
   EXPECT_EQ(calls, 1);
 }
 
+TEST_F(FileStampsTest, AFailedCallIsMadeAgainUntilItSucceeds) {
+  SimulatedClock clock(absl::FromUnixSeconds(1000));
+  std::atomic<int> calls = 0;
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] {
+    return ++calls < 3 ? absl::InvalidArgumentError("too many open files") : absl::OkStatus();
+  });
+  size_t waits = 1;
+  clock.AwaitWaits(waits);
+  Write("a", "1");
+  clock.Advance(absl::Seconds(1));
+  clock.AwaitWaits(++waits);
+  clock.Advance(absl::Milliseconds(50));
+  clock.AwaitWaits(++waits);
+  for (const int expected : {1, 2, 3, 3}) {
+    EXPECT_EQ(calls, expected);
+    clock.Advance(absl::Seconds(1));
+    clock.AwaitWaits(++waits);
+  }
+}
+
 TEST_F(FileStampsTest, AFileThatNeverStandsStillIsToldOfNevertheless) {
   SimulatedClock clock(absl::FromUnixSeconds(1000));
   std::atomic<int> calls = 0;
-  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] { ++calls; });
+  FileWatcher watcher(clock, FileStamps({Path("a")}), absl::Seconds(1), [&] {
+    ++calls;
+    return absl::OkStatus();
+  });
   clock.AwaitWaits(1);
   std::string text;
   for (size_t looks = 1; looks <= 20; ++looks) {

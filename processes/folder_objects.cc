@@ -37,8 +37,11 @@ absl::StatusOr<std::unique_ptr<FolderObjects>> FolderObjects::Make(
   auto objects =
       absl::WrapUnique(new FolderObjects(std::move(folder), server, std::move(on_change)));
   FolderObjects* const self = objects.get();
-  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
-                                                 [self] { self->Reload(); });
+  self->watcher_ =
+      std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval, [self] {
+        self->Reload();
+        return absl::OkStatus();
+      });
   std::vector<std::string> problems;
   {
     absl::MutexLock lock(&self->mutex_);

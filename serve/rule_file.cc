@@ -140,8 +140,10 @@ void RuleFile::Watch(absl::Duration interval, std::function<void(RulesPtr)> on_r
     absl::MutexLock lock(&reload_mutex_);
     on_rules_ = std::move(on_rules);
   }
-  watcher_ =
-      std::make_unique<FileWatcher>(clock_, FileStamps({path_}), interval, [this] { Reload(); });
+  watcher_ = std::make_unique<FileWatcher>(clock_, FileStamps({path_}), interval, [this] {
+    Reload();
+    return LastReload();
+  });
   Reload();  // what changed between Open and the watcher's first look
 }
 

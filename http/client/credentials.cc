@@ -52,10 +52,11 @@ Credentials CredentialSource::Get() {
   absl::MutexLock lock(&mutex_);
   if (now - last_look_ >= kFileInterval) {
     last_look_ = now;
-    if (stamps_.Refresh()) {
-      // Certificates are often replaced in several steps: the next change tries again.
-      if (const absl::Status status = Load(); !status.ok()) {
-        spdlog::warn("keeping the last good credentials: {}", std::string(status.message()));
+    // Certificates are often replaced in several steps, and a read may fail for a moment.
+    if (stamps_.Refresh() || !loaded_.ok()) {
+      const absl::Status before = std::exchange(loaded_, Load());
+      if (!loaded_.ok() && loaded_ != before) {
+        spdlog::warn("keeping the last good credentials: {}", std::string(loaded_.message()));
       }
     }
   }

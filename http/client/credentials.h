@@ -31,8 +31,9 @@ class CredentialSource {
   static absl::StatusOr<std::unique_ptr<CredentialSource>> Make(const TransportOptions& options,
                                                                 bool tls, Clock& clock);
 
-  // Checks the files once a second at most. If files have become invalid, the last good credentials
-  // stay in use, with one warning in the log for each change.
+  // Checks the files once a second at most. If files have become invalid or can't be read, the last
+  // good credentials stay in use, with one warning in the log, and the files are read again each
+  // second.
   Credentials Get();
 
  private:
@@ -46,6 +47,7 @@ class CredentialSource {
   absl::Mutex mutex_;
   FileStamps stamps_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime last_look_ ABSL_GUARDED_BY(mutex_);
+  absl::Status loaded_ ABSL_GUARDED_BY(mutex_);  // the last time
   Credentials credentials_ ABSL_GUARDED_BY(mutex_);
 };
 

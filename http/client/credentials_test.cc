@@ -1,5 +1,6 @@
 #include "http/client/credentials.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 #include <filesystem>
 
@@ -46,6 +47,25 @@ TEST_F(CredentialSourceTest, EmptiedTokenFileKeepsTheLastToken) {
   Write("");
   clock_.Advance(absl::Seconds(1));
   EXPECT_EQ((*source)->Get().authorization, "Bearer first");
+}
+
+TEST_F(CredentialSourceTest, AReadThatFailsForAMomentIsMadeUpFor) {
+  TransportOptions options;
+  options.token_file = file_;
+  auto source = CredentialSource::Make(options, false, clock_);
+  ASSERT_TRUE(source.ok()) << source.status();
+  // So large that only its stamp is compared, also while it is young.
+  Write(std::string(5 << 20, ' ') + "second");
+  rlimit usual = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  clock_.Advance(absl::Seconds(1));
+  const std::string meanwhile = (*source)->Get().authorization;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(meanwhile, "Bearer first");
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ((*source)->Get().authorization, "Bearer second");
 }
 
 TEST_F(CredentialSourceTest, TokenGoesBeforePassword) {

@@ -29,8 +29,11 @@ absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::stri
   }
   auto directory = std::unique_ptr<FolderDirectory>(new FolderDirectory(std::move(folder)));
   FolderDirectory* const self = directory.get();
-  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
-                                                 [self] { self->Reload(); });
+  self->watcher_ =
+      std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval, [self] {
+        self->Reload();
+        return absl::OkStatus();
+      });
   std::vector<std::string> problems;
   {
     absl::MutexLock lock(&self->mutex_);
