@@ -120,6 +120,28 @@ TEST_F(Remembered, AnAdditionThatWasReplacedBeforeAnEditAllowsNoRemoval) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// 2 were added three times. The third addition has replaced the second one, and the first one,
+// which is marked for the next, counts again once the period is longer: of 6 that may be added in
+// it 4 have been, and one that was removed again makes room for one.
+TEST_F(Remembered, ARemovalForgetsNoAddition) {
+  const auto adding = [](int most, int period) {
+    return Following(absl::StrCat(R"(,"behavior":{"scaleUp":{"policies":[{"type":"Pods","value":)",
+                                  most, R"(,"periodSeconds":)", period,
+                                  R"(}]},"scaleDown":{"stabilizationWindowSeconds":0}})"));
+  };
+  BeginWithOne(adding(20, 15));
+  Grow(3, absl::Seconds(8));
+  Grow(5, absl::Seconds(37));
+  Grow(7, absl::Seconds(5));
+  sim.cluster.PutAutoscaler(adding(6, 600).Json());
+  sim.Run(absl::Seconds(10));
+  Grow(6, absl::Seconds(15));
+  sim.Set(kWeb, 'a', 200'000);
+  while (Replicas() == 6) sim.Run(absl::Milliseconds(10));
+  EXPECT_EQ(Replicas(), 9) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // [8 added, 1 added] are both too old at the third addition, which takes the place of the second.
 // The first one stays marked for the next, whatever the period is by then.
 class Outdated : public Remembered, public testing::WithParamInterface<std::string> {};

@@ -46,12 +46,21 @@ void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::
   }
 }
 
+void DropOutdatedAdditions(const Behavior& behavior, absl::Time now, ScalerState& state) {
+  const absl::Time cutoff = now - absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
+  std::erase_if(state.scale_ups, [cutoff](const ScaleEvent& event) {
+    return event.outdated || event.time < cutoff;
+  });
+}
+
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
                               ScalerState& state) {
   const absl::Duration period = absl::Seconds(LongestPeriodSeconds(behavior.scale_up));
-  std::erase_if(state.scale_ups, [&](const ScaleEvent& event) {
-    return event.time >= earliest - period && (event.outdated || event.time < latest - period);
-  });
+  const bool depends =
+      std::any_of(state.scale_ups.begin(), state.scale_ups.end(), [&](const ScaleEvent& event) {
+        return !event.outdated && event.time >= earliest - period && event.time < latest - period;
+      });
+  if (depends) DropOutdatedAdditions(behavior, latest, state);
 }
 
 int32_t ChangeWithin(const std::vector<ScaleEvent>& events, int32_t period_seconds,

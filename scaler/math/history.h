@@ -35,10 +35,14 @@ int32_t LongestPeriodSeconds(const ScalingRules& rules);
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
-// Drops the additions that another one may have replaced which was made between `earliest` and
-// `latest`: those that were outdated by then but not at `earliest`, and those that are marked so.
-// An addition lets the rules remove more later on, so it is safe to forget one, and not safe to
-// keep one that was replaced.
+// Drops the additions that one may have replaced which was made until `now` and is not recorded:
+// those that are outdated. An addition lets the rules remove more later on, so it is safe to forget
+// one, and not safe to keep one that was replaced.
+void DropOutdatedAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
+
+// The same for an addition between `earliest` and `latest` that is recorded next, if it depends on
+// its time which other one it has replaced. Else nothing is dropped: an outdated addition counts
+// until it is replaced, if the period has been made longer, and holds back growth.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
                               ScalerState& state);
 

@@ -29,7 +29,7 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
   Decision& decision = tracked.decided.decision;
   if (decision.desired < decision.current || !behavior.has_value()) return;
-  DropReplaceableAdditions(*behavior, absl::InfinitePast(), decision.now, decision.state);
+  DropOutdatedAdditions(*behavior, decision.now, decision.state);
 }
 
 // After a conflict. A scale that was asked for, since no watch tells of it, is asked for again.
@@ -213,7 +213,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   }
   if (write.dropped) return write;
   const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
-  if (status.ok() && behavior.has_value()) {
+  if (status.ok() && grows && behavior.has_value()) {
     DropReplaceableAdditions(*behavior, made, answered, tracked.decided.decision.state);
   }
   DecisionInput written = input;

@@ -85,7 +85,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   if (removal && behavior.has_value()) {
     RecordScaleEvent(*behavior, write.from, write.to, now, last.decision.state);
   } else if (behavior.has_value()) {
-    DropReplaceableAdditions(*behavior, absl::InfinitePast(), now, last.decision.state);
+    DropOutdatedAdditions(*behavior, now, last.decision.state);
   }
   if (same && replicas == write.to) written.seen_replicas = replicas;  // it is no foreign change
   written.unconfirmed.reset();
