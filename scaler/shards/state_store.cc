@@ -23,6 +23,7 @@ namespace {
 constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
 // If only times have changed, a write is not worth while until they have moved by this much.
 constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
+constexpr absl::Duration kLongestPause = absl::Minutes(1);  // between writes that fail
 
 // Whether the values, not the times, are the same.
 bool SameValues(const ScalerState& a, const ScalerState& b) {
@@ -295,6 +296,8 @@ class StateStore::Impl {
     MonotonicTime written_at = absl::ZeroDuration();
     MonotonicTime looked_at = absl::ZeroDuration();  // for steady autoscalers
     absl::Duration write_took;
+    absl::Duration pause;  // while writes fail: each is twice as long as the one before
+    std::string failure;   // of the last write; "" if it succeeded
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
   };
 
@@ -397,8 +400,9 @@ class StateStore::Impl {
       clock_.Await(mutex_, absl::Condition(&idle), absl::InfiniteDuration());
       if (!shard.loaded) return;
       // Large records are not written all the time.
-      const absl::Duration wait =
+      absl::Duration wait =
           shard.urgent ? std::max(options_.soonest, 10 * shard.write_took) : options_.interval;
+      wait = std::max(wait, shard.pause);
       const bool due = clock_.MonotonicNow() - shard.written_at >= wait;
       if (!hand_over && (!due || (!shard.changed && !SteadyLong(shard)))) return;
       if (shard.states.empty() && shard.resource_version.empty()) return;
@@ -440,9 +444,17 @@ class StateStore::Impl {
     shard.write_took = clock_.MonotonicNow() - shard.written_at;
     stats_.dropped += dropped;
     ++(resource_version.ok() ? stats_.written : stats_.failed);
+    const std::string failure(resource_version.status().message());
+    std::string before;
     if (shard.loaded && shard.record.epoch == epoch) {
-      if (resource_version.ok()) shard.resource_version = *resource_version;
-      if (!resource_version.ok()) shard.changed = shard.urgent = true;
+      before = std::exchange(shard.failure, failure);
+      if (resource_version.ok()) {
+        shard.resource_version = *resource_version;
+        shard.pause = absl::ZeroDuration();
+      } else {
+        shard.changed = shard.urgent = true;
+        shard.pause = std::min(std::max(2 * shard.pause, options_.soonest), kLongestPause);
+      }
       shard.forbidden = absl::IsPermissionDenied(resource_version.status());
       for (auto& [key, held] : shard.states) EndOfWrite(resource_version.ok(), held);
       if (dropped > 0 && !shard.said_dropped) {
@@ -453,9 +465,12 @@ class StateStore::Impl {
       }
       shard.said_dropped = dropped > 0;
     }
-    if (!resource_version.ok()) {
+    if (failure == before) return;
+    if (failure.empty()) {
+      spdlog::info("{}: what the scaler remembers is written again", records_.NameForLog(index));
+    } else {
       spdlog::warn("{}: what the scaler remembers cannot be written: {}",
-                   records_.NameForLog(index), std::string(resource_version.status().message()));
+                   records_.NameForLog(index), failure);
     }
   }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/test_log.h"
 #include "scaler/math/history.h"
 #include "scaler/math/hpa/metrics_path.h"
 #include "scaler/shards/shards.h"
@@ -679,6 +680,50 @@ TEST_F(StateStoreTest, AFailedWriteIsTriedAgain) {
   server_.down = false;
   Pass(absl::Seconds(15));
   store->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 1);
+}
+
+// Each decision is one that waits until it is saved.
+TEST_F(StateStoreTest, WhileWritesFailThereIsAMinuteBetweenThemAndOneLine) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  const TestLog log;
+  int tries = 0;
+  const auto run = [&](int seconds) {
+    const int before = server_.calls;
+    for (int i = 0; i < seconds; ++i) {
+      Pass(absl::Seconds(1));
+      Decide(*store, "web", ++tries, {{tries, clock_.WallNow()}});
+      store->WriteWhatChanged();
+    }
+    return server_.calls - before;
+  };
+  server_.down = true;
+  EXPECT_EQ(run(63), 6) << "after 1, 2, 4, 8, 16 and 32 s";
+  EXPECT_EQ(run(600), 10);
+  EXPECT_EQ(log.Count("cannot be written: connection refused"), 1u);
+  EXPECT_FALSE(store->IsSafe(Key("web"), 1));
+  server_.down = false;
+  EXPECT_GT(run(60), 1) << "the pause is over";
+  EXPECT_EQ(log.Count("is written again"), 1u);
+  EXPECT_TRUE(store->IsSafe(Key("web"), 1));
+  server_.down = true;
+  EXPECT_EQ(run(15), 4) << "it begins anew";
+  EXPECT_EQ(log.Count("cannot be written"), 2u);
+}
+
+// The next owner must not wait for what the API server did not take a while ago.
+TEST_F(StateStoreTest, AHandOverWaitsForNoPause) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  server_.down = true;
+  for (int i = 0; i < 60; ++i) {
+    Pass(absl::Seconds(1));
+    store->WriteWhatChanged();
+  }
+  server_.down = false;
+  store->Save(0);
   EXPECT_EQ(server_.writes, 1);
 }
 
