@@ -176,6 +176,10 @@ Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now) {
   if (!facts.refused.empty()) {
     findings.push_back(Bad("spec", facts.refused, "correct that field of the autoscaler"));
   }
+  for (const std::string& ignored : facts.ignored) {
+    findings.push_back(Doubt("annotations", absl::StrCat("the scaler says that it ", ignored),
+                             "correct that annotation"));
+  }
   Append(CheckRivals(facts), findings);
   Append(CheckTarget(facts), findings);
   Append(CheckPods(facts), findings);

@@ -153,7 +153,11 @@ INSTANTIATE_TEST_SUITE_P(
             "doubtful condition: ScalingLimited=True (TooManyReplicas)", "spec.maxReplicas"},
         Row{"ARefusedSpec",
             [](AutoscalerFacts& f) { f.refused = "spec.cadence.interval: too small"; },
-            "bad spec: spec.cadence.interval: too small", "correct that field"}),
+            "bad spec: spec.cadence.interval: too small", "correct that field"},
+        Row{"AWrongAnnotation",
+            [](AutoscalerFacts& f) { f.ignored = {"has no schedules: paused-until: soon"}; },
+            "doubtful annotations: the scaler says that it has no schedules: paused-until: soon",
+            "correct that annotation"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(AreRivals, AreTwoThatWriteOneScale) {

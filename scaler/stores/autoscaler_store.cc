@@ -1,7 +1,10 @@
 #include "scaler/stores/autoscaler_store.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/match.h"
@@ -18,15 +21,15 @@
 namespace flyball::scaler {
 namespace {
 
-// Annotations that cannot be read are logged and ignored, as the stock controller goes on. A pause
-// is in force whatever else is wrong, and also where nobody can tell until when.
+// Annotations that cannot be read are ignored, as the stock controller goes on, and `ignored` says
+// so. A pause is in force whatever else is wrong, and also where nobody can tell until when.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
   Schedules& schedules = managed.own.schedules;
   schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
     schedules.windows.clear();
-    spdlog::warn("scaler: {} has no schedules: {}", managed.key.ToString(), error.ToString());
+    managed.ignored.push_back(absl::StrCat("has no schedules: ", error.ToString()));
   }
   managed.own.paused =
       managed.autoscaler.annotations.contains(std::string(kPausedUntilAnnotation)) &&
@@ -36,8 +39,9 @@ void ReadAnnotations(Managed& managed) {
   if (selection == annotations.end()) return;
   managed.own.owned_pods_only = selection->second == "OwnerReferences";
   if (!managed.own.owned_pods_only && selection->second != "LabelSelector") {
-    spdlog::warn("scaler: {}: {}: expected LabelSelector or OwnerReferences, got {}",
-                 managed.key.ToString(), std::string(kPodSelectionAnnotation), selection->second);
+    managed.ignored.push_back(absl::StrCat("counts pods by their labels: ", kPodSelectionAnnotation,
+                                           ": expected LabelSelector or OwnerReferences, got ",
+                                           selection->second));
   }
 }
 
@@ -116,7 +120,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   }
   void ListEnded() override {
     for (const AutoscalerKey& key : known_) {
-      if (!listed_.contains(key)) store_.sink_.OnGone(key);
+      if (!listed_.contains(key)) Forget(key);
     }
     known_ = std::move(listed_);
     listed_ = {};
@@ -130,7 +134,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     const ManagedPtr managed = ReadManaged(kind_, json);
     if (managed == nullptr) return;
     known_.erase(managed->key);
-    store_.sink_.OnGone(managed->key);
+    Forget(managed->key);
   }
   void Flushed() override { health_.Flushed(); }
   void Opening() override { health_.Opening(); }
@@ -148,15 +152,34 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   std::string Unusable() const { return definition_missing_ ? health_.Failure() : ""; }
 
  private:
+  void Forget(const AutoscalerKey& key) {
+    said_.erase(key);
+    store_.sink_.OnGone(key);
+  }
+
+  // Logs what is wrong with the object if that is news: each write of its status sends it again.
+  void Tell(const Managed& managed) {
+    std::vector<std::string> wrong = managed.ignored;
+    if (!managed.refused.empty()) wrong.push_back("is not decided: " + managed.refused);
+    if (wrong.empty()) {
+      said_.erase(managed.key);
+      return;
+    }
+    std::vector<std::string>& said = said_[managed.key];
+    if (wrong == said) return;
+    for (const std::string& one : wrong) {
+      spdlog::warn("scaler: {} {}", managed.key.ToString(), one);
+    }
+    said = std::move(wrong);
+  }
+
   ManagedPtr Take(absl::string_view json) {
     ManagedPtr managed = ReadManaged(kind_, json);
     if (managed == nullptr) {
       spdlog::error("scaler: an autoscaler without a name was sent");
       return nullptr;
     }
-    if (!managed->refused.empty()) {
-      spdlog::warn("scaler: {} is not decided: {}", managed->key.ToString(), managed->refused);
-    }
+    Tell(*managed);
     if (kind_ == AutoscalerKind::kHpa) {
       const Autoscaler& hpa = managed->autoscaler;
       if (scaler::ShowsScaleToZero(hpa.status)) store_.shows_scale_to_zero_ = true;
@@ -172,6 +195,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   std::atomic<bool> definition_missing_ = false;
   absl::flat_hash_set<AutoscalerKey> known_;
   absl::flat_hash_set<AutoscalerKey> listed_;
+  absl::flat_hash_map<AutoscalerKey, std::vector<std::string>> said_;  // what Tell has logged
 };
 
 AutoscalerStore::AutoscalerStore(Clock& clock, AutoscalerSink& sink) : clock_(clock), sink_(sink) {}

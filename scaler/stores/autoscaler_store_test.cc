@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/test_log.h"
 
 namespace flyball::scaler {
 namespace {
@@ -58,6 +59,38 @@ TEST_F(AutoscalerStoreTest, AnObjectTooDeepToBeReadIsGoneWhenItIsDeleted) {
   feed_.Changed(kube::ChangeType::kAdded, Hpa(3, 1));
   feed_.Changed(kube::ChangeType::kDeleted, Hpa(3, 5000));
   EXPECT_THAT(noted_.gone, ElementsAre("shop/web"));
+}
+
+// The HPA controller writes the status each 15 s, and each list tells of all objects.
+TEST_F(AutoscalerStoreTest, WhatIsWrongWithAnObjectIsLoggedOnceForEachText) {
+  const auto hpa = [](int version, const std::string& selection) {
+    return absl::StrCat(
+        R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{)",
+        R"("name":"web","namespace":"shop","resourceVersion":")", version,
+        R"(","annotations":{"flyball.dev/paused-until":"soon","flyball.dev/pod-selection":")",
+        selection, R"("}},"spec":{"maxReplicas":3,)",
+        R"("scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"}},)",
+        R"("status":{"currentReplicas":)", version, "}}");
+  };
+  const TestLog log;
+  feed_.ListStarted();
+  feed_.Listed(hpa(1, "Magic"));
+  feed_.ListEnded();
+  feed_.Changed(kube::ChangeType::kModified, hpa(2, "Magic"));
+  feed_.ListStarted();
+  feed_.Listed(hpa(3, "Magic"));
+  feed_.ListEnded();
+  EXPECT_EQ(log.Count("shop/web has no schedules: "), 1u);
+  EXPECT_EQ(log.Count("shop/web counts pods by their labels: flyball.dev/pod-selection"), 1u);
+  feed_.Changed(kube::ChangeType::kModified, hpa(4, "Luck"));
+  feed_.Changed(kube::ChangeType::kModified, hpa(5, "Luck"));
+  EXPECT_EQ(log.Count("counts pods by their labels: "), 2u);
+  feed_.Changed(kube::ChangeType::kModified, Hpa(3, 5000));
+  feed_.Changed(kube::ChangeType::kModified, Hpa(3, 5000));
+  EXPECT_EQ(log.Count("shop/web is not decided: "), 1u);
+  feed_.Changed(kube::ChangeType::kDeleted, Hpa(3, 5000));
+  feed_.Changed(kube::ChangeType::kAdded, Hpa(3, 5000));
+  EXPECT_EQ(log.Count("is not decided: "), 2u) << "another object of that name";
 }
 
 // Several autoscalers may select the same pods, so those of both kinds have to be known.

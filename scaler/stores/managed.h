@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/own_spec.h"
@@ -38,6 +39,9 @@ struct Managed {
   absl::Time created;                     // this and the next: of Autoscalers (CRD) only
   std::optional<absl::Time> last_active;  // as the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
+  // Which annotations can't be read and count for nothing, each with what follows: "has no
+  // schedules: ...".
+  std::vector<std::string> ignored = {};
   uint64_t spec_hash = 0;  // differs whenever the spec differs
   // The same of the spec as it is written, whatever schedules make of it.
   uint64_t written_hash = 0;
