@@ -86,12 +86,18 @@ void DecisionFile::Flush() {
     dropped = std::exchange(dropped_, 0);
   }
   const absl::Status status = Write(lines);
-  if (!status.ok()) {
-    spdlog::error("scaler: {}; its lines are lost", std::string(status.message()));
-    file_.reset();
-  } else if (dropped > 0) {
-    spdlog::warn("scaler: {} lines of the decision log were dropped: too many waited", dropped);
+  const std::string before = std::exchange(failure_, std::string(status.message()));
+  if (status.ok() && dropped > 0) {
+    spdlog::warn("scaler: {} lines of the decision log were dropped: {}", dropped,
+                 before.empty() ? "too many waited" : "it could not be written until now");
   }
+  if (status.ok()) return;
+  file_.reset();
+  if (failure_ != before) {
+    spdlog::error("scaler: {}; lines are dropped until that works", failure_);
+  }
+  absl::MutexLock lock(&mutex_);
+  dropped_ += dropped + static_cast<uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
 }
 
 absl::Status DecisionFile::Write(const std::string& lines) {

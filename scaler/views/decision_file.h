@@ -7,7 +7,8 @@
 // longer than twice `max_bytes`, if that is at least kMaxWaiting.
 //
 // Limits: kMaxWaiting bytes of lines that wait; beyond that, and while the file cannot be written,
-// lines are dropped, which is logged once when writing works again. 16 bytes for each autoscaler.
+// lines are dropped. Why it cannot be written is logged once, and how many lines were dropped when
+// writing works again. 16 bytes for each autoscaler.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +63,9 @@ class DecisionFile : public DecisionObserver {
   uint64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Mutex file_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);
   std::unique_ptr<FILE, CloseFile> file_ ABSL_GUARDED_BY(file_mutex_);
-  size_t written_ ABSL_GUARDED_BY(file_mutex_) = 0;  // bytes of the file
-  RepeatingThread thread_;                           // last, since it uses the members above
+  std::string failure_ ABSL_GUARDED_BY(file_mutex_);  // of the last write; "" if it succeeded
+  size_t written_ ABSL_GUARDED_BY(file_mutex_) = 0;   // bytes of the file
+  RepeatingThread thread_;                            // last, since it uses the members above
 };
 
 }  // namespace flyball::scaler

@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "base/clock.h"
 #include "base/read_file.h"
+#include "base/test_log.h"
 #include "scaler/views/decision_line.h"
 
 namespace flyball::scaler {
@@ -160,6 +161,27 @@ TEST_F(DecisionFileTest, WhatWaitsIsLimited) {
   EXPECT_LE(std::filesystem::file_size(path_), DecisionFile::kMaxWaiting);
   EXPECT_GT(Lines().size(), 1000u);
   EXPECT_LT(Lines().size(), 10000u);
+}
+
+TEST_F(DecisionFileTest, AFullDiskIsSaidOnceAndWhatWasLostIsCounted) {
+  std::filesystem::create_symlink("/dev/full", path_);
+  DecisionFile file(path_, 1 << 20, clock_);  // not started: nobody writes meanwhile
+  const TestLog log;
+  Grown grown;
+  const auto write = [&] {
+    ++grown.decision.desired;
+    file.OnDecision(grown.record());
+    file.OnDecision(Grown(absl::StrCat(grown.decision.desired)).record());
+    file.Flush();
+  };
+  for (int i = 0; i < 5; ++i) write();
+  EXPECT_EQ(log.Count("No space left on device; lines are dropped"), 1u);
+  std::filesystem::remove(path_);
+  write();
+  EXPECT_EQ(log.Count("10 lines of the decision log were dropped: it could not be"), 1u);
+  EXPECT_THAT(Lines(), SizeIs(2));
+  write();
+  EXPECT_EQ(log.Count("were dropped"), 1u);
 }
 
 TEST_F(DecisionFileTest, ManyLinesWaitForNoSecond) {

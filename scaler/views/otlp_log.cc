@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "scaler/views/decision_line.h"
 
 namespace flyball::scaler {
@@ -59,7 +60,7 @@ void OtlpLog::OnForgotten(const AutoscalerKey& key) {
 }
 
 absl::Duration OtlpLog::SendAll() {
-  pause_ = Flush() ? kSendEvery : std::min(pause_ * 2, kLongestPause);
+  pause_ = Flush() && failure_.empty() ? kSendEvery : std::min(pause_ * 2, kLongestPause);
   return pause_;
 }
 
@@ -91,14 +92,26 @@ OtlpLog::Outcome OtlpLog::Send(const std::vector<TimedLine>& lines) {
   call.max_body_bytes = kMaxAnswer;
   const absl::StatusOr<http::HttpAnswer> answer = server_->Do(call);
   if (!answer.ok()) {
-    spdlog::warn("scaler: decisions could not be sent: {}", std::string(answer.status().message()));
+    Tell(std::string(answer.status().message()));
     return Outcome::kNotNow;
   }
-  if (answer->status / 100 == 2) return Outcome::kTaken;
+  if (answer->status / 100 == 2) {
+    Tell("");
+    return Outcome::kTaken;
+  }
   const bool later = answer->status == 429 || answer->status / 100 == 5;
-  spdlog::warn("scaler: decisions could not be sent: the receiver answered {}{}", answer->status,
-               later ? "" : "; they are dropped");
+  Tell(absl::StrCat("the receiver answered ", answer->status, later ? "" : "; they are dropped"));
   return later ? Outcome::kNotNow : Outcome::kRefused;
+}
+
+void OtlpLog::Tell(std::string failure) {
+  if (failure == failure_) return;
+  failure_ = std::move(failure);
+  if (failure_.empty()) {
+    spdlog::info("scaler: decisions are sent again");
+  } else {
+    spdlog::warn("scaler: decisions could not be sent: {}", failure_);
+  }
 }
 
 }  // namespace flyball::scaler

@@ -4,7 +4,8 @@
 // Thread-safe; Start and Stop are called at most once each. Lines are made by the thread that
 // decides and wait in memory for a thread that sends them. Lines that the receiver cannot take now
 // (it is not reachable, or answers 429 or 5xx) wait for the next try, a second later and then up to
-// kLongestPause; those that it refuses are dropped.
+// kLongestPause; those that it refuses are dropped, and further ones wait as long. Why it does not
+// take them is logged once.
 //
 // Limits: kMaxWaiting lines wait; further ones are dropped and counted. kMaxSent lines a request.
 // 8 bytes and the key for each autoscaler.
@@ -46,6 +47,8 @@ class OtlpLog : public DecisionObserver {
 
   // Sends the lines that wait; false: some of them wait for the next try.
   bool Flush();
+  // The same; returns after which time to do it again.
+  absl::Duration SendAll();
 
   uint64_t sent() const { return sent_; }
   uint64_t dropped() const { return dropped_; }
@@ -53,8 +56,8 @@ class OtlpLog : public DecisionObserver {
  private:
   enum class Outcome { kTaken, kRefused, kNotNow };
 
-  absl::Duration SendAll();
   Outcome Send(const std::vector<TimedLine>& lines);
+  void Tell(std::string failure);
 
   const std::unique_ptr<http::HttpTransport> server_;
   const std::string target_;
@@ -63,7 +66,8 @@ class OtlpLog : public DecisionObserver {
   absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
   std::deque<TimedLine> waiting_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> sent_ = 0, dropped_ = 0;
-  absl::Duration pause_;    // of the sending thread
+  absl::Duration pause_;    // this and the next: of the sending thread
+  std::string failure_;     // of the last request; "" if the receiver took the lines
   RepeatingThread thread_;  // last, since it uses the members above
 };
 

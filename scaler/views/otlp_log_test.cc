@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "base/clock.h"
+#include "base/test_log.h"
 
 namespace flyball::scaler {
 namespace {
@@ -162,6 +163,27 @@ TEST(OtlpLogTest, WhatIsRefusedIsDropped) {
   world.receiver.status = 200;
   EXPECT_TRUE(world.log.Flush());
   EXPECT_EQ(world.receiver.records(), 0u);
+}
+
+// It may have lost its address or its token: that stays until somebody mends it.
+TEST(OtlpLogTest, AReceiverThatRefusesIsAskedOnceAMinuteAndSaidOnce) {
+  for (const int status : {401, 503}) {
+    World world;
+    const TestLog log;
+    world.receiver.status = status;
+    absl::Duration pause;
+    for (int i = 0; i < 10; ++i) {
+      world.Decide("web", 10 + i);
+      pause = world.log.SendAll();
+    }
+    EXPECT_EQ(pause, absl::Minutes(1));
+    EXPECT_EQ(log.Count("decisions could not be sent"), 1u);
+    EXPECT_EQ(log.Count(absl::StrCat("the receiver answered ", status)), 1u);
+    world.receiver.status = 200;
+    world.Decide("web", 30);
+    EXPECT_EQ(world.log.SendAll(), absl::Seconds(1));
+    EXPECT_EQ(log.Count("are sent again"), 1u);
+  }
 }
 
 TEST(OtlpLogTest, ItsQueueIsBoundedAndSentInPieces) {
