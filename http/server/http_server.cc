@@ -36,6 +36,7 @@ uint32_t EventsFor(Io result) { return result == Io::kWantRead ? EPOLLIN : EPOLL
 
 constexpr int kSweepMs = 1000;
 constexpr absl::Duration kLinger = absl::Seconds(1);
+constexpr absl::Duration kComplaintEvery = absl::Minutes(1);
 
 // The Date header, made once a second and thread.
 const std::string& DateNow(absl::Time now) {
@@ -221,7 +222,12 @@ class HttpServer::Impl {
   // waits a little.
   void OutOfDescriptors() {
     ++counters_.refused;
-    spdlog::warn("no file descriptors left: new connections wait");
+    const MonotonicTime now = clock_->MonotonicNow();
+    // Those that are closed for it make room for a moment, so it may come and go all the time.
+    if (now >= next_complaint_) {
+      spdlog::warn("no file descriptors left: new connections wait");
+      next_complaint_ = now + kComplaintEvery;
+    }
     connections_.EndSomeQuiet();
     pollfd poller = {wake_, POLLIN, 0};
     poll(&poller, 1, 100);
@@ -444,7 +450,8 @@ class HttpServer::Impl {
   const Handler handler_;
   Counters counters_;
 
-  Listener listener_;  // the accepting thread's own once it runs
+  Listener listener_;  // this and the next: the accepting thread's own once it runs
+  MonotonicTime next_complaint_ = -absl::InfiniteDuration();  // of a lack of descriptors
   int port_ = 0;
   int wake_ = -1;
   std::thread accepting_;

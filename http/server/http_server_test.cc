@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "base/openssl_ptr.h"
+#include "base/test_log.h"
 #include "http/server/tls.h"
 
 namespace flyball::http {
@@ -46,15 +48,18 @@ class HttpServerTest : public testing::Test {
   }
   ~HttpServerTest() override { close(fd_); }
 
-  // A client whose calls don't wait once it is connected.
-  SslPtr Connect(SSL_CTX* context) {
-    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kFew, sizeof kFew);
+  void ConnectSocket() {
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(server_->port()));
     inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
     EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  // A client whose calls don't wait once it is connected.
+  SslPtr Connect(SSL_CTX* context) {
+    fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kFew, sizeof kFew);
+    ConnectSocket();
     SslPtr client(SSL_new(context));
     SSL_set_fd(client.get(), fd_);
     EXPECT_EQ(SSL_connect(client.get()), 1);
@@ -62,6 +67,7 @@ class HttpServerTest : public testing::Test {
     return client;
   }
 
+  const TestLog log_;  // first, since the server's threads log
   SimulatedClock clock_{absl::Now()};
   std::unique_ptr<TlsCertificates> certificates_;
   std::unique_ptr<HttpServer> server_;
@@ -88,6 +94,26 @@ TEST_F(HttpServerTest, WhoDoesNotEndAChangeOfKeysIsGivenUpAsInAHandshake) {
   EXPECT_TRUE(drained.HasBeenNotified());
   clock_.Advance(absl::Seconds(60));
   draining.join();
+}
+
+TEST_F(HttpServerTest, ALackOfDescriptorsIsLoggedOnceAMinute) {
+  const auto await_more = [this](uint64_t more) {
+    const uint64_t before = server_->counters().refused;
+    while (server_->counters().refused < before + more) std::this_thread::yield();
+  };
+  fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  // Those that are open stay open, and poll takes no more than the limit.
+  const rlimit low = {3, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+  ConnectSocket();
+  await_more(3);
+  clock_.Advance(absl::Minutes(1));
+  await_more(2);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  server_.reset();
+  EXPECT_EQ(log_.Count("no file descriptors left"), 2u);
 }
 
 }  // namespace
