@@ -75,7 +75,8 @@ class HpaReader {
     read_.snapshot.scales.push_back({.kind = kind->kind,
                                      .ns = ns_,
                                      .name = target.name,
-                                     .answer = {.spec_replicas = scale.spec_replicas,
+                                     .answer = {.error = {},
+                                                .spec_replicas = scale.spec_replicas,
                                                 .status_replicas = scale.status_replicas,
                                                 .selector = scale.selector}});
     return scale.selector;
