@@ -12,8 +12,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/read_file.h"
-#include "base/status_macros.h"
 #include "kube/objects/json_members.h"
 
 namespace flyball::apiservice {
@@ -99,8 +97,6 @@ std::string TokenAuthenticator::Hash(absl::string_view token) const {
 }
 
 absl::Status TokenAuthenticator::SetStaticTokens(absl::string_view csv) {
-  const auto before = static_tokens_.Get();
-  if (before != nullptr && !before->empty()) RETURN_IF_ERROR(HasNotBecomeEmpty(csv));
   auto tokens = std::make_shared<StaticTokens>();
   int number = 0;
   for (const absl::string_view raw : absl::StrSplit(csv, '\n')) {

@@ -34,8 +34,7 @@ class TokenAuthenticator {
   // Whether there is anything that could know a token.
   bool enabled() const { return reviews_ != nullptr || static_tokens_.Get() != nullptr; }
 
-  // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line, or says that there is
-  // none any more; what was known stays.
+  // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
   absl::Status SetStaticTokens(absl::string_view csv);
 
   // `origin`: where the request comes from (HttpRequest). kUnauthenticated: the token is not valid,

@@ -506,6 +506,17 @@ TEST_F(FrontTest, AServiceKeepsItsReplicasUntilItsFirstPodIsReady) {
   EXPECT_EQ(pass(60, 70), (WantedCount{.known = true, .count = 1}));
 }
 
+TEST_F(FrontTest, AScaleThatIsWrittenBeforeTheFirstPodIsReadyStays) {
+  Begin(10, {Pod("7", true, false)});
+  ConnectAll({"a"}, /*returning=*/false, 0.1);
+  Report("a", 0, 1);
+  front_.Advance(At(1));
+  front_.ScaleWritten(kWeb, 2, At(2));
+  Report("a", 0, 3);
+  front_.Advance(At(3));
+  EXPECT_EQ(front_.Snapshot(kWeb)->wanted, (WantedCount{.known = true, .count = 2}));
+}
+
 TEST_F(FrontTest, AnEnvoyThatDoesNotAcknowledgeIsTold) {
   Begin(1, {Pod("7", true, true)});
   front_.OnEnvoy("a", true, At(1));

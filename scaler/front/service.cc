@@ -232,6 +232,7 @@ void Service::Activate(Turn& turn) {
 
 void Service::Fail(Turn& turn) {
   ++failures_;
+  at_first_ = 0;  // they have had their time
   cold_start_.Forget();
   std::string text;
   if (scale_refused_.has_value()) {

@@ -57,6 +57,7 @@ bool Service::MayEnterZero(Turn& turn) {
 }
 
 void Service::ScaleWritten(int32_t count, Turn& turn) {
+  at_first_ = std::min(at_first_, count);
   if (count == 0) return;
   decided_ = count;
   wished_ = std::max(wished_, count);

@@ -60,7 +60,12 @@ void OtlpLog::OnForgotten(const AutoscalerKey& key) {
 }
 
 absl::Duration OtlpLog::SendAll() {
-  pause_ = Flush() && failure_.empty() ? kSendEvery : std::min(pause_ * 2, kLongestPause);
+  tried_ = false;
+  if (Flush() && failure_.empty()) {
+    pause_ = kSendEvery;
+  } else if (tried_) {
+    pause_ = std::min(pause_ * 2, kLongestPause);
+  }
   return pause_;
 }
 
@@ -90,6 +95,7 @@ OtlpLog::Outcome OtlpLog::Send(const std::vector<TimedLine>& lines) {
   call.content_type = "application/json";
   call.timeout = kTimeout;
   call.max_body_bytes = kMaxAnswer;
+  tried_ = true;
   const absl::StatusOr<http::HttpAnswer> answer = server_->Do(call);
   if (!answer.ok()) {
     Tell(std::string(answer.status().message()));

@@ -66,8 +66,9 @@ class OtlpLog : public DecisionObserver {
   absl::flat_hash_map<AutoscalerKey, uint64_t> last_ ABSL_GUARDED_BY(mutex_);  // DecisionNews
   std::deque<TimedLine> waiting_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> sent_ = 0, dropped_ = 0;
-  absl::Duration pause_;    // this and the next: of the sending thread
+  absl::Duration pause_;    // this and the next two: of the sending thread
   std::string failure_;     // of the last request; "" if the receiver took the lines
+  bool tried_ = false;      // something was sent since the last pause
   RepeatingThread thread_;  // last, since it uses the members above
 };
 

@@ -85,12 +85,6 @@ class Upgraded(ClusterCase):
         self.helm("rollback", "flyball", "1", "--namespace", NAMESPACE)
         self.assertEqual([kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept], ids)
 
-        member = ("Lease", NAMESPACE, "flyball-scaler-member-3")  # of a replica beyond those of the chart, as in a roll-out
-        kube.apply(self.admin, kube.make("Lease", member[2], NAMESPACE, spec={"holderIdentity": "a-pod"}))
-        self.helm("upgrade", "flyball", CHART, "--namespace", NAMESPACE, *self.VALUES, "--set", "scaler.shards=2,replicas=3")
-        self.assertEqual(kube.get(self.admin, *member)["spec"]["holderIdentity"], "a-pod")
-        kube.delete(self.admin, *member)
-
         self.helm("uninstall", "flyball", "--namespace", NAMESPACE)
         self.assertEqual(kube.get(self.admin, *kept[2])["metadata"]["uid"], ids[2], "autoscalers are kept with their kind")
         kube.delete(self.admin, *kept[3])

@@ -6,6 +6,7 @@
 //          without a target above zero is unknown, and one without a value asks for the replicas
 //          that there are; IsActive is asked once, and counts although a metric is unknown;
 //          streamed metric specs are not asked for.
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -38,6 +39,7 @@ constexpr MetadataKey kKeys[] = {
 
 // For looking up the server's name before the first reading.
 constexpr absl::Duration kSubscribeTimeout = absl::Seconds(5);
+constexpr absl::Duration kLeftForEach = absl::Milliseconds(500);  // metric that is asked for later
 constexpr size_t kMaxMetricName = 253;
 
 struct ExternalOptions {
@@ -175,12 +177,13 @@ class ExternalTrigger : public Trigger {
     bool failed = false;
     for (size_t i = 0; i < metrics->size(); ++i) {
       TriggerReading& reading = readings.emplace_back(TriggerReading{.time = now});
-      // One that hangs leaves their time to those after it.
-      const absl::Duration share = left() / static_cast<int64_t>(metrics->size() - i);
+      // One that hangs leaves some time to each of those after it.
+      const auto after = static_cast<int64_t>(metrics->size() - i - 1);
+      const absl::Duration share = left() - after * std::min(kLeftForEach, left() / (after + 1));
       const absl::Status status =
           active.ok() ? ReadValue(**client, *metrics, i, share, reading) : active.status();
       if (!status.ok()) reading.error = std::string(Explained(status).message());
-      failed |= reading.failed();
+      failed |= !status.ok();  // without a value the metric may have another name by now
       reading.active = active.ok() && *active;
     }
     if (failed) {
