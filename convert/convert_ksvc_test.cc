@@ -52,13 +52,21 @@ TEST(ConvertKnativeServicesTest, KnativesDefaultsAreWrittenOut) {
   for (const char* line :
        {"activationTimeout: \"300s\"\n", "requestTimeout: \"300s\"\n", "queue: \"10000\"\n",
         "# Knative holds any number of requests", "ConfigMap config-autoscaler is not read",
-        "targetPort: \"8080\"\n", "terminationGracePeriodSeconds: 300\n",
+        "targetPort: \"8080\"\n", "terminationGracePeriodSeconds: 302\n",
         "preStop:\n              sleep:\n", "# Knative sent SIGTERM after a pod's last request",
         "enableServiceLinks: false\n", "containerPort: 8080\n", "name: user-container\n",
         "value: \"8080\"\n", "minReplicas: 0\n", "maxReplicas: 100\n",
         "# max-scale sets no limit: maxReplicas is 100"}) {
     EXPECT_THAT(got.yaml, HasSubstr(line));
   }
+}
+
+// Kubernetes refuses a pause that is longer than the grace period, which counts from the deletion.
+TEST(ConvertKnativeServicesTest, TheGracePeriodBeginsWithThePauseBeforeSigterm) {
+  const Conversion got = Convert(Service("", absl::StrCat("timeoutSeconds: 1, ", kPods)));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("preStop:\n              sleep:\n                seconds: 2\n"));
+  EXPECT_THAT(got.yaml, HasSubstr("terminationGracePeriodSeconds: 3\n"));
 }
 
 TEST(ConvertKnativeServicesTest, NothingIsLeftOutInSilence) {

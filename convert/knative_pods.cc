@@ -138,7 +138,9 @@ KnativePods MakeKnativePods(Json& spec, const std::string& path, Manifests& out)
                    " s after the pod is deleted (preStop): the program must finish its requests "
                    "after SIGTERM, before it ends."));
   const int64_t timeout = NumberOf(spec, "timeoutSeconds");
-  spec["terminationGracePeriodSeconds"] = timeout > 0 ? timeout : kKnativeTimeoutSeconds;
+  // It counts from the deletion, so the pause before SIGTERM is a part of it.
+  spec["terminationGracePeriodSeconds"] =
+      (timeout > 0 ? timeout : kKnativeTimeoutSeconds) + kDrainSeconds;
   for (const char* const ours : {"containerConcurrency", "timeoutSeconds", "idleTimeoutSeconds",
                                  "responseStartTimeoutSeconds"}) {
     spec.erase(ours);
