@@ -1,6 +1,5 @@
 #include "serve/front/front_slices.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -172,23 +171,29 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
                  {"ports", ports}};
   const absl::Status not_ours = absl::FailedPreconditionError(
       absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
-  const auto stored = std::find_if(slices.begin(), slices.end(), [&name](const json& slice) {
-    return TextOf(MemberOf(slice, "metadata"), "name") == name;
-  });
-  if (stored == slices.end()) {
+  const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
+  json stored;
+  for (const json& slice : slices) {
+    if (TextOf(MemberOf(slice, "metadata"), "name") == name) stored = slice;
+  }
+  if (stored.is_null()) {
     // An address family that no Envoy has needs no slice.
     if (wanted["endpoints"].empty() && family == "IPv6") return absl::OkStatus();
     const absl::Status created = client_.Create(SlicesPath(target.ns), wanted.dump()).status();
-    return absl::IsAlreadyExists(created) ? not_ours : created;  // it is another Service's
+    if (!absl::IsAlreadyExists(created)) return created;
+    // It was made after the list, or lacks the label by which the list has it.
+    ASSIGN_OR_RETURN(const std::string text, client_.Get(path));
+    ASSIGN_OR_RETURN(stored, Parse(text));
   }
-  const json& metadata = MemberOf(*stored, "metadata");
-  if (TextOf(MemberOf(metadata, "labels"), kManagedBy) != kSlicesManagedBy) return not_ours;
-  if (MemberOf(*stored, "endpoints") == wanted["endpoints"] &&
-      MemberOf(*stored, "ports") == wanted["ports"]) {
+  const json& metadata = MemberOf(stored, "metadata");
+  const json& labels = MemberOf(metadata, "labels");
+  if (TextOf(labels, kManagedBy) != kSlicesManagedBy) return not_ours;
+  if (TextOf(labels, kOfService) == target.service &&
+      MemberOf(stored, "endpoints") == wanted["endpoints"] &&
+      MemberOf(stored, "ports") == wanted["ports"]) {
     return absl::OkStatus();
   }
   wanted["metadata"]["resourceVersion"] = MemberOf(metadata, "resourceVersion");
-  const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
   return client_.Update(path, wanted.dump()).status();
 }
 

@@ -105,6 +105,25 @@ TEST_F(FrontSlicesTest, ASliceOfThatNameWhichIsNotOursStays) {
             "EndpointSlice web-flyball-4 is there and not Flyball's");
 }
 
+TEST_F(FrontSlicesTest, OneWithoutTheLabelOfItsServiceGetsItBack) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  api_.Patch(kFour, R"({"metadata":{"labels":{"kubernetes.io/service-name":null}}})");
+  EXPECT_TRUE(Write({"10.0.0.1"}).ok());
+  EXPECT_TRUE(absl::StrContains(api_.Get(kFour), R"("kubernetes.io/service-name":"web")"));
+}
+
+TEST_F(FrontSlicesTest, OneThatAnotherReplicaMakesMeanwhileIsTaken) {
+  PutService(kPorts);
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (call.method != "POST") return;
+    PutSlice("web-flyball-4", R"(,"endpointslice.kubernetes.io/managed-by":"flyball.dev")", "[]");
+  });
+  EXPECT_TRUE(Write({"10.0.0.1"}).ok());
+  EXPECT_TRUE(absl::StrContains(api_.Get(kFour), "10.0.0.1"));
+  api_.OnRequest(nullptr);
+}
+
 TEST_F(FrontSlicesTest, WithoutAServiceThereIsNothingToLead) {
   EXPECT_EQ(Write({"10.0.0.1"}).code(), absl::StatusCode::kNotFound);
 }
