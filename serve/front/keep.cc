@@ -30,7 +30,7 @@ constexpr absl::Duration kPause = absl::Seconds(1);
 constexpr size_t kLooksAtOnce = 100;
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
 // While the services can't be listed. It is not longer since the Envoys are told nothing before.
-constexpr absl::Duration kLongestListPause = absl::Seconds(15);
+constexpr absl::Duration kLongestListPause = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
 // After this time services that cannot be carried do not delay the others any more. It counts from
 // when all services are listed, which is late in a standby replica or without an API server, and
@@ -189,6 +189,7 @@ void ServeFront::BeginAnewIfReleased() {
   old->data_path.Set(nullptr);
   for (const auto& [name, ns] : gone) pods_.Forget(name, ns);
   listed_ = serving_ = false;
+  list_pause_ = next_list_ = absl::ZeroDuration();
   expected_.clear();
   had_hosts_.clear();
   told_ports_.clear();

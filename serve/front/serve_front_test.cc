@@ -38,6 +38,7 @@ class TestDataPath : public front::DataPath {
     bool serving ABSL_GUARDED_BY(mutex) = false;
     size_t put_at_start ABSL_GUARDED_BY(mutex) = 0;  // when they were told to serve
     bool ended ABSL_GUARDED_BY(mutex) = false;
+    std::function<void(const std::string& service)> on_put ABSL_GUARDED_BY(mutex);  // unlocked
   };
   explicit TestDataPath(Log& log) : log_(log) {}
   ~TestDataPath() override {
@@ -45,9 +46,15 @@ class TestDataPath : public front::DataPath {
     log_.ended = true;
   }
   void Put(front::Resource resource, uint64_t version) override {
-    absl::MutexLock lock(&log_.mutex);
-    log_.unacknowledged.push_back({front::KindOf(resource), front::ServiceOf(resource), version});
-    log_.put.push_back(std::move(resource));
+    const std::string service = front::ServiceOf(resource);
+    std::function<void(const std::string&)> on_put;
+    {
+      absl::MutexLock lock(&log_.mutex);
+      log_.unacknowledged.push_back({front::KindOf(resource), service, version});
+      log_.put.push_back(std::move(resource));
+      on_put = log_.on_put;
+    }
+    if (on_put) on_put(service);
   }
   void Remove(front::ResourceKind kind, const std::string& service) override {
     absl::MutexLock lock(&log_.mutex);
@@ -106,8 +113,9 @@ class ServeFrontTest : public testing::Test {
     PutService(name, R"({"ports":[{"port":80}]})");
   }
   void PutPod(const std::string& name, const std::string& app) {
-    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop",)",
-                          R"("name":")", name, R"(","uid":")", name, R"(","labels":{"app":")", app,
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"namespace":")", ns_,
+                          R"(","name":")", name, R"(","uid":")", name, R"(","labels":{"app":")",
+                          app,
                           R"("}},"status":{"phase":"Running","podIP":"10.0.0.7","conditions":)",
                           R"([{"type":"Ready","status":"True"}]}})"));
   }
@@ -1091,13 +1099,26 @@ TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
     clock_.Advance(absl::Milliseconds(500));
     return Carries("shop/web");
   }));
-  EXPECT_GE(clock_.MonotonicNow() - start, absl::Seconds(1 + 2 + 4 + 8 + 15));
+  EXPECT_GE(clock_.MonotonicNow() - start, absl::Seconds(1 + 2 + 4 + 5 + 5));
   front_.Stop();
   spdlog::set_default_logger(before);
   for (const char* const line : {"the Autoscalers are not known: ", "are known again"}) {
     EXPECT_NE(log.str().find(line), std::string::npos) << log.str();
     EXPECT_EQ(log.str().find(line), log.str().rfind(line)) << log.str();
   }
+}
+
+TEST_F(ServeFrontTest, WhoOwnsAnewAsksAtOnceWhatCouldNotBeListed) {
+  kube::FakeApiServer::Fault fault{.method = "GET", .part = "/autoscalers", .times = 4};
+  fault.status = 403;
+  api_.Inject(fault);
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return api_.faults() == 4; }));
+  front_.OnReleased({.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = "web"});
+  EXPECT_TRUE(Await([&] { return Carries("shop/web"); }));
 }
 
 // Previews come and go each with a namespace of its own.
