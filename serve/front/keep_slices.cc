@@ -22,7 +22,8 @@ namespace {
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
 constexpr int kLooksPerSecond = 20;
 // After the API server has refused, for instance since there is no such Service. All services share
-// the keeper's thread, so those that nobody can write must not take its time in each pass.
+// the keeper's thread, so those that nobody can write must not take its time in each pass: they are
+// looked at no more often than all others together may be.
 constexpr absl::Duration kAfterRefusal = absl::Seconds(5);
 // After a conflict, or while the API server is away.
 constexpr absl::Duration kAfterFailure = absl::Seconds(1);
@@ -175,8 +176,13 @@ void ServeFront::WriteSlices(const std::string& name) {
       record.changed = true;
     }
     if (!envoys.has_value()) return;
+    const bool news =
+        std::exchange(record.slices_problem, std::string(status.message())) != status.message();
     if (WasRefused(status)) {
-      record.slices_due = now + Spread(kAfterRefusal, records_.size());
+      const auto have_problems = std::count_if(
+          records_.begin(), records_.end(),
+          [](const Records::value_type& each) { return !each.second.slices_problem.empty(); });
+      record.slices_due = now + Spread(kAfterRefusal, have_problems);
     } else if (!status.ok() && !absl::IsFailedPrecondition(status)) {
       record.slices_due = now + kAfterFailure;
     }
@@ -184,9 +190,7 @@ void ServeFront::WriteSlices(const std::string& name) {
       record.led = true;
       was_led_.erase(target.Key());
     }
-    if (std::exchange(record.slices_problem, std::string(status.message())) == status.message()) {
-      return;
-    }
+    if (!news) return;
   }
   Change(name);  // its condition
   if (status.ok()) return;

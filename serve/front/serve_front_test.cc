@@ -1081,6 +1081,24 @@ TEST_F(ServeFrontTest, ANewServiceDoesNotWaitUntilAllAreLedToOtherEnvoys) {
   api_.OnRequest(nullptr);
 }
 
+TEST_F(ServeFrontTest, OneThatIsRefusedIsTriedAgainSoonAmongMany) {
+  const std::vector<std::string> names = PutMany(300);
+  PutAutoscaler("zzz");
+  api_.Delete("/api/v1/namespaces/shop/services/zzz");
+  Start();
+  const auto carried = CarryAll(names);
+  auto last = Carry("zzz");
+  Decide("zzz", 0);
+  ASSERT_TRUE(Await([&] {
+    return AreLed(300) && !last->Demand().front.ready &&
+           last->Demand().front.reason == "ServiceNotLed";
+  }));
+  PutService("zzz", R"({"ports":[{"port":80}]})");
+  clock_.Advance(absl::Seconds(6));
+  last = Carry("zzz");  // the keeper looks, as it does each second
+  EXPECT_TRUE(Await([&] { return absl::StrContains(Slice("zzz"), "10.0.0.9"); }));
+}
+
 TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
   std::ostringstream log;
   const auto before = spdlog::default_logger();
