@@ -99,7 +99,7 @@ front::HostRoutes HostsOf(const Node& object) {
 
 }  // namespace
 
-ServeFront::Stock ServeFront::TakeStock() const {
+ServeFront::Stock ServeFront::TakeStock(bool tries_again) const {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   Stock stock;
   std::vector<std::string> late;
@@ -117,6 +117,7 @@ ServeFront::Stock ServeFront::TakeStock() const {
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
                          !record.WasMadeAnew() && record.FollowsItsPods();
     if (!settled) {
+      if (!record.problem.empty() && !tries_again) continue;
       (record.added ? late : stock.unsettled).push_back(name);
     } else if (record.slices_due > now) {
       stock.next = std::min(stock.next, record.slices_due);
@@ -133,6 +134,9 @@ ServeFront::Stock ServeFront::TakeStock() const {
 }
 
 absl::Duration ServeFront::Keep() {
+  // What has a problem is not tried in each of the passes that follow each other without a pause.
+  const bool tries_again = !std::exchange(goes_on_, false);
+  failed_ = false;
   BeginAnewIfReleased();
   const bool hosts_forgotten = ForgetHosts();
   const bool forgotten = EmptySlices() && hosts_forgotten;
@@ -141,7 +145,7 @@ absl::Duration ServeFront::Keep() {
   if (!KnowsServices()) return kPause;
   FollowEnvoys();
   GrantHosts();
-  const Stock stock = TakeStock();
+  const Stock stock = TakeStock(tries_again);
   Remove(stock.ended);
   for (const std::string& name : stock.unsettled) {
     if (!WriteStatus(name)) continue;
@@ -151,7 +155,8 @@ absl::Duration ServeFront::Keep() {
     WriteSlices(name);
   }
   BeginServingIfComplete();
-  if (stock.more) return absl::ZeroDuration();
+  goes_on_ = stock.more && !failed_;
+  if (goes_on_) return absl::ZeroDuration();
   const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
   // All else that makes a service unsettled wakes the keeper.
@@ -290,6 +295,7 @@ absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view wh
   const absl::Status stored =
       client_->MergePatch(path, absl::StrCat(R"({"status":{"http":)", json, "}}")).status();
   if (stored.ok()) return stored;
+  failed_ |= !WasRefused(stored);
   return absl::Status(
       stored.code(),
       absl::StrCat("its ", what, " can't be written to its status: ", stored.message()));

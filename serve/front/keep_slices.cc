@@ -32,12 +32,12 @@ absl::Duration Spread(absl::Duration least, size_t services) {
   return std::max(least, absl::Seconds(services) / kLooksPerSecond);
 }
 
-bool WasRefused(const absl::Status& status) {
+}  // namespace
+
+bool ServeFront::WasRefused(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
          absl::IsPermissionDenied(status);
 }
-
-}  // namespace
 
 void ServeFront::FollowEnvoys() {
   if (settings_.envoy_selector.empty() || envoys_followed_) return;
@@ -133,6 +133,7 @@ void ServeFront::LookAtService(const std::string& name) {
       NoteProgress(name);
     } else {
       record.problem = absl::StrCat("its Service can't be read: ", facts.status().message());
+      failed_ = true;
     }
   });
 }
@@ -185,6 +186,7 @@ void ServeFront::WriteSlices(const std::string& name) {
       record.slices_due = now + Spread(kAfterRefusal, have_problems);
     } else if (!status.ok() && !absl::IsFailedPrecondition(status)) {
       record.slices_due = now + kAfterFailure;
+      failed_ = true;
     }
     if (status.ok()) {
       record.led = true;

@@ -222,7 +222,10 @@ class ServeFront : public scaler::RequestFront,
     absl::MutexLock lock(&mutex_);
     return records_.empty();
   }
-  Stock TakeStock() const;
+  // Without those that have a problem unless it `tries_again`.
+  Stock TakeStock(bool tries_again) const;
+  // Whether the API server refused it; otherwise it is away or busy.
+  static bool WasRefused(const absl::Status& status);
 
   // front::FrontObserver
   void WishScale(const std::string& service, int32_t at_least) override;
@@ -253,6 +256,8 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_list_ = absl::ZeroDuration();
   bool serving_ = false;
   bool envoys_followed_ = false;
+  bool failed_ = false;             // something of this pass that the API server has not refused
+  bool goes_on_ = false;            // the next pass follows without a pause
   std::set<std::string> expected_;  // the services that the API server had at the start
   struct Told {
     uint16_t port = 0;

@@ -1099,6 +1099,47 @@ TEST_F(ServeFrontTest, OneThatIsRefusedIsTriedAgainSoonAmongMany) {
   EXPECT_TRUE(Await([&] { return absl::StrContains(Slice("zzz"), "10.0.0.9"); }));
 }
 
+TEST_F(ServeFrontTest, WhatIsRefusedIsNotTriedBetweenAllOthersThatAreLedToOtherEnvoys) {
+  const std::vector<std::string> names = PutMany(400);
+  Start();
+  const auto carried = CarryAll(names);
+  ASSERT_TRUE(Await([&] { return AreLed(400); }));
+  kube::FakeApiServer::Fault fault{.method = "PATCH", .part = "/autoscalers/aaa/", .times = 1000};
+  fault.status = 403;
+  api_.Inject(fault);
+  PutAutoscaler("aaa");
+  const auto refused = Carry("aaa");
+  ASSERT_TRUE(Await([&] { return api_.faults() > 0; }));
+  const int before = api_.faults();
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  ASSERT_TRUE(Await([&] { return api_.CountRequests("PUT", "/endpointslices/") == 400; }));
+  EXPECT_LT(api_.faults() - before, 4) << "it is tried in each of the four passes";
+}
+
+TEST_F(ServeFrontTest, AnApiServerThatFailsIsGivenAPause) {
+  const std::vector<std::string> names = PutMany(300);
+  Start();
+  const auto carried = CarryAll(names);
+  ASSERT_TRUE(Await([&] { return AreLed(300); }));
+  kube::FakeApiServer::Fault fault{.method = "GET", .part = "/services/web-", .times = 100'000};
+  api_.Inject(fault);
+  std::atomic<int> asked = 0;
+  MonotonicTime first, third;  // of the first hundred, and of the third
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, "/services/web-")) return;
+    if (asked == 0) first = clock_.MonotonicNow();
+    if (asked == 200) third = clock_.MonotonicNow();
+    ++asked;
+  });
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  ASSERT_TRUE(Await([&] {
+    clock_.Advance(absl::Milliseconds(10));
+    return asked > 200;
+  }));
+  EXPECT_GE(third - first, absl::Seconds(1));
+  api_.OnRequest(nullptr);
+}
+
 TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
   std::ostringstream log;
   const auto before = spdlog::default_logger();
