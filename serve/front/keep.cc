@@ -376,6 +376,7 @@ void ServeFront::AddOrChange(const std::string& name) {
   std::vector<front::PodView> pods;
   int32_t replicas = 0;
   bool add = false;
+  std::shared_ptr<absl::Mutex> telling;
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
@@ -392,11 +393,12 @@ void ServeFront::AddOrChange(const std::string& name) {
     pods = *record.pods;
     replicas = *record.replicas;
     add = !record.added;
+    telling = record.telling_pods;
   }
   if (!add) return session()->front.ChangeService(http, Now());
   session()->front.AddService(http, replicas, pods, Now());
   {
-    absl::MutexLock in_order(&telling_pods_);
+    absl::MutexLock in_order(telling.get());
     const bool known = With(name, [&](CarriedRecord& record) {
       record.added = true;
       pods = *record.pods;  // read again, since they may have changed

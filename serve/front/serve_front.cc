@@ -368,7 +368,9 @@ void ServeFront::Tell(const std::string& service, const front::ColdStart& cold_s
 }
 
 void ServeFront::TakePods(const std::string& name, std::vector<front::PodView> pods) {
-  absl::MutexLock in_order(&telling_pods_);
+  std::shared_ptr<absl::Mutex> telling;
+  if (!With(name, [&](const CarriedRecord& record) { telling = record.telling_pods; })) return;
+  absl::MutexLock in_order(telling.get());
   bool added = false;
   const bool known = With(name, [&](CarriedRecord& record) {
     record.pods = pods;

@@ -121,6 +121,9 @@ class ServeFront : public scaler::RequestFront,
     std::string followed_selector;  // by which pods are followed, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
+    // Held from when `pods` are read until the front has them, so that it has the last. Taken
+    // before mutex_. Each has its own, since the front may tell Envoys of many others meanwhile.
+    std::shared_ptr<absl::Mutex> telling_pods = std::make_shared<absl::Mutex>();
     uint16_t port = 0;
     bool has_no_port = false;  // since there is none for it
     // Since when its scale cannot be read, for a reason that is its own: there is no such target.
@@ -274,8 +277,6 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime progress_at_ = absl::ZeroDuration();  // of the start: listed, or one more is known
 
   absl::Mutex telling_envoys_ ABSL_ACQUIRED_BEFORE(mutex_);
-  // Held from when a service's pods are read until the front has them, so that it has the last.
-  absl::Mutex telling_pods_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable absl::Mutex mutex_;
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them

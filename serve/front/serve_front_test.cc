@@ -1207,6 +1207,40 @@ TEST_F(ServeFrontTest, ANamespaceIsWatchedForAsLongAsItHasAService) {
   }
 }
 
+TEST_F(ServeFrontTest, ANamespacesPodsDoNotWaitUntilThoseOfAnotherAreTold) {
+  PutAutoscaler("web");
+  Start();
+  const auto web = Carry("web");
+  Decide("web", 0);
+  ns_ = "prod";
+  PutAutoscaler("api");
+  const auto api = Carry("api");
+  Decide("api", 0);
+  ASSERT_TRUE(Becomes([&] { return Carries("shop/web") && Carries("prod/api") && serving(); }));
+  absl::Notification telling, told;
+  {
+    absl::MutexLock lock(&log_.mutex);
+    log_.on_put = [&](const std::string& service) {
+      if (service != "shop/web" || telling.HasBeenNotified()) return;
+      telling.Notify();
+      told.WaitForNotification();
+    };
+  }
+  ns_ = "shop";
+  PutPod("web-1", "web");
+  EXPECT_TRUE(Await([&] { return telling.HasBeenNotified(); }));
+  ns_ = "prod";
+  PutPod("api-1", "api");
+  EXPECT_TRUE(Await([&] {
+    for (const CarriedState& state : front_.States()) {
+      if (state.service == "prod/api") return state.front->state != front::ServiceState::kZero;
+    }
+    return false;
+  }));
+  told.Notify();
+  front_.Stop();  // nobody puts anything any more
+}
+
 TEST_F(ServeFrontTest, WithoutAThreadForTheirWatchItsPodsAreNotKnown) {
   PutAutoscaler("web");
   Start();
