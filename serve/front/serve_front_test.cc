@@ -1090,8 +1090,8 @@ TEST_F(ServeFrontTest, OneThatIsRefusedIsTriedAgainSoonAmongMany) {
   auto last = Carry("zzz");
   Decide("zzz", 0);
   ASSERT_TRUE(Await([&] {
-    return AreLed(300) && !last->Demand().front.ready &&
-           last->Demand().front.reason == "ServiceNotLed";
+    return AreLed(300) && !last->Demand().front->ready &&
+           last->Demand().front->reason == "ServiceNotLed";
   }));
   PutService("zzz", R"({"ports":[{"port":80}]})");
   clock_.Advance(absl::Seconds(6));
