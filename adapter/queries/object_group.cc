@@ -325,7 +325,6 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
 
   absl::MutexLock lock(&mutex_);
   const MonotonicTime now = batcher_.clock_.MonotonicNow();
-  flight->done = true;
   flight->status = values.status();
   std::erase(under_way_, flight);
   absl::erase_if(objects_, [&](const auto& entry) {
@@ -339,6 +338,7 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
       flight->ask_apart = true;
       apart_until_ = now + kApart;
     }
+    flight->done = true;
     return;
   }
   flight->values = *std::move(values);
@@ -353,6 +353,7 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
     object->second.value =
         value == flight->values.end() ? std::nullopt : std::optional(value->second);
   }
+  flight->done = true;  // last: what throws before leaves the failure to Fly
 }
 
 bool QueryBatcher::ObjectGroup::Idle(MonotonicTime now) {
