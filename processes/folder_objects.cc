@@ -37,11 +37,8 @@ absl::StatusOr<std::unique_ptr<FolderObjects>> FolderObjects::Make(
   auto objects =
       absl::WrapUnique(new FolderObjects(std::move(folder), server, std::move(on_change)));
   FolderObjects* const self = objects.get();
-  self->watcher_ =
-      std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval, [self] {
-        self->Reload();
-        return absl::OkStatus();
-      });
+  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
+                                                 [self] { return self->Reload(); });
   std::vector<std::string> problems;
   {
     absl::MutexLock lock(&self->mutex_);
@@ -51,29 +48,34 @@ absl::StatusOr<std::unique_ptr<FolderObjects>> FolderObjects::Make(
   return objects;
 }
 
-void FolderObjects::Reload() {
+absl::Status FolderObjects::Reload() {
   std::vector<std::string> problems;
   bool changed;
+  absl::Status unread;
   {
     absl::MutexLock lock(&mutex_);
     changed = ReadFiles(problems);
+    unread = unread_;
   }
   for (const std::string& problem : problems) {
     spdlog::error("{} (its last good objects stay)", problem);
   }
   if (changed) on_change_();
+  return unread;
 }
 
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
   const absl::StatusOr<std::set<std::string>> paths = kube::ManifestFiles(folder_);
-  if (!paths.ok()) {
+  if (!paths.ok() && paths.status() != unread_) {
     problems.push_back(std::string(paths.status().message()));
-    return false;
   }
+  unread_ = paths.status();
+  if (!paths.ok()) return false;
   std::erase_if(files_, [&paths](const auto& file) { return !paths->contains(file.first); });
   for (const std::string& path : *paths) {
     File& file = files_[path];
     const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
+    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_ = text.status();
     const std::string seen = text.ok() ? *text : text.status().ToString();
     if (file.text == seen) continue;
     file.text = seen;

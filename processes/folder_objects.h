@@ -33,8 +33,9 @@ class FolderObjects {
                                                              Clock& clock,
                                                              std::function<void()> on_change);
 
-  // Reads what has changed, as the watcher does.
-  void Reload();
+  // Reads what has changed, as the watcher does. An error: not everything could be read, so that it
+  // is to be read again.
+  absl::Status Reload();
 
  private:
   using Objects = std::map<std::string, std::string>;  // path of the API -> JSON of the file
@@ -58,8 +59,9 @@ class FolderObjects {
   const std::function<void()> on_change_;
   absl::Mutex mutex_;
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  Objects objects_ ABSL_GUARDED_BY(mutex_);  // of all files, as they were put last
-  std::unique_ptr<FileWatcher> watcher_;     // last: its thread uses the others
+  absl::Status unread_ ABSL_GUARDED_BY(mutex_);  // why the last look could not read everything
+  Objects objects_ ABSL_GUARDED_BY(mutex_);      // of all files, as they were put last
+  std::unique_ptr<FileWatcher> watcher_;         // last: its thread uses the others
 };
 
 }  // namespace flyball::processes

@@ -78,12 +78,12 @@ TEST_F(FolderObjectsTest, ACountThatWasScaledStaysUntilTheFileHasAnother) {
   Patch(absl::StrCat(kWorker, "/scale"), R"({"spec":{"replicas":5}})");
   Patch(absl::StrCat(kWorker, "/status"), R"({"status":{"replicas":5}})");
   Write(absl::Substitute(kObjects, "other", 1));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(changes_, 1);
   EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["other"],"replicas":5)"));
   EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("status":{"replicas":5})"));
   Write(absl::Substitute(kObjects, "other", 2));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["other"],"replicas":2)"));
 }
 
@@ -91,10 +91,10 @@ TEST_F(FolderObjectsTest, WhatLeavesTheFolderIsGone) {
   Write(absl::Substitute(kObjects, "serve", 1));
   Make();
   std::filesystem::remove(absl::StrCat(folder_, "/a.yaml"));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(server_.Get(kWeb), "");
   EXPECT_EQ(changes_, 1);
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(changes_, 1);
 }
 
@@ -108,15 +108,15 @@ TEST_F(FolderObjectsTest, AFolderThatCannotBeReadKeepsAllObjects) {
     const std::string away = absl::StrCat(folder_, ".away");
     std::filesystem::rename(folder, away);
     std::filesystem::create_directory_symlink(folder, folder);
-    objects_->Reload();
+    EXPECT_FALSE(objects_->Reload().ok());
     EXPECT_NE(server_.Get(kWeb), "") << folder;
     std::filesystem::remove(folder);
     std::filesystem::rename(away, folder);
-    objects_->Reload();
+    EXPECT_TRUE(objects_->Reload().ok());
     EXPECT_EQ(changes_, 0);
   }
   std::filesystem::remove_all(folder_);
-  objects_->Reload();
+  EXPECT_FALSE(objects_->Reload().ok());
   EXPECT_EQ(changes_, 0);
   std::filesystem::create_directory(folder_);
   const auto loop = absl::StrCat(folder_, "/loop");
@@ -133,12 +133,12 @@ TEST_F(FolderObjectsTest, FilesMayBeCopiedAndRenamed) {
   const std::string scaled = server_.Get(kWorker);
   const auto path = [this](const char* file) { return absl::StrCat(folder_, "/", file); };
   std::filesystem::copy_file(path("a.yaml"), path("b.yaml"));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   std::filesystem::remove(path("a.yaml"));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(server_.Get(kWorker), scaled);
   std::filesystem::rename(path("b.yaml"), path("c.yaml"));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(server_.Get(kWorker), scaled);
   EXPECT_EQ(changes_, 0);
 }
@@ -149,7 +149,7 @@ TEST_F(FolderObjectsTest, OfTwoFilesWithAnObjectTheLastByNameCounts) {
   Make();
   EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["second"])"));
   std::filesystem::remove(absl::StrCat(folder_, "/b.yaml"));
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_THAT(server_.Get(kWorker), HasSubstr(R"("command":["first"])"));
 }
 
@@ -158,7 +158,7 @@ TEST_F(FolderObjectsTest, AFileThatBecomesEmptyKeepsItsLastGoodObjects) {
   Write(absl::Substitute(kObjects, "serve", 1));
   Make();
   Write("\n");
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_NE(server_.Get(kWeb), "");
   EXPECT_EQ(changes_, 0);
 }
@@ -167,11 +167,11 @@ TEST_F(FolderObjectsTest, AFileThatBecomesBadKeepsItsLastGoodObjects) {
   Write(absl::Substitute(kObjects, "serve", 1));
   Make();
   Write("---\n{apiVersion: v1, kind: Pod}");
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_NE(server_.Get(kWeb), "");
   EXPECT_EQ(changes_, 0);
   Write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p}}");
-  objects_->Reload();
+  EXPECT_TRUE(objects_->Reload().ok());
   EXPECT_EQ(server_.Get(kWeb), "");
   EXPECT_NE(server_.Get("/api/v1/namespaces/default/pods/p"), "");
 }

@@ -29,11 +29,8 @@ absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::stri
   }
   auto directory = std::unique_ptr<FolderDirectory>(new FolderDirectory(std::move(folder)));
   FolderDirectory* const self = directory.get();
-  self->watcher_ =
-      std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval, [self] {
-        self->Reload();
-        return absl::OkStatus();
-      });
+  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
+                                                 [self] { return self->Reload(); });
   std::vector<std::string> problems;
   {
     absl::MutexLock lock(&self->mutex_);
@@ -50,28 +47,32 @@ std::shared_ptr<const RestMapper> FolderDirectory::mapper() const {
   return objects_.Get()->mapper();
 }
 
-void FolderDirectory::Reload() {
+absl::Status FolderDirectory::Reload() {
   absl::MutexLock lock(&mutex_);
   std::vector<std::string> problems;
   const bool changed = ReadFiles(&problems);
   for (const std::string& problem : problems) {
     spdlog::error("{} (its last good objects stay)", problem);
   }
-  if (!changed) return;
-  objects_.Set(Assemble());
-  generation_.fetch_add(1, std::memory_order_acq_rel);
+  if (changed) {
+    objects_.Set(Assemble());
+    generation_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  return unread_;
 }
 
 bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
   const absl::StatusOr<std::set<std::string>> paths = ManifestFiles(folder_);
-  if (!paths.ok()) {
+  if (!paths.ok() && paths.status() != unread_) {
     problems->push_back(std::string(paths.status().message()));
-    return false;
   }
+  unread_ = paths.status();
+  if (!paths.ok()) return false;
   bool changed =
       std::erase_if(files_, [&](const auto& file) { return !paths->contains(file.first); }) > 0;
   for (const std::string& path : *paths) {
     const absl::StatusOr<std::string> text = ReadManifestFile(path);
+    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_ = text.status();
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));
     const auto [entry, is_new] = files_.try_emplace(path);

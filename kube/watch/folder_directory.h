@@ -42,8 +42,9 @@ class FolderDirectory : public ObjectDirectory {
   uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
 
   // Reads what has changed, as the watcher does. A bad file, or a folder that cannot be read, is
-  // logged, and leaves its last good objects in place.
-  void Reload();
+  // logged once, and leaves its last good objects in place. An error: not everything could be read,
+  // so that it is to be read again.
+  absl::Status Reload();
 
  private:
   struct File {
@@ -60,6 +61,7 @@ class FolderDirectory : public ObjectDirectory {
   const std::string folder_;
   absl::Mutex mutex_;
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
+  absl::Status unread_ ABSL_GUARDED_BY(mutex_);  // why the last look could not read everything
   Snapshot<ManifestObjects> objects_;
   std::atomic<uint64_t> generation_ = 1;
   std::unique_ptr<FileWatcher> watcher_;  // last: its thread uses the others
