@@ -39,7 +39,7 @@ constexpr MetadataKey kKeys[] = {
 
 // For looking up the server's name before the first reading.
 constexpr absl::Duration kSubscribeTimeout = absl::Seconds(5);
-constexpr absl::Duration kLeftForEach = absl::Milliseconds(500);  // metric that is asked for later
+constexpr absl::Duration kLeftForEach = absl::Seconds(2);  // metric that is asked for later
 constexpr size_t kMaxMetricName = 253;
 
 struct ExternalOptions {
