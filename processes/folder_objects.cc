@@ -65,17 +65,21 @@ absl::Status FolderObjects::Reload() {
 }
 
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
-  const absl::StatusOr<std::set<std::string>> paths = kube::ManifestFiles(folder_);
-  if (!paths.ok() && paths.status() != unread_) {
-    problems.push_back(std::string(paths.status().message()));
+  const absl::StatusOr<kube::ManifestFolder> found = kube::ManifestFiles(folder_);
+  const absl::Status unread = found.ok() ? found->Unread() : found.status();
+  const bool is_news = !unread.ok() && unread != unread_;
+  unread_ = unread;
+  if (!found.ok()) {
+    if (is_news) problems.push_back(std::string(unread.message()));
+    return false;
   }
-  unread_ = paths.status();
-  if (!paths.ok()) return false;
-  std::erase_if(files_, [&paths](const auto& file) { return !paths->contains(file.first); });
-  for (const std::string& path : *paths) {
+  if (is_news)
+    spdlog::warn("{} (the last good objects below it stay)", std::string(unread.message()));
+  std::erase_if(files_, [&found](const auto& file) { return !found->MayHave(file.first); });
+  for (const std::string& path : found->files) {
     File& file = files_[path];
     const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
-    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_ = text.status();
+    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_.Update(text.status());
     const std::string seen = text.ok() ? *text : text.status().ToString();
     if (file.text == seen) continue;
     file.text = seen;

@@ -2,7 +2,7 @@
 //
 // Thread-safe. One thread looks at the files each second. A file that becomes bad is logged, and
 // its last good objects stay; so they do if it becomes empty, as a file is while a shell writes it.
-// While the folder, or one below it, cannot be read, all objects stay.
+// While the folder, or one below it, cannot be read, the objects of its files stay.
 // An object is the same whichever file has it, so that files may be renamed and copied; of several
 // files that have it, the last by name counts. If an object changes, two things that were written
 // through the API stay: its status if the file has none, and the replicas of a ProcessSet unless
@@ -26,7 +26,7 @@ namespace flyball::processes {
 class FolderObjects {
  public:
   // Calls `on_change` after each change, on the thread of the watcher. Server and clock must
-  // outlive it. kInvalidArgument: it is no folder, a folder cannot be read, or files are bad; the
+  // outlive it. kInvalidArgument: it is no folder, it cannot be read, or files are bad; the
   // message has `file: what` on a line for each.
   static absl::StatusOr<std::unique_ptr<FolderObjects>> Make(std::string folder,
                                                              kube::LocalApiServer& server,

@@ -44,7 +44,8 @@ absl::Status BadKind(const Node& node, absl::string_view field, absl::string_vie
 }
 
 // Checks the labels or annotations, and changes them in `metadata` as the real API server does:
-// null is no map, and the text of a null is empty.
+// null is no map, and the text of a null is empty. A number is taken as the text of an annotation,
+// which the real API server refuses.
 absl::Status ReadTexts(const Node& map, const std::string& name, json& metadata) {
   const std::string field = absl::StrCat("metadata.", name);
   if (map.is_null()) metadata.erase(name);
@@ -53,6 +54,8 @@ absl::Status ReadTexts(const Node& map, const std::string& name, json& metadata)
     const Node& value = member.value;
     if (value.is_null()) {
       metadata[name][member.key] = "";
+    } else if (name == "annotations" && value.kind == Node::Kind::kNumber) {
+      metadata[name][member.key] = value.text;
     } else if (value.kind != Node::Kind::kString) {
       return BadKind(value, absl::StrCat(field, ".", member.key), "a string");
     }

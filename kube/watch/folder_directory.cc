@@ -62,17 +62,21 @@ absl::Status FolderDirectory::Reload() {
 }
 
 bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
-  const absl::StatusOr<std::set<std::string>> paths = ManifestFiles(folder_);
-  if (!paths.ok() && paths.status() != unread_) {
-    problems->push_back(std::string(paths.status().message()));
+  const absl::StatusOr<ManifestFolder> found = ManifestFiles(folder_);
+  const absl::Status unread = found.ok() ? found->Unread() : found.status();
+  const bool is_news = !unread.ok() && unread != unread_;
+  unread_ = unread;
+  if (!found.ok()) {
+    if (is_news) problems->push_back(std::string(unread.message()));
+    return false;
   }
-  unread_ = paths.status();
-  if (!paths.ok()) return false;
+  if (is_news)
+    spdlog::warn("{} (the last good objects below it stay)", std::string(unread.message()));
   bool changed =
-      std::erase_if(files_, [&](const auto& file) { return !paths->contains(file.first); }) > 0;
-  for (const std::string& path : *paths) {
+      std::erase_if(files_, [&](const auto& file) { return !found->MayHave(file.first); }) > 0;
+  for (const std::string& path : found->files) {
     const absl::StatusOr<std::string> text = ReadManifestFile(path);
-    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_ = text.status();
+    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_.Update(text.status());
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));
     const auto [entry, is_new] = files_.try_emplace(path);

@@ -30,7 +30,7 @@ namespace flyball::kube {
 class FolderDirectory : public ObjectDirectory {
  public:
   // Reads the manifests below `folder`, now and each second by `clock`, which outlives it.
-  // kInvalidArgument if it is no folder, a folder cannot be read or a file is bad: all bad files,
+  // kInvalidArgument if it is no folder, cannot be read or a file is bad: all bad files,
   // one `file:line:column: what` in each line.
   static absl::StatusOr<std::unique_ptr<FolderDirectory>> Make(std::string folder, Clock& clock);
   ~FolderDirectory() override;

@@ -193,20 +193,23 @@ TEST_F(FolderDirectoryTest, ReloadTakesGoodFilesAndKeepsTheLastGoodOfBadOnes) {
   EXPECT_EQ(Names(*directory, "pods"), "default/a3");
 }
 
-// The watcher sees the end of a file, but not that of a link to itself.
-TEST_F(FolderDirectoryTest, AFolderThatCannotBeReadKeepsAllObjectsUntilItCan) {
+// A link to itself cannot be read, not even by root, and the watcher does not see it.
+TEST_F(FolderDirectoryTest, BelowAFolderThatCannotBeReadAllStaysUntilItCan) {
   Write("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  Write("sub/b.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: b}}");
+  fs::create_directory_symlink(root_ / "loop", root_ / "loop");
   const auto directory = Make();
+  EXPECT_EQ(Names(*directory, "pods"), "default/a default/b");
   clock_.AwaitWaits(1);
-  const fs::path loop = root_ / "loop";
-  fs::create_directory_symlink(loop, loop);
   fs::remove(root_ / "a.yaml");
+  fs::remove_all(root_ / "sub");
+  fs::create_directory_symlink(root_ / "sub", root_ / "sub");
   clock_.Advance(absl::Seconds(1));
   clock_.AwaitWaits(2);
   clock_.Advance(absl::Milliseconds(50));
   clock_.AwaitWaits(3);
-  EXPECT_EQ(Names(*directory, "pods"), "default/a");
-  fs::remove(loop);
+  EXPECT_EQ(Names(*directory, "pods"), "default/b");
+  fs::remove(root_ / "sub");
   clock_.Advance(absl::Seconds(1));
   clock_.AwaitWaits(4);
   EXPECT_EQ(Names(*directory, "pods"), "");

@@ -1,9 +1,11 @@
 #include "kube/watch/manifest_files.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/file_watcher.h"
 #include "base/read_file.h"
@@ -23,8 +25,7 @@ absl::Status Failed(const fs::path& path, const std::error_code& error) {
   return absl::ErrnoToStatus(error.value(), path.string());
 }
 
-absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen,
-                       std::set<std::string>* files) {
+absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen, ManifestFolder* found) {
   std::error_code error;
   const fs::path place = fs::canonical(folder, error);
   if (error) return Failed(folder, error);
@@ -36,13 +37,13 @@ absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen,
     std::error_code unknown;
     const fs::file_status status = fs::status(path, unknown);
     if (fs::is_directory(status)) {
-      const absl::Status found = FindFiles(path, seen, files);
+      const absl::Status read = FindFiles(path, seen, found);
       // One that is not found has been removed since.
-      if (!found.ok() && !absl::IsNotFound(found)) return found;
+      if (!read.ok() && !absl::IsNotFound(read)) found->unreadable[path.string()] = read;
     } else if (IsManifest(path)) {
-      if (files->size() < FileStamps::kMaxFiles) files->insert(path.string());
+      if (found->files.size() < FileStamps::kMaxFiles) found->files.insert(path.string());
     } else if (status.type() == fs::file_type::none) {  // it may be a folder
-      return Failed(path, unknown);
+      found->unreadable[path.string()] = Failed(path, unknown);
     }
   }
   return error ? Failed(folder, error) : absl::OkStatus();
@@ -50,11 +51,22 @@ absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen,
 
 }  // namespace
 
-absl::StatusOr<std::set<std::string>> ManifestFiles(const std::string& folder) {
+bool ManifestFolder::MayHave(const std::string& file) const {
+  return files.contains(file) ||
+         std::any_of(unreadable.begin(), unreadable.end(), [&](const auto& folder) {
+           return absl::StartsWith(file, absl::StrCat(folder.first, "/"));
+         });
+}
+
+absl::Status ManifestFolder::Unread() const {
+  return unreadable.empty() ? absl::OkStatus() : unreadable.begin()->second;
+}
+
+absl::StatusOr<ManifestFolder> ManifestFiles(const std::string& folder) {
   std::set<fs::path> seen;
-  std::set<std::string> files;
-  RETURN_IF_ERROR(FindFiles(folder, &seen, &files));
-  return files;
+  ManifestFolder found;
+  RETURN_IF_ERROR(FindFiles(folder, &seen, &found));
+  return found;
 }
 
 absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
