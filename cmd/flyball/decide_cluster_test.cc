@@ -92,12 +92,12 @@ class ReadHpaTest : public testing::Test {
         R"({"kind":"HorizontalPodAutoscalerList","apiVersion":"autoscaling/v2","items":[)",
         Hpa("web", metrics), other.empty() ? "" : absl::StrCat(",", Hpa(other, "")), "]}");
   }
-  void SetScale(absl::string_view deployment, absl::string_view selector) {
+  void SetScale(absl::string_view deployment, absl::string_view selector, int replicas = 1) {
     server_
         .answers[absl::StrCat("/apis/apps/v1/namespaces/shop/deployments/", deployment, "/scale")] =
         absl::StrCat(R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":")",
-                     deployment, R"(","namespace":"shop"},"spec":{"replicas":1},"status":{)",
-                     R"("replicas":1,"selector":")", selector, R"("}})");
+                     deployment, R"(","namespace":"shop"},"spec":{"replicas":)", replicas,
+                     R"(},"status":{"replicas":1,"selector":")", selector, R"("}})");
   }
   void SetExternal(absl::string_view question, absl::string_view labels, absl::string_view value) {
     server_
@@ -226,6 +226,16 @@ TEST_F(ReadHpaTest, AnotherHpaOverTheSamePodsStopsIt) {
   SetScale("other", "a");
   EXPECT_THAT(Decided().decision.status.conditions,
               testing::Contains(testing::Field(&scaler::Condition::reason, "AmbiguousSelector")));
+}
+
+// Blue and green have one selector, and one of them has no replicas.
+TEST_F(ReadHpaTest, AnotherHpaOverTheSamePodsDoesNotStopItWhileItsScalingIsDisabled) {
+  server_.answers[kValues] = PodValues("30");
+  SetMetrics(Metric("Pods", "rps", ""), "other");
+  SetScale("other", "a=b", 0);
+  const scaler::GivenCase given = Decided();
+  EXPECT_EQ(given.decision.desired, 3);
+  EXPECT_THAT(given.notes, testing::Contains(HasSubstr("other selects the same pods")));
 }
 
 TEST_F(ReadHpaTest, AnotherHpaWithoutATargetIsNoGap) {

@@ -1,5 +1,6 @@
 #include "scaler/explain/given_pods.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,12 +50,15 @@ kube::Selector SelectorOf(const PodSelection& selection, const kube::Selector& s
 }
 
 // The autoscalers of the same kind that select one of the pods. One that counts only the pods that
-// its target owns and one that counts all pods with the labels are not rivals.
+// its target owns and one that counts all pods with the labels are not rivals. Nor is one whose
+// scaling is disabled, as it looks for no pods; a controller that has found pods for it before goes
+// on counting it, which nobody can see, so a note says that it is left out.
 template <typename Listed>
 std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
                                      const ClusterSnapshot& snapshot, const PodSelection& of,
                                      const std::string& selector_text,
-                                     const std::vector<const Pod*>& pods) {
+                                     const std::vector<const Pod*>& pods,
+                                     std::vector<std::string>& notes) {
   Selectors selectors;
   for (const Listed& one : listed) {
     const PodSelection other = SelectionOf(one);
@@ -65,7 +69,19 @@ std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
     absl::StatusOr<kube::Selector> parsed =
         kube::Selector::Parse(scale == nullptr ? selector_text : scale->answer.selector);
     if (!parsed.ok() || parsed->empty()) continue;
-    selectors[{other.autoscaler->ns, other.autoscaler->name}] = SelectorOf(other, *parsed);
+    const kube::Selector selector = SelectorOf(other, *parsed);
+    if (!itself && scale->answer.spec_replicas == 0 && other.autoscaler->min_or_default() != 0) {
+      if (other.autoscaler->ns == of.autoscaler->ns &&
+          std::any_of(pods.begin(), pods.end(),
+                      [&](const Pod* pod) { return selector.Matches(pod->labels); })) {
+        notes.push_back(absl::StrCat(
+            other.autoscaler->name,
+            " selects the same pods and is left out, because its target "
+            "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
+      }
+      continue;
+    }
+    selectors[{other.autoscaler->ns, other.autoscaler->name}] = selector;
   }
   return Selecting(selectors, of.autoscaler->ns, pods);
 }
@@ -127,10 +143,10 @@ void TakePods(const ClusterSnapshot& snapshot, const PodSelection& selection, bo
   }
   out.table = PodTable(pods, autoscaler.metrics, config.requests);
   answer.table = &out.table;
-  answer.rivals =
-      own_kind
-          ? RivalsAmong(snapshot.own_autoscalers, snapshot, selection, out.scale.selector, pods)
-          : RivalsAmong(snapshot.autoscalers, snapshot, selection, out.scale.selector, pods);
+  answer.rivals = own_kind ? RivalsAmong(snapshot.own_autoscalers, snapshot, selection,
+                                         out.scale.selector, pods, out.notes)
+                           : RivalsAmong(snapshot.autoscalers, snapshot, selection,
+                                         out.scale.selector, pods, out.notes);
 }
 
 }  // namespace flyball::scaler
