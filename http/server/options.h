@@ -29,7 +29,7 @@ struct ListenOptions {
   // --max-connections, --max-connection-bytes: when there are more, or they take more memory
   // together, those that are quiet longest go.
   int max_connections = 10000;
-  size_t max_connection_bytes = 48u << 20;
+  size_t max_connection_bytes = 40u << 20;
   int workers = 0;      // threads that are ready to serve; 0: one for each processor, 8 at least
   int max_workers = 0;  // with those that wait for somebody else; 0: enough for all that may
   absl::Duration handshake_timeout = absl::Seconds(10);
