@@ -6,8 +6,6 @@ credentials; those that have are allowed what they ask for, but not what it woul
 
 import contextlib
 import http.client
-import json
-import threading
 
 import yaml
 
@@ -17,7 +15,7 @@ from harness import hostile, kube, paths, pki, ports, processes, wait
 from harness.case import Case, differs
 from harness.client import Client, Identity
 from harness.review_proxy import ACCESS, TOKEN, ReviewProxy
-from harness.scripted_prometheus import ScriptedPrometheus, raw
+from harness.scripted_prometheus import ScriptedPrometheus
 from harness.series_store import SeriesStore
 
 MEGABYTE = 1_000_000
@@ -182,13 +180,13 @@ class Alone(Case):
     """A server of files alone, and jane, who may read everything."""
 
     @classmethod
-    def serve(cls, series: list, rules: list, objects: str, discovery: dict | None = None, answers=None, kind: str = "rules"):
+    def serve(cls, series: list, rules: list, objects: str, discovery: dict | None = None):
         store = SeriesStore(series)
-        cls.prometheus = ScriptedPrometheus(discovery or store.discovery(), answers or (lambda query: store(query.partition("{")[0])))
+        cls.prometheus = ScriptedPrometheus(discovery or store.discovery(), lambda query: store(query.partition("{")[0]))
         cls.addClassCleanup(cls.prometheus.stop)
         folder, here = processes.fresh_folder("objects"), processes.fresh_folder("serve")
         (folder / "objects.yaml").write_text(objects)
-        (here / "config.yaml").write_text(yaml.safe_dump({kind: rules}))
+        (here / "config.yaml").write_text(yaml.safe_dump({"rules": rules}))
         (here / "tokens.csv").write_text("s3cret,jane,1\n")
         cls.port = ports.free()
         cls.process = processes.Process("flyball", [
@@ -297,36 +295,3 @@ class ManyMetrics(Alone):
             answer = self.jane.get(self.DOCUMENT, [("Accept", "application/yaml")])
             attacker.end()
         self.assertEqual(len(yaml.load(answer.text(), yaml.CSafeLoader)["resources"]), 2 * self.METRICS)
-
-
-@differs("it is not asked to")
-class LongLists(Alone):
-    """An external metric of 7,500 series, whose answers Prometheus gives to all at the same moment."""
-
-    SERIES = 7500
-    PATH = E + N + "/m?labelSelector=k!=x{number}"
-
-    @classmethod
-    def setUpClass(cls):
-        cls.go_on = threading.Event()
-        series = [{"metric": {"__name__": "m", "k": f"value-{i:05}", "pod": f"some-deployment-5d8f-{i:05}", "path": "/a/path/of/a/request"},
-                   "value": [1700000000, str(i)]} for i in range(cls.SERIES)]
-        body = json.dumps({"status": "success", "data": {"resultType": "vector", "result": series}}).encode()
-
-        def answer(_):
-            cls.go_on.wait(120)
-            return raw(200, body)
-        cls.serve([({"__name__": "m"}, 1)], [{"seriesQuery": "m", "metricsQuery": "<<.Series>>{<<.LabelMatchers>>}",
-                                              "resources": {"namespaced": False}}], "", answers=answer, kind="externalRules")
-
-    def test_many_who_ask_for_long_lists_at_once(self):
-        headers = [["Authorization", "Bearer s3cret"], ["Accept", "application/yaml"]]
-        with hostile.watched(self, self.process, self.port, "400 lists of 7,500 series as YAML at once"):
-            attacker = hostile.Attacker(self.port, "unread", count=400, path=self.PATH, headers=headers)
-            self.go_on.set()
-            wait.until(lambda: len(self.prometheus.asked) >= 300, "most were asked for")
-            answer = self.jane.get(self.PATH.replace("{number}", "y"))
-            attacker.end()
-        self.assertIn(answer.status, (200, 429, 504))
-        answer = wait.until(lambda: (a := self.jane.get(self.PATH.replace("{number}", "z"))).status == 200 and a, "served as ever", 60)
-        self.assertEqual(len(answer.json()["items"]), self.SERIES)
