@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,7 +15,6 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "kube/objects/json_members.h"
-#include "kube/watch/manifest_files.h"
 #include "processes/manifest_json.h"
 #include "processes/process_set_spec.h"
 
@@ -55,7 +55,7 @@ absl::Status FolderObjects::Reload() {
   {
     absl::MutexLock lock(&mutex_);
     changed = ReadFiles(problems);
-    unread = unread_;
+    unread = manifests_.unread();
   }
   for (const std::string& problem : problems) {
     spdlog::error("{} (its last good objects stay)", problem);
@@ -65,21 +65,12 @@ absl::Status FolderObjects::Reload() {
 }
 
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
-  const absl::StatusOr<kube::ManifestFolder> found = kube::ManifestFiles(folder_);
-  const absl::Status unread = found.ok() ? found->Unread() : found.status();
-  const bool is_news = !unread.ok() && unread != unread_;
-  unread_ = unread;
-  if (!found.ok()) {
-    if (is_news) problems.push_back(std::string(unread.message()));
-    return false;
-  }
-  if (is_news)
-    spdlog::warn("{} (the last good objects below it stay)", std::string(unread.message()));
+  const std::optional<kube::ManifestFolder> found = manifests_.Find(problems);
+  if (!found.has_value()) return false;
   std::erase_if(files_, [&found](const auto& file) { return !found->MayHave(file.first); });
   for (const std::string& path : found->files) {
     File& file = files_[path];
-    const absl::StatusOr<std::string> text = kube::ReadManifestFile(path);
-    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_.Update(text.status());
+    const absl::StatusOr<std::string> text = manifests_.Read(path);
     const std::string seen = text.ok() ? *text : text.status().ToString();
     if (file.text == seen) continue;
     file.text = seen;

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/file_watcher.h"
 #include "kube/local/local_api_server.h"
+#include "kube/watch/manifest_files.h"
 
 namespace flyball::processes {
 
@@ -46,7 +47,10 @@ class FolderObjects {
   };
 
   FolderObjects(std::string folder, kube::LocalApiServer& server, std::function<void()> on_change)
-      : folder_(std::move(folder)), server_(server), on_change_(std::move(on_change)) {}
+      : folder_(std::move(folder)),
+        server_(server),
+        on_change_(std::move(on_change)),
+        manifests_(folder_) {}
   // Returns whether any object has changed; adds files that have become bad to `problems`, or
   // why the folder could not be read.
   bool ReadFiles(std::vector<std::string>& problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -58,10 +62,10 @@ class FolderObjects {
   kube::LocalApiServer& server_;
   const std::function<void()> on_change_;
   absl::Mutex mutex_;
+  kube::ManifestFiles manifests_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  absl::Status unread_ ABSL_GUARDED_BY(mutex_);  // why the last look could not read everything
-  Objects objects_ ABSL_GUARDED_BY(mutex_);      // of all files, as they were put last
-  std::unique_ptr<FileWatcher> watcher_;         // last: its thread uses the others
+  Objects objects_ ABSL_GUARDED_BY(mutex_);  // of all files, as they were put last
+  std::unique_ptr<FileWatcher> watcher_;     // last: its thread uses the others
 };
 
 }  // namespace flyball::processes

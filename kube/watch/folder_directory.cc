@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -9,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "base/status_macros.h"
-#include "kube/watch/manifest_files.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::kube {
@@ -58,25 +58,16 @@ absl::Status FolderDirectory::Reload() {
     objects_.Set(Assemble());
     generation_.fetch_add(1, std::memory_order_acq_rel);
   }
-  return unread_;
+  return manifests_.unread();
 }
 
 bool FolderDirectory::ReadFiles(std::vector<std::string>* problems) {
-  const absl::StatusOr<ManifestFolder> found = ManifestFiles(folder_);
-  const absl::Status unread = found.ok() ? found->Unread() : found.status();
-  const bool is_news = !unread.ok() && unread != unread_;
-  unread_ = unread;
-  if (!found.ok()) {
-    if (is_news) problems->push_back(std::string(unread.message()));
-    return false;
-  }
-  if (is_news)
-    spdlog::warn("{} (the last good objects below it stay)", std::string(unread.message()));
+  const std::optional<ManifestFolder> found = manifests_.Find(*problems);
+  if (!found.has_value()) return false;
   bool changed =
       std::erase_if(files_, [&](const auto& file) { return !found->MayHave(file.first); }) > 0;
   for (const std::string& path : found->files) {
-    const absl::StatusOr<std::string> text = ReadManifestFile(path);
-    if (!text.ok() && !absl::IsInvalidArgument(text.status())) unread_.Update(text.status());
+    const absl::StatusOr<std::string> text = manifests_.Read(path);
     const size_t hash =
         std::hash<std::string>()(text.ok() ? *text : std::string(text.status().message()));
     const auto [entry, is_new] = files_.try_emplace(path);

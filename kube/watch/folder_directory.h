@@ -24,6 +24,7 @@
 #include "kube/objects/manifest.h"
 #include "kube/objects/manifest_objects.h"
 #include "kube/objects/object_directory.h"
+#include "kube/watch/manifest_files.h"
 
 namespace flyball::kube {
 
@@ -52,7 +53,7 @@ class FolderDirectory : public ObjectDirectory {
     std::vector<ManifestObject> objects;
   };
 
-  explicit FolderDirectory(std::string folder) : folder_(std::move(folder)) {}
+  explicit FolderDirectory(std::string folder) : folder_(std::move(folder)), manifests_(folder_) {}
   // Returns whether anything changed. Adds the files that became bad to `problems`, or why the
   // folder could not be read.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -60,8 +61,8 @@ class FolderDirectory : public ObjectDirectory {
 
   const std::string folder_;
   absl::Mutex mutex_;
+  ManifestFiles manifests_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  absl::Status unread_ ABSL_GUARDED_BY(mutex_);  // why the last look could not read everything
   Snapshot<ManifestObjects> objects_;
   std::atomic<uint64_t> generation_ = 1;
   std::unique_ptr<FileWatcher> watcher_;  // last: its thread uses the others

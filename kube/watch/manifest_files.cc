@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/file_watcher.h"
 #include "base/read_file.h"
-#include "base/status_macros.h"
+#include "spdlog/spdlog.h"
 
 namespace flyball::kube {
 namespace {
@@ -58,24 +58,31 @@ bool ManifestFolder::MayHave(const std::string& file) const {
          });
 }
 
-absl::Status ManifestFolder::Unread() const {
-  return unreadable.empty() ? absl::OkStatus() : unreadable.begin()->second;
-}
-
-absl::StatusOr<ManifestFolder> ManifestFiles(const std::string& folder) {
+std::optional<ManifestFolder> ManifestFiles::Find(std::vector<std::string>& problems) {
   std::set<fs::path> seen;
   ManifestFolder found;
-  RETURN_IF_ERROR(FindFiles(folder, &seen, &found));
-  return found;
+  absl::Status unread = FindFiles(folder_, &seen, &found);
+  const bool has_files = unread.ok();
+  if (!found.unreadable.empty()) unread.Update(found.unreadable.begin()->second);
+  const bool is_news = !unread.ok() && unread != unread_;
+  unread_ = std::move(unread);
+  if (is_news && has_files) {
+    spdlog::warn("{} (the last good objects below it stay)", std::string(unread_.message()));
+  } else if (is_news) {
+    problems.emplace_back(unread_.message());
+  }
+  return has_files ? std::optional(std::move(found)) : std::nullopt;
 }
 
-absl::StatusOr<std::string> ReadManifestFile(const std::string& path) {
+absl::StatusOr<std::string> ManifestFiles::Read(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status)) {  // a FIFO would be waited for
     return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
   }
-  return ReadFile(path, kMaxManifestBytes);
+  absl::StatusOr<std::string> text = ReadFile(path, kMaxManifestBytes);
+  if (!absl::IsInvalidArgument(text.status())) unread_.Update(text.status());
+  return text;
 }
 
 }  // namespace flyball::kube

@@ -1,12 +1,15 @@
-// The files of a folder that may hold manifests.
+// The files of a folder that may hold manifests, looked at again and again.
 //
-// Thread-safe; reads the file system.
+// Not thread-safe; reads the file system.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,14 +24,28 @@ struct ManifestFolder {
   std::map<std::string, absl::Status> unreadable;
 
   bool MayHave(const std::string& file) const;
-  absl::Status Unread() const;  // why one of them cannot be read; OK if there is none
 };
 
-// All *.yaml, *.yml and *.json below `folder`, as base/file_watcher.h goes through it: hidden files
-// and folders are left out. An error: the folder itself cannot be read.
-absl::StatusOr<ManifestFolder> ManifestFiles(const std::string& folder);
+class ManifestFiles {
+ public:
+  explicit ManifestFiles(std::string folder) : folder_(std::move(folder)) {}
 
-// kInvalidArgument: it is no file, or it has more than kMaxManifestBytes; others as ReadFile.
-absl::StatusOr<std::string> ReadManifestFile(const std::string& path);
+  // All *.yaml, *.yml and *.json below the folder, as base/file_watcher.h goes through it: hidden
+  // files and folders are left out. nullopt: the folder itself cannot be read. What cannot be read
+  // is told once: the folder in `problems`, what is below it in the log.
+  std::optional<ManifestFolder> Find(std::vector<std::string>& problems);
+
+  // One of them. kInvalidArgument: it is no file, or it has more than kMaxManifestBytes; others as
+  // ReadFile.
+  absl::StatusOr<std::string> Read(const std::string& path);
+
+  // Why not everything could be read since the last Find began, so that it is to be read again: a
+  // file that is refused stays as it is.
+  const absl::Status& unread() const { return unread_; }
+
+ private:
+  const std::string folder_;
+  absl::Status unread_;
+};
 
 }  // namespace flyball::kube
