@@ -1,12 +1,12 @@
 #include "scaler/explain/given_pods.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
@@ -59,7 +59,7 @@ std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
                                      const std::string& selector_text,
                                      const std::vector<const Pod*>& pods,
                                      std::vector<std::string>& notes) {
-  Selectors selectors;
+  Selectors selectors, disabled;
   for (const Listed& one : listed) {
     const PodSelection other = SelectionOf(one);
     const bool itself = other.autoscaler == of.autoscaler;
@@ -69,21 +69,19 @@ std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
     absl::StatusOr<kube::Selector> parsed =
         kube::Selector::Parse(scale == nullptr ? selector_text : scale->answer.selector);
     if (!parsed.ok() || parsed->empty()) continue;
-    const kube::Selector selector = SelectorOf(other, *parsed);
-    if (!itself && scale->answer.spec_replicas == 0 && other.autoscaler->min_or_default() != 0) {
-      if (other.autoscaler->ns == of.autoscaler->ns &&
-          std::any_of(pods.begin(), pods.end(),
-                      [&](const Pod* pod) { return selector.Matches(pod->labels); })) {
-        notes.push_back(absl::StrCat(
-            other.autoscaler->name,
-            " selects the same pods and is left out, because its target "
-            "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
-      }
-      continue;
-    }
-    selectors[{other.autoscaler->ns, other.autoscaler->name}] = selector;
+    const bool is_disabled =
+        !itself && scale->answer.spec_replicas == 0 && other.autoscaler->min_or_default() != 0;
+    (is_disabled ? disabled : selectors)[{other.autoscaler->ns, other.autoscaler->name}] =
+        SelectorOf(other, *parsed);
   }
-  return Selecting(selectors, of.autoscaler->ns, pods);
+  const std::string& ns = of.autoscaler->ns;
+  for (const std::string& name : Selecting(disabled, ns, pods)) {
+    notes.push_back(absl::StrCat(
+        absl::StripPrefix(name, ns + "/"),
+        " selects the same pods and is left out, because its target "
+        "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
+  }
+  return Selecting(selectors, ns, pods);
 }
 
 }  // namespace
