@@ -182,7 +182,8 @@ void ExternalStanding::AskTogether(Together& together, MonotonicTime deadline,
     }
     together.query->Forget();
     failure = result.status();
-    if (together.members.size() > 1 && MayBeForItsSize(failure, deadline - sent)) {
+    if (together.members.size() > 1 &&
+        answering_.batcher.MayBeForItsSize(failure, deadline - sent)) {
       const bool refused = absl::IsInvalidArgument(failure);
       SetApart(together, refused ? 1 : (together.members.size() + 1) / 2);
       if (refused) {
@@ -227,11 +228,6 @@ void ExternalStanding::Collect(Together& together, std::vector<Together*>& asked
     asked.push_back(&together);
   }
   for (Together& some : together.apart) Collect(some, asked);
-}
-
-bool ExternalStanding::MayBeForItsSize(const absl::Status& failure, absl::Duration given) const {
-  return absl::IsInvalidArgument(failure) ||
-         (IsOfTheServer(failure, given) && !answering_.batcher.SeemsDown());
 }
 
 void ExternalStanding::HandOut(Together& together, const StandingResult& result,

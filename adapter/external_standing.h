@@ -3,9 +3,9 @@
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
 // would have given. A query is for max_names values at most, and where it stands in a URL about
-// max_url_bytes long. If a query for several values is refused, perhaps because of its size,
-// each is asked by itself for a minute. If it fails, each half of them is, unless the source
-// answers nothing at all.
+// max_url_bytes long. If a query for several values is refused, perhaps because of its size, each
+// is asked by itself for a minute. If it fails, each half of them is, unless the source answers
+// nothing at all.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once
@@ -56,8 +56,6 @@ class ExternalStanding : public StandingExternal {
   bool IsApart(const Together& together) const;
   // Adds the queries that are asked in its place, or itself.
   void Collect(Together& together, std::vector<Together*>& asked) const;
-  // Whether a query for several values that was given so much time may have failed for its size.
-  bool MayBeForItsSize(const absl::Status& failure, absl::Duration given) const;
   void HandOut(Together& together, const StandingResult& result, Answers& answers) const;
 
   const Answering answering_;

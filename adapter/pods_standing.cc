@@ -89,7 +89,7 @@ class ResourceProvider::PodsStanding : public StandingPods {
     // The source, or a proxy in front of it, may accept the two queries, which are shorter and
     // simpler, and are evaluated at the same time.
     const bool late = absl::IsDeadlineExceeded(status);
-    if (late && (!IsOfTheServer(status, given) || answering.batcher.SeemsDown())) return;
+    if (late && !answering.batcher.MayBeForItsSize(status, given)) return;
     batch_.asked = PodAmounts::kBoth;
     apart_until_ = answering.clock.MonotonicNow() + QueryBatcher::kApart;
     if (late) return;  // the next time, then

@@ -105,6 +105,11 @@ class QueryBatcher {
   size_t max_url_bytes() const { return options_.max_url_bytes; }
   // Whether the source has answered none of the last queries: what fails then fails for its sake.
   bool SeemsDown() const;
+  // Whether a query for several things at once that was given so much time may have failed for its
+  // size: it was refused, or the source failed, which else answers.
+  bool MayBeForItsSize(const absl::Status& failure, absl::Duration given) const {
+    return absl::IsInvalidArgument(failure) || (IsOfTheServer(failure, given) && !SeemsDown());
+  }
   // About what the groups take in memory.
   size_t group_bytes() const { return group_bytes_; }
 
