@@ -1,15 +1,12 @@
 #include "adapter/relist.h"
 
-#include <spdlog/sinks/ostream_sink.h>
-
 #include <set>
-#include <sstream>
 
 #include "adapter/queries/choosing_source.h"
 #include "adapter/testing/floor.h"
+#include "base/test_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
 namespace {
@@ -85,20 +82,16 @@ TEST_F(RelisterTest, StatusesNameWhatEachRuleOffers) {
 }
 
 TEST_F(RelisterTest, ARuleThatFindsNothingIsLoggedOnce) {
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const TestLog log;
   floor_.source.OnSeries([](const std::string& selector) {
     return selector == "a" ? std::vector<SeriesName>{{"a", {"ns"}}} : std::vector<SeriesName>{};
   });
   floor_.Load(CompileOrDie(Rules({"a", "b"})));
   Advance(absl::Minutes(1));
   Advance(absl::Minutes(1));
-  spdlog::set_default_logger(before);
-  EXPECT_THAT(log.str(), testing::HasSubstr("rules[1] (test.yaml:3) finds no series: b"));
-  EXPECT_THAT(log.str(), testing::HasSubstr("2 rules found 1 series"));
-  EXPECT_EQ(log.str().find("finds no series"), log.str().rfind("finds no series"));
+  EXPECT_THAT(log.text(), testing::HasSubstr("rules[1] (test.yaml:3) finds no series: b"));
+  EXPECT_THAT(log.text(), testing::HasSubstr("2 rules found 1 series"));
+  EXPECT_EQ(log.Count("finds no series"), 1u);
 }
 
 TEST_F(RelisterTest, AskedAgainAfterTheIntervalAndNotBefore) {

@@ -1,15 +1,11 @@
 #include "adapter/rule_failures.h"
 
-#include <spdlog/sinks/ostream_sink.h>
-
-#include <sstream>
-
 #include "adapter/queries/failure_notes.h"
+#include "base/test_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "prometheus/registry.h"
 #include "prometheus/text_serializer.h"
-#include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
 namespace {
@@ -18,15 +14,12 @@ using testing::HasSubstr;
 
 class RuleFailuresTest : public testing::Test {
  protected:
-  RuleFailuresTest() : log_before_(spdlog::default_logger()) {
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-        "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log_)));
+  RuleFailuresTest() {
     RuleStatus status;
     status.list = "rules";
     status.index = 1;
     metrics_.SetRules({status});
   }
-  ~RuleFailuresTest() override { spdlog::set_default_logger(log_before_); }
 
   void Fail() {
     absl::Status cause = absl::UnavailableError("http://p: refused");
@@ -34,8 +27,7 @@ class RuleFailuresTest : public testing::Test {
     failures_.Failed({"rules", 1}, "c.yaml:4", "a_per_second", cause);
   }
 
-  std::shared_ptr<spdlog::logger> log_before_;
-  std::ostringstream log_;
+  TestLog log_;
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   prometheus::Registry registry_;
   AdapterMetrics metrics_{registry_};
@@ -45,15 +37,15 @@ class RuleFailuresTest : public testing::Test {
 
 TEST_F(RuleFailuresTest, TheLineNamesRulePlaceAndQueryAndCountsThoseLeftOut) {
   Fail();
-  EXPECT_THAT(log_.str(), HasSubstr("unable to fetch metric a_per_second: http://p: refused; "
-                                    "rules[1] (c.yaml:4), query sum(a)\n"));
-  log_.str("");
+  EXPECT_THAT(log_.text(), HasSubstr("unable to fetch metric a_per_second: http://p: refused; "
+                                     "rules[1] (c.yaml:4), query sum(a)\n"));
+  log_.Clear();
   Fail();
   Fail();
-  EXPECT_EQ(log_.str(), "");
+  EXPECT_EQ(log_.text(), "");
   clock_.Advance(absl::Seconds(11));
   Fail();
-  EXPECT_THAT(log_.str(), HasSubstr("query sum(a); 2 more since the last such line"));
+  EXPECT_THAT(log_.text(), HasSubstr("query sum(a); 2 more since the last such line"));
 }
 
 TEST_F(RuleFailuresTest, CountsByRuleUntilOneSucceeds) {

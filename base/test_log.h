@@ -22,6 +22,8 @@ class TestLog {
   TestLog(const TestLog&) = delete;
   TestLog& operator=(const TestLog&) = delete;
 
+  std::string text() const { return text_.str(); }
+  void Clear() { text_.str(""); }
   // How often it was logged.
   size_t Count(const std::string& what) const {
     const std::string text = text_.str();

@@ -2,16 +2,14 @@
 
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "base/test_log.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -126,20 +124,16 @@ TEST_F(RuleFileTest, AFileThatBecomesEmptyIsRefused) {
 }
 
 TEST_F(RuleFileTest, WhatAFileIsWarnedOfIsLoggedOnceForEachText) {
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const TestLog log;
   Write(kNoRule);
   auto file = Open();
   ASSERT_TRUE(file.ok()) << file.status();
   (*file)->Reload();
-  EXPECT_EQ(log.str().find("no rules"), log.str().rfind("no rules"));
+  EXPECT_EQ(log.Count("no rules"), 1u);
   Write(kOneRule);
   (*file)->Reload();
-  spdlog::set_default_logger(before);
-  EXPECT_THAT(log.str(), HasSubstr("0 rules, 1 external rule now in force, 1 new or changed: "
-                                   "+external q; 0 gone or changed"));
+  EXPECT_THAT(log.text(), HasSubstr("0 rules, 1 external rule now in force, 1 new or changed: "
+                                    "+external q; 0 gone or changed"));
 }
 
 TEST_F(RuleFileTest, NewRulesAreHandedOnOnce) {

@@ -1,11 +1,9 @@
 // What is carried follows the cluster; the Envoys are the test.
 #include "serve/front/serve_front.h"
+#include "base/test_log.h"
 
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -1141,10 +1139,7 @@ TEST_F(ServeFrontTest, AnApiServerThatFailsIsGivenAPause) {
 }
 
 TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const TestLog log;
   kube::FakeApiServer::Fault fault{.method = "GET", .part = "/autoscalers", .times = 5};
   fault.status = 403;
   fault.message = "forbidden";
@@ -1160,10 +1155,8 @@ TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
   }));
   EXPECT_GE(clock_.MonotonicNow() - start, absl::Seconds(1 + 2 + 4 + 5 + 5));
   front_.Stop();
-  spdlog::set_default_logger(before);
   for (const char* const line : {"the Autoscalers are not known: ", "are known again"}) {
-    EXPECT_NE(log.str().find(line), std::string::npos) << log.str();
-    EXPECT_EQ(log.str().find(line), log.str().rfind(line)) << log.str();
+    EXPECT_EQ(log.Count(line), 1u) << log.text();
   }
 }
 

@@ -6,11 +6,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "spdlog/sinks/ostream_sink.h"
-#include "spdlog/spdlog.h"
+#include "base/test_log.h"
 
 namespace flyball::scaler {
 namespace {
@@ -38,10 +36,7 @@ TEST(LoadExternalModuleTest, TheOneBesideTheProgramMakesScalers) {
 }
 
 TEST(MakeExternalScalerTest, ErrorsOfGrpcAreLoggedAsOurs) {
-  std::ostringstream log;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  const TestLog log;
   ExternalAddress address;
   address.address = "127.0.0.1:1";
   address.endpoints = {address.address};
@@ -51,8 +46,7 @@ TEST(MakeExternalScalerTest, ErrorsOfGrpcAreLoggedAsOurs) {
   const auto scaler = MakeExternalScaler(address);
   ASSERT_TRUE(scaler.ok()) << scaler.status();
   EXPECT_FALSE((*scaler)->IsActive({}, absl::Seconds(10)).ok());
-  spdlog::set_default_logger(before);
-  EXPECT_THAT(log.str(), AllOf(HasSubstr("[warning] gRPC: "), Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("[warning] gRPC: "), Not(HasSubstr("hunter2"))));
 }
 
 TEST(LoadExternalModuleTest, LoadedTwiceItIsTheSame) {
