@@ -13,9 +13,8 @@
 //
 // Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these what nobody has asked
 // for that long goes first, and then the namespace that takes most makes room, by those that were
-// not answered for longest. kMaxItems series and
-// kMaxAnswerBytes in an answer (of a larger one only the time and the total are kept); kBuckets
-// answers for each question.
+// not answered for longest. kMaxItems series and kMaxAnswerBytes in an answer (of a larger one only
+// the time and the total are kept); kBuckets answers for each question.
 #pragma once
 
 #include <deque>

@@ -118,8 +118,8 @@ class Client : public MetricSource, public PastSamples {
   const ClientOptions options_;
   Clock& clock_;
   RequestObserver* const observer_;
-  AnswerBudget query_memory_,
-      series_memory_;  // series may have long answers, for which no query waits
+  AnswerBudget query_memory_;
+  AnswerBudget series_memory_;  // they may have long answers, for which no query waits
   std::atomic<size_t> in_use_{0};
   absl::Mutex mutex_;
   MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

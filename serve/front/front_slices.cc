@@ -169,8 +169,6 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
                  {"addressType", std::string(family)},
                  {"endpoints", Endpoints(family, envoys)},
                  {"ports", ports}};
-  const absl::Status not_ours = absl::FailedPreconditionError(
-      absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
   const std::string path = kube::ObjectPath(kGroup, "v1", target.ns, "endpointslices", name);
   json stored;
   for (const json& slice : slices) {
@@ -187,7 +185,10 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
   }
   const json& metadata = MemberOf(stored, "metadata");
   const json& labels = MemberOf(metadata, "labels");
-  if (TextOf(labels, kManagedBy) != kSlicesManagedBy) return not_ours;
+  if (TextOf(labels, kManagedBy) != kSlicesManagedBy) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("EndpointSlice ", name, " is there and not Flyball's"));
+  }
   if (TextOf(labels, kOfService) == target.service &&
       MemberOf(stored, "endpoints") == wanted["endpoints"] &&
       MemberOf(stored, "ports") == wanted["ports"]) {
