@@ -1,12 +1,12 @@
 // The objects of a folder of YAML and JSON files, kept in a local API server.
 //
-// Thread-safe. One thread looks at the files each second. A file that becomes bad is logged, and
+// Thread-safe. One thread checks the files each second. If a file becomes bad, that is logged and
 // its last good objects stay; so they do if it becomes empty, as a file is while a shell writes it.
-// While the folder, or one below it, cannot be read, the objects of its files stay.
-// An object is the same whichever file has it, so that files may be renamed and copied; of several
-// files that have it, the last by name counts. If an object changes, two things that were written
-// through the API stay: its status if the file has none, and the replicas of a ProcessSet unless
-// the file has another count than before.
+// While the folder, or one below it, cannot be read, the objects of its files stay. An object is
+// identified without its file, so that files may be renamed and copied; if several files have it,
+// the last by name counts. If an object changes, two things that were written through the API stay:
+// its status if the file has none, and the replicas of a ProcessSet unless the count in the file
+// has changed too.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ class FolderObjects {
                                                              Clock& clock,
                                                              std::function<void()> on_change);
 
-  // Reads what has changed, as the watcher does. An error: not everything could be read, so that it
-  // is to be read again.
+  // Reads what has changed, as the watcher does. An error: not everything could be read, so Reload
+  // has to be called again.
   absl::Status Reload();
 
  private:
@@ -64,7 +64,7 @@ class FolderObjects {
   absl::Mutex mutex_;
   kube::ManifestFiles manifests_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
-  Objects objects_ ABSL_GUARDED_BY(mutex_);  // of all files, as they were put last
+  Objects objects_ ABSL_GUARDED_BY(mutex_);  // of all files, as they were stored last
   std::unique_ptr<FileWatcher> watcher_;     // last: its thread uses the others
 };
 

@@ -1,8 +1,8 @@
 // One process that this one has started, in a process group of its own.
 //
-// Not thread-safe. The kernel ends it when the thread that started it ends, so that it never
-// outlives flyball, however that ends. Processes that it has started itself are ended with it, but
-// not in that case.
+// Not thread-safe. The kernel ends the process when the thread that started it ends, so that it
+// never outlives flyball, however that ends. Its own children are normally ended with it, but not
+// in that case.
 #pragma once
 
 #include <sys/types.h>

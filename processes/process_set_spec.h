@@ -62,7 +62,7 @@ std::string NameOfReplica(const ProcessSetSpec& spec, int32_t index);
 int32_t PortOfReplica(const ProcessSetSpec& spec, int32_t index);
 std::map<std::string, std::string> EnvironmentOf(const ProcessSetSpec& spec, int32_t index);
 
-// `text` with each $(VAR) replaced if `environment` has VAR; others stay, and $$ becomes $.
+// `text` with each $(VAR) replaced if `environment` has VAR; other text stays, and $$ becomes $.
 std::string Expand(const std::string& text, const std::map<std::string, std::string>& environment);
 
 }  // namespace flyball::processes

@@ -30,8 +30,8 @@ namespace flyball::processes {
 // The state of one replica, as its pod shows it.
 struct ReplicaView {
   int32_t index = 0;
-  uint64_t incarnation = 0;  // new whenever the replica is made anew, but not at a restart
-  pid_t pid = 0;             // 0: it does not run and will be started again
+  uint64_t incarnation = 0;  // changes whenever the replica is recreated, but not at a restart
+  pid_t pid = 0;             // 0: not running, will be started again
   bool ready = false;
   bool ending = false;
   int32_t restarts = 0;
@@ -49,7 +49,7 @@ class Replicas {
   Replicas(Replicas&&) = default;
 
   const ProcessSetSpec& spec() const { return spec_; }
-  // Sets the spec from now on, including the count. The name must not change.
+  // Replaces the spec, including the count. The name must not change.
   void Want(const ProcessSetSpec& spec);
 
   // Does all that is due now. Returns the time at which more is due.
@@ -63,7 +63,7 @@ class Replicas {
  private:
   struct Replica {
     ReplicaView view;
-    ProcessSetSpec spec;  // the one that it was started with
+    ProcessSetSpec spec;  // the one it was started with
     std::unique_ptr<Process> process;
     std::unique_ptr<http::ReadinessProbe> probe;
     MonotonicTime begun = absl::ZeroDuration();        // when the process was started
@@ -77,7 +77,7 @@ class Replicas {
   void BeginMissing(MonotonicTime now, absl::Time wall);
   void Begin(Replica& replica, MonotonicTime now);
   void Check(Replica& replica, MonotonicTime now, absl::Time wall);
-  // True once it has ended and is not started again.
+  // True once it has ended and will not be started again.
   bool Follow(Replica& replica, MonotonicTime now, absl::Time wall);
   static MonotonicTime NextTime(const Replica& replica);
 

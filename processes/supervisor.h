@@ -37,7 +37,7 @@ class Supervisor {
   void Wake();
 
  private:
-  // A set, its state when it was shown last, and whether the server still has it.
+  // A set, its state as last published, and whether the server still has it.
   struct Shown {
     Replicas replicas;
     std::vector<ReplicaView> last;
@@ -47,8 +47,8 @@ class Supervisor {
 
   void Run();
   void ReadSets();
-  // The object exists but cannot be read, as after its scale became more than kMaxReplicas: what
-  // runs of it stays as it was asked for last.
+  // The object exists but cannot be read, for example after its scale became more than
+  // kMaxReplicas: its running processes stay as they are.
   void KeepRunning(const scaler::Node& object);
   MonotonicTime StepAll();
   // Writes the pods and the status that have changed. Returns whether any has.

@@ -16,7 +16,7 @@ std::string ExplainText(const GivenCase& given);
 // One JSON object, indented by two.
 std::string ExplainJson(const GivenCase& given);
 
-// The same as one YAML document, beginning with `---`.
+// The same object as one YAML document, beginning with `---`.
 std::string ExplainYaml(const GivenCase& given);
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// Decides one autoscaler of a snapshot: its inputs, where they come from, and the decision.
+// Decides one autoscaler of a snapshot; keeps its inputs, where they come from, and the decision.
 //
 // Pure. The math and the guard are those of the loop in a cluster. No file has what a controller
 // remembers (past recommendations and changes), so the decision is the first one after a start, for
@@ -30,7 +30,7 @@ struct GivenCase {
   PodTable table;
   size_t pods_in_all = 0;          // the number of pods, if the table has fewer
   std::vector<Reading> readings;   // one for each metric spec; empty if none was read
-  std::vector<std::string> notes;  // what people must know about the inputs of the decision
+  std::vector<std::string> notes;  // what readers must know about the inputs
   Decision decision;               // as if its writes succeeded
 };
 

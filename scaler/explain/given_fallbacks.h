@@ -1,7 +1,7 @@
 // The fallbacks of an Autoscaler in `decide -f`.
 //
-// Pure. Files show one moment, so that what is unknown in them has been unknown for one decision,
-// as it would be for a server that has just started. A fallback therefore counts only with
+// Pure. Files show one moment, so an unknown reading in them has been unknown for one decision, as
+// it would be for a server that has just started. A fallback therefore counts only with
 // `failureThreshold: 0`; for all others a note says what they wait for.
 #pragma once
 

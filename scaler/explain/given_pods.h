@@ -20,8 +20,8 @@ struct PodSelection {
 PodSelection SelectionOf(const Autoscaler& hpa);
 PodSelection SelectionOf(const GivenOwnAutoscaler& given);
 
-// Sets the scale of out.autoscaler and where it is from. If the workload is not in the files, the
-// scale comes from the autoscaler's status, and a note says so.
+// Sets the scale of out.autoscaler and where it comes from. If the workload is not in the files,
+// the scale comes from the autoscaler's status, and a note says so.
 void TakeScale(const ClusterSnapshot& snapshot, GivenCase& out);
 
 // Sets `answer` and out.table, which it points to, from out.autoscaler and out.scale.

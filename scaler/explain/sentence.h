@@ -13,11 +13,11 @@ namespace flyball::scaler {
 // comes from: the bounds, a rule, the window, or the formula of the metric that asked for the most.
 std::string WhyThisCount(const GivenCase& given);
 
-// The same for the proposal of one metric.
+// Does the same for the proposal of one metric.
 std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal);
 
-// The policies that the limit of the decision's direction comes from, and which of them counts:
-// "4 pods in 15s from 5 allows 9; 100% in 15s from 5 allows 10; the largest change counts".
+// The policies that limit the decision in its direction, and which of them counts: "4 pods in 15s
+// from 5 allows 9; 100% in 15s from 5 allows 10; the largest change counts".
 std::string ShowRules(const GivenCase& given);
 
 // The target of a metric: "60% of the request", "0.5 cores for each pod", "10 for each replica".

@@ -28,7 +28,7 @@
 
 namespace flyball::scaler {
 
-// The replicas of a workload, as its scale subresource would tell them.
+// The replicas of a workload, as its scale subresource would report them.
 struct WorkloadScale {
   std::string kind;  // "Scale": it fits a workload of any kind with that name
   std::string ns;
@@ -38,7 +38,7 @@ struct WorkloadScale {
 
 struct GivenPodMetrics {
   std::string ns;
-  bool asked_for = false;  // by the selector of the target's pods
+  bool asked_for = false;  // one for the selector of the target's pods
   PodMetrics metrics;
 };
 
@@ -79,8 +79,8 @@ struct ClusterSnapshot {
   std::optional<absl::Time> newest_reading;  // the newest time among all metrics
 };
 
-// Adds the objects of one file, whose text is `text`. An answer of a metrics API does not tell the
-// selector of the metric that it is for; `asked_by` does, where that is known.
+// Adds the objects of one file, whose text is `text`. An answer of a metrics API does not contain
+// the selector of the metric that it is for; `asked_by` gives it, if it is known.
 absl::Status AddFile(absl::string_view file, absl::string_view text, ClusterSnapshot& snapshot,
                      const std::optional<std::string>& asked_by = std::nullopt);
 

@@ -17,7 +17,7 @@ namespace flyball::front {
 
 class Acknowledgements {
  public:
-  // The Envoy's stream begins: it has nothing until it says so.
+  // The Envoy's stream begins: it counts as having nothing until it reports what it has.
   void Connect(const NodeId& node, absl::Time now);
   void Disconnect(const NodeId& node) { envoys_.erase(node); }
 
@@ -30,20 +30,20 @@ class Acknowledgements {
   uint64_t VersionAt(const NodeId& node, ResourceKind kind) const;
   // Whether every connected Envoy has at least this version; true if none is connected.
   bool AllHave(ResourceKind kind, uint64_t version) const;
-  // The same of the newest version.
+  // Whether every connected Envoy has the newest version.
   bool AllHaveNewest(ResourceKind kind) const { return AllHave(kind, newest_[Index(kind)]); }
 
   size_t connected() const { return envoys_.size(); }
-  // How many resources have not been acknowledged in their newest version.
+  // How many resources are not acknowledged in their newest version.
   int pending() const;
 
-  // The acknowledgement that has been waited for longest. If its Envoy refused a resource, that
-  // resource is named instead.
+  // The longest wait for an acknowledgement. If the Envoy refused a resource, that resource is
+  // named instead.
   struct Wait {
     NodeId node;
     ResourceKind kind = ResourceKind::kCluster;
     absl::Time since;
-    std::string refusal;  // the Envoy's words, if it refused
+    std::string refusal;  // the Envoy's error text, if it refused
   };
   std::optional<Wait> LongestWait() const;
 

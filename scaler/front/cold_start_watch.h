@@ -1,6 +1,6 @@
 // Measures the parts of a cold start, from the first held request to its release.
 //
-// Not thread-safe. An event that comes again, or out of order, changes nothing.
+// Not thread-safe. An event that is repeated or out of order changes nothing.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What follows from an event, as values, in the order in which it is to be carried out: calls to
-// the transport and to the scaler.
+// The consequences of an event as values, in the order in which they are to be carried out: calls
+// to the transport and to the scaler.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ using Effect =
                  WishScale, OfferZero, TellDesired, StartProbe, WakeAt, TellNotice, TellColdStart>;
 using Effects = std::vector<Effect>;
 
-// The context in which one event is handled: the time, the Envoys, and what follows from it.
+// The context in which one event is handled: the time, the Envoys, and the event's effects.
 struct Turn {
   absl::Time now;
   const Envoys& envoys;

@@ -1,5 +1,5 @@
-// For each pod, the version of the service's endpoints since which the pod has been among them
-// without a break.
+// For each pod, the version of the service's endpoints since which it has been among them without
+// interruption.
 //
 // Pure. Not thread-safe. An Envoy that has this version or a later one can reach the pod, whichever
 // versions it skipped in between.
@@ -16,7 +16,7 @@ namespace flyball::front {
 
 class EndpointVersions {
  public:
-  // From this version on, these are the endpoints. `addresses` is sorted.
+  // These are the endpoints from this version on. `addresses` is sorted.
   void Set(const std::vector<std::string>& addresses, uint64_t version) {
     std::erase_if(since_, [&](const auto& each) {
       return !std::binary_search(addresses.begin(), addresses.end(), each.first);

@@ -1,4 +1,4 @@
-// The Envoys that are connected, whether their reports of load arrive, and whether those are all
+// The Envoys that are connected, whether they report their load, and whether they are all the
 // Envoys that take requests.
 //
 // Pure. Not thread-safe.
@@ -24,7 +24,7 @@ class Envoys {
     bool returning = false;                   // it has resources from an earlier stream or process
     uint64_t reports = 0;                     // how many arrived
     int reports_in_second = 0;                // how many arrived in the present second
-    absl::Time heard = absl::InfinitePast();  // its last report
+    absl::Time heard = absl::InfinitePast();  // time of its last report
   };
 
   void Connect(const NodeId& node, bool returning) {
@@ -37,17 +37,17 @@ class Envoys {
     if (IsExpected(node)) SetMissing(node, now);
   }
 
-  // The Envoys to which the cluster leads requests, by the names of their pods. Each may go on
-  // serving without a connection to here, with requests that nobody here sees. As long as none of
-  // them has connected the nodes may be called otherwise, and nothing is expected. Returns those
-  // that were expected before.
+  // Sets the Envoys to which the cluster leads requests, by the names of their pods. Each of them
+  // may serve requests without being connected, so that nobody here sees those. If none of them has
+  // ever been connected, the nodes may have other names, and nothing is expected. Returns the
+  // Envoys that were expected before.
   std::set<NodeId> Expect(std::set<NodeId> nodes, absl::Time now) {
     expected_.swap(nodes);
     LookForMissing(now);
     return nodes;
   }
   bool IsExpected(const NodeId& node) const { return expected_.contains(node); }
-  // One that is expected but is not connected or is silent; "": all load is seen.
+  // An expected Envoy that is not connected or is silent; "": all load is seen.
   const NodeId& missing() const { return missing_; }
   absl::Time missing_since() const { return missing_since_; }
 
@@ -61,7 +61,7 @@ class Envoys {
 
   void BeginSecond(absl::Time now) {
     for (auto& [node, envoy] : envoys_) envoy.reports_in_second = 0;
-    // Forgets Envoys that are not connected and do not report any more.
+    // Forgets Envoys that are not connected and no longer report.
     std::erase_if(envoys_, [&](const auto& each) {
       return !each.second.connected && now - each.second.heard > kSilence;
     });
@@ -92,9 +92,9 @@ class Envoys {
 
   std::map<NodeId, Envoy> envoys_;
   std::set<NodeId> expected_;
-  bool named_as_pods_ = false;  // one that was expected has been connected
+  bool named_as_pods_ = false;  // an expected Envoy has been connected, so names match
   NodeId missing_;
-  absl::Time missing_since_;  // if one is
+  absl::Time missing_since_;  // set if one is missing
 };
 
 }  // namespace flyball::front

@@ -1,15 +1,15 @@
 // All services that scale by their requests, as one object: takes events from Envoys, pods and the
-// scaler, and tells the Envoys and the scaler what follows from them.
+// scaler, and makes the resulting calls to the Envoys and the scaler.
 //
 // Time: `now` is a time that never jumps (data_path.h). Nothing happens by itself: Advance() does
 // what is due and returns when it is to be called again; FrontObserver::WakeAt asks for an earlier
 // call.
 //
 // Threads: thread-safe. There is one lock, held for microseconds: an Envoy's events and the limit
-// on held requests concern all services, and with a lock for each service their order would be
-// lost. Calls to the transport and the observer are made without the lock, one at a time and in the
-// order of the events, by whichever thread finds some waiting; so they may come a moment later and
-// from another thread than the one that brought the event.
+// on held requests concern all services, and separate locks would lose their order. Calls to the
+// transport and the observer are made without the lock, one at a time and in the order of the
+// events, by whichever thread finds some waiting; so they may come a moment later and from another
+// thread than the event.
 //
 // Services are named "<namespace>/<autoscaler>". Calls with an unknown name are ignored.
 #pragma once
@@ -43,8 +43,8 @@
 namespace flyball::front {
 
 struct FrontOptions {
-  // Versions of resources are greater than this. It should be greater than the versions of any
-  // earlier process, as the Unix time in microseconds at the start is.
+  // Versions of resources are greater than this. It should exceed the versions of any earlier
+  // process; the Unix time in microseconds at the start does.
   uint64_t first_version = 0;
   int64_t held_limit = 12500;  // requests that are held in all
   int probe_limit = 256;       // probes at the same time
@@ -68,8 +68,8 @@ class Front : public DataPathEvents {
   // any Envoy, and requests wait.
   void BeginServing(absl::Time now);
 
-  // The Envoys to which the cluster leads requests, by the names of their pods, which are their
-  // node ids. Until it is called those that are connected count as all.
+  // Sets the Envoys to which the cluster leads requests, by the names of their pods, which are
+  // their node ids. Until the first call those that are connected count as all.
   void SetEnvoys(const std::set<NodeId>& nodes, absl::Time now);
 
   // All pods of the target, including those that are being deleted.
@@ -78,14 +78,14 @@ class Front : public DataPathEvents {
 
   // To be called right before a scale of zero is written, for whatever reason. False while a
   // request could be lost; FrontObserver::OfferZero says when to ask again. After true, requests
-  // are held until the scale is raised, or until ScaleRefused says that zero was not written.
+  // are held until the scale is raised, or until ScaleRefused reports that zero was not written.
   bool MayEnterZero(const std::string& name, absl::Time now);
-  // A scale was written, whether or not because of WishScale.
+  // A scale was written, because of WishScale or for another reason.
   void ScaleWritten(const std::string& name, int32_t count, absl::Time now);
   // A scale was not, or must not be, written: requests that wait for it are refused, with a reason
   // of one word that is shown to clients ("paused", "refused", "gone").
   void ScaleRefused(const std::string& name, int32_t count, absl::string_view word, absl::Time now);
-  // A scale above zero could not be written now, but may be later: requests go on waiting, and
+  // A scale above zero could not be written now, but may be later: requests keep waiting, and
   // WishScale is called again.
   void ScaleDelayed(const std::string& name, absl::Time now);
 
@@ -112,7 +112,7 @@ class Front : public DataPathEvents {
     absl::Time due = absl::InfiniteFuture();
     bool follows = false;  // whether it is in following_
   };
-  // Services that are due at the same moment are ordered by name, so that every run is the same.
+  // Orders services that are due at the same moment by name, so that every run is the same.
   struct EarlierDue {
     bool operator()(const std::pair<absl::Time, Service*>& a,
                     const std::pair<absl::Time, Service*>& b) const {
@@ -124,15 +124,15 @@ class Front : public DataPathEvents {
     std::string service;
   };
 
-  // Handles an event with `look` under the lock, then carries out what follows from it.
+  // Handles an event with `look` under the lock, then carries out its effects.
   void Do(absl::Time now, absl::FunctionRef<void(Turn&)> look);
-  // The same for one service.
+  // Does the same for one service.
   void DoFor(const std::string& name, absl::Time now,
              absl::FunctionRef<void(Service&, Turn&)> look);
   void DoForAll(Turn& turn, absl::FunctionRef<void(Service&)> look)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   ServiceRecord* Find(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // To be called after each event of a service: starts its probes, and notes when it is due and
+  // To be called after each event of a service: starts its probes, and records when it is due and
   // whether it follows reports.
   void Touched(ServiceRecord& record, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -150,22 +150,22 @@ class Front : public DataPathEvents {
   FrontObserver& observer_;
 
   mutable absl::Mutex mutex_;
-  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest that was passed
+  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest `now` that was passed
   bool serving_ ABSL_GUARDED_BY(mutex_) = false;
   SharedCounts shared_ ABSL_GUARDED_BY(mutex_);
   Envoys envoys_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord> services_ ABSL_GUARDED_BY(mutex_);
   std::set<std::pair<absl::Time, Service*>, EarlierDue> due_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord*> following_ ABSL_GUARDED_BY(mutex_);  // all reports
-  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // the next Advance
-  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when this one began
+  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // time of the next Advance
+  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when the present second began
   int probing_ ABSL_GUARDED_BY(mutex_) = 0;
   // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
   std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
   bool hosts_listener_ ABSL_GUARDED_BY(mutex_) = false;    // whether it was added
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
-  bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying them out
+  bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying out effects
 };
 
 }  // namespace flyball::front

@@ -1,7 +1,7 @@
-// What the front asks of the scaler, and reports to it.
+// The calls that the front makes to the scaler.
 //
-// Threads: called from any thread that calls the front, one call at a time, while no lock of the
-// front is held. The calls must not wait: they queue what takes long. They may call the front.
+// Threads: called from any thread that calls the front, one call at a time, without a lock of the
+// front. The calls must not wait: long work is queued. They may call the front.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ class FrontObserver {
   virtual ~FrontObserver() = default;
 
   // Requests are held: the scale is to be raised to at least this at once. Answered by
-  // Front::ScaleWritten, Front::ScaleRefused or Front::ScaleDelayed. Called again when more
-  // replicas are needed, and after ScaleDelayed.
+  // Front::ScaleWritten, Front::ScaleRefused or Front::ScaleDelayed. Called again if more replicas
+  // are needed, and after ScaleDelayed.
   virtual void WishScale(const std::string& service, int32_t at_least) = 0;
 
-  // Zero was decided and had to wait; now it may be written. The next decision asks
-  // Front::MayEnterZero, which returns true unless requests came meanwhile.
+  // Zero was decided, had to wait, and may be written now. The next decision asks
+  // Front::MayEnterZero, which returns true unless requests came in between.
   virtual void OfferZero(const std::string& service) = 0;
 
-  // Front::Wanted returns another count now.
+  // Front::Wanted now returns another count.
   virtual void DesiredChanged(const std::string& service) = 0;
 
-  // A pod is to be asked once whether it is ready, with a timeout of 300 ms. Always answered by
+  // Asks for one probe of a pod's readiness, with a timeout of 300 ms. Always answered by
   // Front::Probed.
   virtual void StartProbe(const std::string& service, const std::string& uid,
                           const std::string& address) = 0;

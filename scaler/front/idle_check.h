@@ -1,9 +1,9 @@
-// Finds out whether certainly no request of a service is in flight at any Envoy.
+// Checks that certainly no request of a service is in flight at any Envoy.
 //
 // Pure. Not thread-safe. The check begins once all Envoys have the gate, so that no request can
 // pass unseen. Each of them must then report twice that it has none, since the first report may
-// have been made before. An Envoy that does not report is not idle, and neither is one that is
-// expected and not connected.
+// have been made before. An Envoy that does not report is not idle, nor is an expected one that is
+// not connected.
 #pragma once
 
 #include <algorithm>

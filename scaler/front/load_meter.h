@@ -1,15 +1,14 @@
 // Measures the requests of one service for each second: how many were in flight on average, and how
 // many began.
-//
 // Pure. Not thread-safe. Two sources see the same requests: the Envoys' reports, which count all of
 // them four times a second, and the front itself, which sees gated ones exactly until they are
 // released. The greater of the two numbers counts, since neither sees more than there are.
 //
-// Requests at the listener for hosts are in no statistic of their service but those of its pods. So
-// for a service with hosts all requests are those at pods plus, without a hard limit, those that
-// are held. With a hard limit the front sees all of them until their ends, but for those of the
-// process before, which are added. A held request counts as begun when it arrives, and not again
-// when it begins at a pod.
+// Requests at the listener for hosts appear in the statistics of the service's pods, not in those
+// of the service. So for a service with hosts all requests are those at pods plus, without a hard
+// limit, those that are held. With a hard limit the front sees all of them until their ends, except
+// those of an earlier process, which are added. A held request counts as begun when it arrives, and
+// not again when it begins at a pod.
 //
 // In the second in which a service wakes, and in the one after, the number in flight is that of the
 // requests held at the end, not the average since the second began: held requests have waited since
@@ -68,7 +67,7 @@ class LoadMeter {
     double sum = 0;  // of the reports in this second
     double last = 0;
     double begun = 0;
-    double pods_sum = 0;  // these three: the same for requests at pods
+    double pods_sum = 0;  // this and the next two: the same for requests at pods
     double pods_last = 0;
     double pods_begun = 0;
     uint64_t last_report = 0;
@@ -81,7 +80,7 @@ class LoadMeter {
   scaler::RequestMeter gated_;
   double held_ = 0;
   absl::Time woken_ = absl::InfinitePast();
-  absl::Time second_ = absl::InfinitePast();  // when the one under way began
+  absl::Time second_ = absl::InfinitePast();  // when the present second began
   std::map<NodeId, AtEnvoy> at_envoys_;
 };
 

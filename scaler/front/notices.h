@@ -1,4 +1,4 @@
-// What the front reports of a service besides its state: events, and the parts of a cold start.
+// What the front reports of a service besides its state: events, and the parts of cold starts.
 //
 // Plain values.
 #pragma once
@@ -11,7 +11,7 @@ namespace flyball::front {
 
 enum class NoticeKind {
   kWoken,             // requests arrived at zero replicas
-  kActivationFailed,  // all of these requests got an error
+  kActivationFailed,  // all requests get an error for now
   kFrontNotReady,     // an Envoy does not acknowledge, or none is connected
   kRefusedByEnvoy,    // an Envoy refused a resource and keeps the last good one
 };

@@ -6,8 +6,8 @@
 // deleted.
 //
 // Pods that exist when the scale becomes zero are about to be deleted ("doomed"), and take no more
-// requests. If the scale is raised again before its controller has acted, they are kept: a pod that
-// is not being deleted 3 s after that write is pardoned.
+// requests. If the scale is raised again before the workload's controller has acted, they stay: a
+// pod that is not being deleted 3 s after that write is pardoned.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ struct PodView {
   bool running = false;  // its containers run
   bool ready = false;
   bool deleting = false;
-  // Whether its readiness can be asked for from here; not if it has an exec or a startup probe.
+  // Whether its readiness can be probed from here; not if it has an exec or a startup probe.
   bool probeable = true;
   std::string name = {};
-  int64_t restarts = 0;  // of its containers, so that a run is told from the one before
+  int64_t restarts = 0;  // of its containers; tells one run from the next
 };
 
 struct ProbeTarget {
@@ -52,9 +52,9 @@ class PodTable {
 
   // The scale is zero: all present pods will be deleted.
   void DoomAll();
-  // The doomed pods stay after all.
+  // The doomed pods stay.
   void PardonAll();
-  // The scale was written to be above zero.
+  // A scale above zero was written.
   void Raised(absl::Time now);
   // Pardons the doomed pods if their 3 s are over. Returns whether there were any.
   bool Advance(absl::Time now);

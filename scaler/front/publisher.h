@@ -1,6 +1,5 @@
 // Sends one service's resources to the Envoys, in an order that causes no errors, and knows which
 // Envoys have them.
-//
 // Not thread-safe. Everything goes over one stream to each Envoy, in the order of the effects: the
 // gate goes on before endpoints leave, and off after they came.
 #pragma once
@@ -19,10 +18,10 @@ namespace flyball::front {
 
 class Publisher {
  public:
-  // `version`: the last version that was given to any resource; it is shared and counted up.
+  // `version`: the last version that was given to any resource; it is shared, and incremented here.
   explicit Publisher(uint64_t& version) : version_(version) {}
 
-  // Sends what differs from what was sent before. Returns whether the gate does.
+  // Sends what differs from the last call. Returns whether the gate differs.
   bool Publish(const HttpService& spec, bool gated, const std::vector<std::string>& endpoints,
                Turn& turn);
   void Remove(const std::string& service, Turn& turn);

@@ -21,7 +21,7 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
-// The refusal as it is sent. Envoy turns each of them into status 14 for gRPC clients.
+// The refusal in the form in which it is sent. Envoy turns it into status 14 for gRPC clients.
 struct RefusalAnswer {
   int http_status = 503;
   std::vector<std::pair<std::string, std::string>> headers;

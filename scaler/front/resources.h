@@ -1,5 +1,5 @@
-// The resources of one service that an Envoy is sent, as plain values, one of each kind. The
-// transport encodes them.
+// The resources of one service at an Envoy, one of each kind, as plain values. The transport
+// encodes them.
 //
 // A service is named "<namespace>/<autoscaler>", and so are its resources.
 #pragma once
@@ -24,7 +24,7 @@ inline constexpr char kHostsListener[] = "hosts";
 struct ClusterResource {
   std::string service;
   bool h2c = false;         // HTTP/2 to the pods, else HTTP/1.1
-  bool hard_limit = false;  // the pod that a release names is taken, if it is among the endpoints
+  bool hard_limit = false;  // a released request goes to the named pod, if it is an endpoint
   // The time limit of a request from when it gets to its pod; zero: none.
   absl::Duration request_timeout = absl::ZeroDuration();
   bool operator==(const ClusterResource&) const = default;
@@ -47,7 +47,7 @@ struct RouteResource {
   bool operator==(const RouteResource&) const = default;
 };
 
-// Where an Envoy listens for the service. It has nothing that may change while the service is
+// Where an Envoy listens for the service. It contains nothing that may change while the service is
 // carried, since an Envoy closes the connections of a listener that changes.
 struct ListenerResource {
   std::string service;

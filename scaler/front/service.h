@@ -1,4 +1,4 @@
-// One service: its state, its held requests, and what its Envoys are sent.
+// One service: its state, its held requests, and its resources at the Envoys.
 //
 // Pure: time, Envoys and effects are in the Turn. Not thread-safe: the Front locks. Each event
 // changes a fact; then React() takes the state machine as far as it goes, sends the Envoys what has
@@ -10,9 +10,9 @@
 //   - Zero is allowed only after every connected Envoy acknowledged the gate, at least one is
 //     connected, each has reported twice since then that nothing is in flight, and no Envoy that
 //     takes requests is missing.
-//   - While an Envoy that takes requests is missing its load is unknown: the wanted count does not
-//     fall, nor does it until the seconds that were seen in part, or not at all, have left the
-//     stable window.
+//   - While an Envoy that takes requests is missing, its load is unknown: the wanted count does not
+//     fall, and does not fall until the seconds that were seen only in part, or not at all, have
+//     left the stable window.
 //   - Requests are held for the activation timeout at most.
 #pragma once
 
@@ -41,7 +41,7 @@ namespace flyball::front {
 
 // What all services share.
 struct SharedCounts {
-  // A namespace may hold at most this many times the requests for which there is room left. So one
+  // A namespace may hold at most this many times as many requests as there is room left. So one
   // alone takes four fifths of all, and nine leave a tenth one room for 270 of 12,500 requests.
   static constexpr int64_t kShareOfRoom = 4;
 
@@ -50,11 +50,11 @@ struct SharedCounts {
   void Hold(absl::string_view ns);
   void LetGo(absl::string_view ns);
 
-  uint64_t version = 0;  // the last one that was given to a resource
+  uint64_t version = 0;  // the last version that was given to a resource
   int64_t held = 0;
   absl::flat_hash_map<std::string, int64_t> held_by_namespace;
   int64_t held_limit = 12500;
-  int64_t probing = 0;  // services whose state has its pods probed
+  int64_t probing = 0;  // services in a state in which pods are probed
   FrontCounters counters;
 };
 
@@ -67,7 +67,7 @@ class Service {
   Service& operator=(const Service&) = delete;
 
   // Before this call nothing is sent and no request is released. `known`: Envoys may have the
-  // service from an earlier process; then, if it has pods, its gate is off at once.
+  // service from an earlier process; then its gate is off at once if it has pods.
   void Begin(bool known, Turn& turn);
   void Configure(const HttpService& spec, Turn& turn);
   // Refuses the held requests and removes the resources.
@@ -82,13 +82,13 @@ class Service {
   void Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn& turn);
   void End(RequestId id, Turn& turn);
 
-  // Whether it needs also those reports in which it does not occur.
+  // Whether it also needs the reports that do not mention it.
   bool FollowsReports() const { return state_ == ServiceState::kClosing || spec_.hard_limit(); }
   // Handles one Envoy's report; `load` is null if the service is not in it.
   void Report(const NodeId& node, uint64_t report, const ServiceLoad* load, Turn& turn);
 
   void SetPods(const std::vector<PodView>& pods, Turn& turn);
-  // While the first pod after zero is waited for.
+  // Used while the service waits for its first pod after zero.
   std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit);
   void Probed(absl::string_view uid, bool passed, Turn& turn);
 
@@ -99,8 +99,8 @@ class Service {
   void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
-  // The second that began at `began` is over. False: the time at which the service is due stayed
-  // the same.
+  // The second that began at `began` is over. False: the time at which the service is due is
+  // unchanged.
   bool EndSecond(absl::Time began, Turn& turn);
   // Does what is due; NextTime says when something is due next.
   void Advance(Turn& turn);
@@ -110,7 +110,7 @@ class Service {
   ServiceSnapshot Snapshot() const;
 
  private:
-  // The state machine: service.cc.
+  // The state machine: in service.cc.
   void React(Turn& turn);
   ServiceFacts Facts(absl::Time now) const;
   void Enter(ServiceState state, Turn& turn);
@@ -120,12 +120,12 @@ class Service {
   void PodsChanged();
   void PublishChanges(Turn& turn);
 
-  // To zero and back: service_zero.cc.
+  // To zero and back: in service_zero.cc.
   void FallAsleep();
   bool ZeroIsSafe(const Turn& turn) const;
   void OfferZeroIfSafe(Turn& turn);
 
-  // Requests that wait: service_requests.cc.
+  // Requests that wait: in service_requests.cc.
   void LetGo(Turn& turn);
   bool BurstIsOver() const { return burst_left_ <= 0 && !spec_.h2c; }
   bool WaitsForBurst() const;
@@ -133,23 +133,23 @@ class Service {
   void Release(const HeldRequest& request, std::optional<std::string> pod, Turn& turn);
   void RefuseLate(Turn& turn);
   void RefuseAll(const Refusal& refusal, Turn& turn);
-  // One that has just left the queue.
+  // Refuses a request that has just left the queue.
   void RefuseHeld(RequestId id, const Refusal& refusal, Turn& turn);
   void Refuse(RequestId id, const Refusal& refusal, Turn& turn);
   absl::string_view ns() const;
-  // `room`: there was room for the last request that was added.
+  // `room`: whether there was room for the last request that was added.
   bool TooManyAreHeld(bool room) const;
   // Whether requests have waited for the activation timeout since the present state began.
   bool WaitsTooLong(absl::Time now) const;
 
-  // How many pods are wanted: service_load.cc.
+  // The number of wanted pods: in service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
   scaler::TrafficSample LoadSoFar(const Turn& turn) const;
   void Evaluate(Turn& turn);
   void WakeDecider(absl::Time now);
-  // When the activation under way is given up if nobody waits; never in other states.
+  // When the present activation is given up if nobody waits; InfiniteFuture in other states.
   absl::Time ActivationEnd() const;
-  // For a request that comes to a service that is being woken: more of them may be about to come.
+  // For a request to a service that is being woken: more of them may be about to come.
   void EvaluateSoon(absl::Time now);
   void WishForMore(Turn& turn);
   void NoteReadiness(Turn& turn);
@@ -162,24 +162,24 @@ class Service {
   ServiceState state_ = ServiceState::kZero;
   absl::Time entered_;
   absl::Time open_since_;    // when it last left a state without endpoints
-  absl::Time unused_since_;  // since when, awake, its load has asked for no pod
+  absl::Time unused_since_;  // since when, while awake, its load has asked for no pod
   bool asleep_;              // the scale is zero
   bool gate_ = true;         // the gate as it should be
-  // The last count, at first that of the scale; but no zero after which requests came.
+  // The last count, at first that of the scale; not set after a zero that was followed by requests.
   std::optional<int32_t> decided_;
-  int32_t at_first_;  // the replicas at the start, until a pod is ready or they are given up
+  int32_t at_first_;  // replicas at the start, until a pod is ready or the wait is given up
   bool zero_entered_ = false;
   bool zero_offered_ = false;
   int32_t wished_ = 0;                           // count asked for since the wake or last delay
-  absl::Time next_wish_ = absl::InfinitePast();  // WishScale is not called before
+  absl::Time next_wish_ = absl::InfinitePast();  // WishScale is not called earlier
   int failures_ = 0;                             // failed activations in a row
   std::optional<std::string> scale_refused_;     // why, in one word
-  Refusal failure_;                              // what requests get in the state failing
+  Refusal failure_;                              // the answer to requests in the state failing
 
   PodTable pods_;
   std::vector<std::string> endpoints_;  // of the pods, whether or not they are published
   uint64_t revision_ = 1;               // of the endpoints and of spec_
-  // What was published last. A request alone does not change it.
+  // The state that was published last. A request alone does not change it.
   struct Published {
     uint64_t revision = 0;
     bool gate = false;
@@ -193,7 +193,7 @@ class Service {
   Slots slots_;
   Publisher publisher_;
   IdleCheck idle_;
-  absl::Time alone_since_;  // since when no Envoy is connected
+  absl::Time alone_since_;  // since when no Envoy has been connected
   std::string not_ready_;
 
   LoadMeter load_;
@@ -201,7 +201,7 @@ class Service {
   bool decision_valid_ = false;
   int32_t least_wanted_ = 0;  // the last decided count, which does not fall while load is missing
   absl::Time seen_in_part_until_ = absl::InfinitePast();
-  bool abandoned_ = false;  // the activation under way is given up
+  bool abandoned_ = false;  // the present activation is given up
   WantedCount told_wanted_;
   absl::Time next_evaluation_;
 

@@ -1,4 +1,4 @@
-// The states of a service, and what leads from one to the next.
+// The states of a service and the transitions between them.
 //
 // Pure: a table. The state is kept in memory only; after a start it follows from pods and scale.
 //
@@ -16,7 +16,7 @@ namespace flyball::front {
 
 enum class ServiceState { kZero, kActivating, kOpening, kOpen, kClosing, kFailing };
 
-// What is true of a service now.
+// The facts about a service that decide its next state.
 struct ServiceFacts {
   bool has_pod = false;       // one that takes requests
   bool has_no_pod = true;     // the opposite
@@ -28,17 +28,17 @@ struct ServiceFacts {
   bool zero_entered = false;  // a scale of zero is being written
 };
 
-// The state that follows; the same one if nothing changes. The caller calls it again with the facts
-// of the new state until it stays the same.
+// The next state; the same one if nothing changes. The caller calls it again with the facts of the
+// new state until it stays the same.
 ServiceState NextState(ServiceState state, const ServiceFacts& facts);
 
-// Whether pods take requests in this state, from Envoys that know them.
+// Whether pods take requests in this state, from Envoys that know the pods.
 inline bool Serves(ServiceState state) {
   return state == ServiceState::kOpening || state == ServiceState::kOpen ||
          state == ServiceState::kClosing;
 }
 
-// Whether pods are probed in it.
+// Whether pods are probed in this state.
 inline bool Probes(ServiceState state) {
   return state == ServiceState::kActivating || state == ServiceState::kFailing;
 }

@@ -1,17 +1,18 @@
-// Chooses the pod for each request under a hard limit, by which each pod gets at most that many
-// requests at once.
+// Chooses the pod for each request of a service with a hard limit, so that each pod gets at most
+// that many requests at once.
 //
 // Pure. Not thread-safe. The pod with the fewest requests is taken, in turn among equals. A pod
-// that takes no new requests for a while keeps those that it has; the slots of a pod that is gone
-// are not given again, not even under the same address.
+// that takes no new requests for a while keeps those that it has; the slots of a deleted pod are
+// never given again, not even under the same address.
 //
 // An Envoy that comes back, after a restart of this process or after its connection broke, may have
 // requests at pods that are unknown here. No slot is given until it has reported how many there
-// are. Then that many count as used at each pod that existed before, since the report does not say
-// at which they are, until its reports fall. The same holds for an Envoy whose calls broke while it
-// stayed: its requests go on, so it has more at pods than the slots that it was given since. Those
-// of an Envoy that is cut off while it serves are as many as it may have had last, for a minute at
-// most: it starts no new ones without this process, and none of its pods gets others meanwhile.
+// are. Then, since the report does not say at which pods they are, that many count as used at each
+// pod that existed before, until its reports fall. The same holds for an Envoy whose calls broke
+// while it stayed connected: its requests go on, so it has more at pods than the slots that it was
+// given since. An Envoy that is cut off while it serves counts with as many requests as it may have
+// had last, for a minute at most: it starts no new ones without this process, and none of its pods
+// gets others meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,14 @@ class Slots {
   // The pods that exist, by uid.
   void SetPods(const std::vector<PodPlace>& pods);
 
-  // From now on it is unknown, until it reports, how many requests of this Envoy are at pods.
+  // The number of this Envoy's requests at pods is unknown from now on, until it reports.
   void Await(const NodeId& node, absl::Time now);
   // Stops waiting for Envoys that have been silent for kSilence, and for the ends of requests of
-  // those that are cut off. Returns whether there was one.
+  // those that are cut off. Returns whether it was waiting for one.
   bool StopAwaiting(absl::Time now);
   void Forget(const NodeId& node) { envoys_.erase(node); }
-  // It is cut off: its requests go on, and nobody will tell of their ends. `longest`: how long one
-  // may take; 0: without limit.
+  // The Envoy is cut off: its requests go on, and their ends will not be reported. `longest`: how
+  // long one may take; 0: without limit.
   void CutOff(const NodeId& node, absl::Time now, absl::Duration longest);
   // `at_pods` requests of this Envoy are at pods, including known ones.
   void Report(const NodeId& node, int64_t at_pods);
@@ -56,7 +57,7 @@ class Slots {
   // Whether any pod may have room.
   bool HasRoom() const;
   int64_t used() const;  // including unknown requests
-  // Unknown requests at pods by the reports of Envoys, so without those that are cut off.
+  // Unknown requests at pods according to Envoys' reports, hence without those that are cut off.
   int64_t unknown_by_report() const;
   int64_t total() const;
 
@@ -80,7 +81,7 @@ class Slots {
     // it. The Envoy's count, which is a little older than its report, includes at least that many.
     int64_t fewest = 0;
     int64_t fewest_before = 0;
-    // The largest number in the same times: requests beyond these are certainly unknown.
+    // The largest number in the same times: any requests beyond it are certainly unknown ones.
     int64_t most = 0;
     int64_t most_before = 0;
   };

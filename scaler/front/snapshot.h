@@ -30,7 +30,7 @@ struct ServiceSnapshot {
   WantedCount wanted;
 };
 
-// Since the start.
+// Counts since the start.
 struct FrontCounters {
   uint64_t held_total = 0;
   uint64_t wakes_total = 0;

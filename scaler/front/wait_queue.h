@@ -22,15 +22,15 @@ struct HeldRequest {
 
 class WaitQueue {
  public:
-  enum class Verdict { kGoes, kStays, kStop };  // kStop: it stays, and so do all behind it
+  enum class Verdict { kGoes, kStays, kStop };  // kStop: this and all later ones stay
 
   void Add(HeldRequest request);
-  // Returns whether it was there.
+  // Returns whether it was in the queue.
   bool Remove(RequestId id);
-  // Asks about each one in order; those that go are removed.
+  // Calls `verdict_of` for each request in order, and removes those that go.
   void Visit(absl::FunctionRef<Verdict(const HeldRequest&)> verdict_of);
 
-  // The arrival of the first one.
+  // The arrival of the first request.
   std::optional<absl::Time> oldest() const;
   size_t size() const { return requests_.size(); }
   bool empty() const { return requests_.empty(); }

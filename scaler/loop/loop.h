@@ -4,7 +4,7 @@
 // Thread-safe. It has no threads of its own: Tick is called by one thread, and the steps run in the
 // pools that it is given. A cycle finds the scale (read_step), asks what the decision depends on
 // (question_board), decides (decide_step), writes the scale (act_step) and reports (report_step).
-// An autoscaler has one cycle at a time; when it is due while that is under way it waits for its
+// An autoscaler has one cycle at a time: one that is due while its cycle is under way waits for its
 // next slot. Steady autoscalers that are due together share one round instead of having a cycle
 // each (steady_step).
 #pragma once
@@ -51,9 +51,9 @@ class Loop : public AutoscalerSink {
     PlanContext plan;
     QuestionBoard::Run run_decisions;
     Lanes& write_lanes;
-    // Returns what Question::Ask is called with. Called at most once for each Tick.
+    // Makes the context that Question::Ask gets. Called at most once for each Tick.
     std::function<AskContext()> ask_context;
-    // Called when Tick is needed earlier than its last call said.
+    // Called when Tick has to be called earlier than its last return value said.
     std::function<void()> wake_up;
     std::vector<DecisionObserver*> observers;
   };
@@ -65,17 +65,17 @@ class Loop : public AutoscalerSink {
   Loop(Deps deps, const Options& options);
   ~Loop() override;
 
-  // From the watches.
+  // Called by the watches.
   void OnAutoscaler(ManagedPtr managed) override;
   void OnGone(const AutoscalerKey& key) override;
 
-  // Begins the cycles and rounds that are due. Returns when to call it again at the latest.
+  // Begins the cycles and rounds that are due. Returns the latest time of the next call.
   MonotonicTime Tick(MonotonicTime now);
-  // The question board calls it with the cycles and rounds whose questions are all answered.
+  // Called by the question board with the cycles and rounds whose questions are all answered.
   void OnReady(absl::Span<AnswerWaiter* const> waiters);
   // Requests a decision of that autoscaler as soon as possible.
   void Wake(const AutoscalerKey& key);
-  // To be called when shards were won or lost.
+  // To be called after shards were won or lost.
   void OwnershipChanged();
 
   struct Stats {
@@ -97,9 +97,9 @@ class Loop : public AutoscalerSink {
   void DecideAll(std::vector<TrackedAutoscaler*> autoscalers);
   void DecideNow(TrackedAutoscaler& tracked);
   void WriteScale(TrackedAutoscaler& tracked);
-  // Whether no shard was won or lost since the cycle began. Otherwise this replica may have lost
-  // the autoscaler and won it back meanwhile, while another replica decided it. Its term says so
-  // before OwnershipChanged is called, which waits until all shards have been looked at.
+  // Whether no shard was won or lost since the cycle began. Otherwise another replica may have
+  // decided the autoscaler in between. The autoscaler's term is checked too, since it changes
+  // before OwnershipChanged is called, which happens only after all shards were looked at.
   bool IsOfThisTerm(const TrackedAutoscaler& tracked) const {
     return tracked.decided.ownership_epoch == ownership_epoch_.load() &&
            tracked.decided.term == deps_.ownership.Term(tracked.key);
@@ -107,7 +107,7 @@ class Loop : public AutoscalerSink {
   // Whether the autoscaler is still the one that the present decision was made for: same spec, same
   // mode, same term.
   bool IsCurrent(const TrackedAutoscaler& tracked) const;
-  // Ends the cycle or round. `decide_anew`: another cycle follows at once.
+  // Ends the cycle or round. `decide_anew`: another cycle begins at once.
   void Finish(TrackedAutoscaler& tracked, bool decide_anew = false);
   void FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool decide_anew = false);
   // What a Tick begins.
@@ -128,14 +128,15 @@ class Loop : public AutoscalerSink {
   }
   bool MayBeKept(const SteadyGroup& group) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   void Keep(SteadyGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // From now on the autoscaler is due by itself again; it is busy if the group was.
+  // Takes the autoscaler out of the group, so that it is due by itself again. If the group has a
+  // round under way, the autoscaler is marked busy.
   void TakeOut(SteadyGroup& group, TrackedAutoscaler& tracked)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the group. Returns its members.
   std::vector<TrackedAutoscaler*> Dissolve(SteadyGroup& group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // To be called when a watch or a wake-up concerns one autoscaler: its kept group, if it is in
-  // one, ends now, or after the round that is under way.
+  // To be called when a watch or a wake-up concerns one autoscaler. If it is in a kept group, the
+  // group ends now, or after the round that is under way.
   void BreakGroup(const TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   DecideStep::Times Now() const;
   void EndRound(SteadyGroup& group);
@@ -144,7 +145,7 @@ class Loop : public AutoscalerSink {
   absl::Duration PeriodOf(const Managed& managed) const;
   const ManagedPtr& FollowSchedules(DueState& due) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
-  // Whether its slots have changed.
+  // Returns whether its slots have changed.
   bool FollowNews(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -163,9 +164,9 @@ class Loop : public AutoscalerSink {
       ABSL_GUARDED_BY(mutex_);
   class Schedule schedule_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<SteadyGroup*, std::unique_ptr<SteadyGroup>> groups_
-      ABSL_GUARDED_BY(mutex_);                   // all that are kept or have a round under way
-  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists are in
-  absl::Time minute_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // in which Tick was called
+      ABSL_GUARDED_BY(mutex_);                   // groups that are kept or have a round under way
+  bool ticked_ ABSL_GUARDED_BY(mutex_) = false;  // Tick was called: the first lists have arrived
+  absl::Time minute_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // of the last Tick
 };
 
 }  // namespace flyball::scaler

@@ -2,9 +2,9 @@
 // write statuses. Pools and connections come from its owner, which is the running program or a
 // simulation.
 //
-// Thread-safe as its members are. Order of use: feeds are added to the stores, then watches begin
-// to feed them, then one thread calls Turn again and again. Before it is destroyed nothing may run
-// in the pools any more, and no watch may feed a store.
+// Thread-safe as its members are. Order of use: add feeds to the stores, begin the watches that
+// feed them, then call Turn repeatedly from one thread. Before this object is destroyed, the pools
+// must be idle and the watches must have ended.
 #pragma once
 
 #include <functional>
@@ -43,8 +43,8 @@ namespace flyball::scaler {
 // threads of their own, which lanes (base/lanes.h) share out among namespaces and servers.
 inline constexpr Lanes::Limits kTriggerLanes = {.threads = 128, .of_server = 24};
 
-// Limits for what is asked of, or written to, one server for all namespaces: a namespace may have
-// all threads while no other waits; then they take turns of `in_a_row` tasks.
+// Limits for requests to one server by all namespaces: one namespace may use all threads while no
+// other waits; otherwise the namespaces take turns of `in_a_row` tasks.
 inline Lanes::Limits TurnsOnly(int threads, int in_a_row) {
   return {.threads = threads,
           .of_server = threads,
@@ -60,7 +60,7 @@ struct LoopDependencies {
   kube::EventSink& hpa_events;
   kube::EventSink& own_events;
   kube::ObjectDirectory& directory;
-  std::shared_ptr<kube::PodFeed> pod_followers = nullptr;  // told what the watch of all pods brings
+  std::shared_ptr<kube::PodFeed> pod_followers = nullptr;  // get the events of all pods
   std::function<adapter::Providers()> providers;
   Clock& clock;
   Ownership& ownership;
@@ -73,7 +73,7 @@ struct LoopDependencies {
   QuestionBoard::Run run_reads, run_triggers, run_decisions, run_writes;
   // How many threads write statuses; 0: the owner writes them by calling StatusWriter::WriteNext.
   int status_threads = 2;
-  // Called when Turn is wanted earlier than it last said.
+  // Called when Turn has to be called earlier than its last return value said.
   std::function<void()> wake_up;
 };
 
@@ -84,11 +84,12 @@ class LoopWiring {
   LoopWiring(const LoopWiring&) = delete;
   LoopWiring& operator=(const LoopWiring&) = delete;
 
-  // Begins the cycles that are due, once the first lists of autoscalers and pods are in; until then
-  // it does nothing. Returns when to call it again at the latest.
+  // Begins the cycles that are due, or does nothing until the first lists of autoscalers and pods
+  // have arrived. Returns the latest time of the next call.
   MonotonicTime Turn();
 
-  // OK once decisions begin and the scales are listed, too; else what is still missing.
+  // OK once decisions have begun and the scales are listed too; else an error that says what is
+  // missing.
   absl::Status Ready() const;
 
   AutoscalerStore& autoscalers() { return autoscalers_; }
@@ -101,8 +102,8 @@ class LoopWiring {
 
   const ActStep& act() const { return act_; }
 
-  // Takes over the API server's version where the options do not set one, and the feature gates
-  // that objects in the cluster show to be on.
+  // Uses the API server's version where the options set none, and the feature gates that objects in
+  // the cluster show to be enabled.
   void UseVersion(const ServerVersion& seen) ABSL_LOCKS_EXCLUDED(version_mutex_);
   MathConfigsPtr configs() const { return configs_.Get(); }
 
@@ -110,7 +111,8 @@ class LoopWiring {
   void EndStatuses() { statuses_.reset(); }
 
  private:
-  // OK once the first lists are in, of at least one namespace; all others are in or have failed.
+  // OK once the first list of at least one namespace has arrived, and each other one has arrived or
+  // failed.
   absl::Status Listed() const;
   bool GateShows() const;
   void UseWhatShows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(version_mutex_);
@@ -121,7 +123,7 @@ class LoopWiring {
   LiveConfig configs_;
   absl::Mutex version_mutex_;
   ServerVersion version_ ABSL_GUARDED_BY(version_mutex_);
-  bool gate_shown_ ABSL_GUARDED_BY(version_mutex_) = false;  // by the last UseWhatShows
+  bool gate_shown_ ABSL_GUARDED_BY(version_mutex_) = false;  // result of the last UseWhatShows
   bool listed_ = false;
   PodStore pods_;
   ScaleStore scales_;

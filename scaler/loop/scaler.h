@@ -35,16 +35,16 @@ class RequestFront;
 struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
   absl::Duration sync_period = absl::Seconds(15);
-  // Least time between two status writes that tell nothing new but values.
+  // Least time between two status writes if only values have changed.
   absl::Duration status_interval = absl::Seconds(15);
   ControllerFlags controller;
-  // The controller whose decisions ours are to equal. Without a version here it is the API server's
-  // version; until that is known nothing is decided.
+  // The controller version whose decisions ours equal. If it is not set, it is the API server's
+  // version, and nothing is decided until that is known.
   DialectChoice dialect{.minor = kOldestMinor, .gates = {}};
   double writes_per_second = 500;
   int write_burst = 1000;
-  // How long one request to the API server may take. A write must have ended before another replica
-  // may begin one, so this is no longer than the election's WriteMargin.
+  // Time limit for one request to the API server. A write must end before another replica may begin
+  // one, so this is no longer than the election's WriteMargin.
   absl::Duration request_timeout = absl::Seconds(5);
   http::AddressRules trigger_addresses;  // what triggers may connect to
   TriggerSecrets trigger_secrets = TriggerSecrets::kAll;
@@ -64,8 +64,8 @@ class Scaler {
     Clock& clock;
     Ownership& ownership;
     std::vector<DecisionObserver*> observers;
-    // Told of all pods that the scaler watches, until the scaler is destroyed. May be set only
-    // where `namespaces` is empty; nullptr: nobody follows.
+    // Gets the events of all pods that the scaler watches, until the scaler is destroyed. May be
+    // set only where `namespaces` is empty; nullptr: nobody needs them.
     std::shared_ptr<kube::PodFeed> pod_followers = nullptr;
     // Carries the requests of http triggers; nullptr: there is no front.
     std::shared_ptr<RequestFront> front = nullptr;
@@ -79,7 +79,7 @@ class Scaler {
   absl::Status Start();
   void Stop();
 
-  // OK once the first lists have arrived; else what is still missing.
+  // OK once the first lists have arrived; else an error that says what is missing.
   absl::Status Ready() const;
 
   struct Stats {

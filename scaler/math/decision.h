@@ -2,8 +2,8 @@
 //
 // Plain values, filled by a Decider (reconcile.h). The status, the events, the log line, the
 // explanation and the self-metrics are all views of it. A Decision object is reused for the next
-// decision: its buffers keep their capacity, so that a decision which repeats the last one
-// allocates nothing. Steps that were not taken are absent (std::nullopt, empty) and never zero.
+// decision: its buffers keep their capacity, so that a decision that repeats the last one allocates
+// nothing. Steps that were not taken are absent (std::nullopt, empty), never zero.
 //
 // Units:   amounts are int64 thousandths; utilisation is whole percent of the request; ratios have
 //          no unit; replicas are int32.
@@ -24,7 +24,7 @@ namespace flyball::scaler {
 
 // ---- proposals -> one -----------------------------------------------------------------------
 
-// The largest valid proposal, or why there is none.
+// The largest valid proposal, or why none is valid.
 struct Combination {
   size_t invalid = 0;            // how many proposals failed...
   size_t total = 0;              // ...of how many
@@ -134,7 +134,7 @@ struct Decision {
   std::optional<Stabilization> stabilization;
   std::optional<Limiting> limiting;
 
-  // What to do: when `rescale`, write `desired` to the scale, then call RecordScaleWrite.
+  // If set, write `desired` to the scale, then call RecordScaleWrite.
   bool rescale = false;
   int32_t desired = 0;
   std::string rescale_reason;
@@ -154,7 +154,7 @@ struct Decision {
   // The scale was written; set by RecordScaleWrite.
   bool rescaled = false;
 
-  // What the proposals were made from. A later decision that is made from the same keeps them.
+  // What the proposals were made from. A later decision with the same basis keeps them.
   struct Basis {
     uint64_t spec_version = 0;
     uint64_t pods_version = 0;

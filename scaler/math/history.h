@@ -23,11 +23,11 @@ namespace flyball::scaler {
 // older than a window of 0.
 void RecordInitialRecommendation(int32_t current, absl::Time now, ScalerState& state);
 
-// Puts the recommendation in place of entry `outdated`, or at the end.
+// Overwrites entry `outdated` with the recommendation, or appends it.
 void RecordRecommendation(const Recommendation& recommendation, std::optional<size_t> outdated,
                           ScalerState& state);
 
-// Of the policies; 0: there is none.
+// The longest period of the policies; 0: there is none.
 int32_t LongestPeriodSeconds(const ScalingRules& rules);
 
 // Stores a change of the scale that was made. It replaces an entry that is older than the
@@ -35,14 +35,14 @@ int32_t LongestPeriodSeconds(const ScalingRules& rules);
 void RecordScaleEvent(const Behavior& behavior, int32_t from, int32_t to, absl::Time now,
                       ScalerState& state);
 
-// Drops the additions that one may have replaced which was made until `now` and is not recorded:
-// those that are outdated. An addition lets the rules remove more later on, so it is safe to forget
-// one, and not safe to keep one that was replaced.
+// Drops the additions that an unrecorded change made until `now` may have replaced: those that are
+// outdated. An addition lets the rules remove more later on, so it is safe to forget one, but not
+// safe to keep one that was replaced.
 void DropOutdatedAdditions(const Behavior& behavior, absl::Time now, ScalerState& state);
 
-// The same for an addition between `earliest` and `latest` that is recorded next, if it depends on
-// its time which other one it has replaced. Else nothing is dropped: an outdated addition counts
-// until it is replaced, if the period has been made longer, and holds back growth.
+// Does the same for an addition between `earliest` and `latest` that is recorded next, if its exact
+// time decides which entry it replaced. Otherwise nothing is dropped: an outdated addition counts
+// until it is replaced, if the period was made longer, and holds back growth.
 void DropReplaceableAdditions(const Behavior& behavior, absl::Time earliest, absl::Time latest,
                               ScalerState& state);
 

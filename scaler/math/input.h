@@ -85,14 +85,14 @@ struct ScaleEvent {
 };
 
 // What an autoscaler remembers from one decision to the next. The math does not store it: the
-// caller passes it in and takes it over from the decision. The running scaler also saves it in the
-// cluster (scaler/shards/state_store.h).
+// caller passes it in and takes the new one from the decision. The running scaler also saves it in
+// the cluster (scaler/shards/state_store.h).
 struct ScalerState {
   std::vector<Recommendation> recommendations;  // empty: nothing recorded yet
   std::vector<ScaleEvent> scale_ups;
   std::vector<ScaleEvent> scale_downs;
-  // When the growth began whose pods are not all serving yet; used by pending_capacity.h alone. It
-  // is not saved: another owner that finds pending pods takes the time for growth as over.
+  // When the growth began whose pods are not all serving yet; used only by pending_capacity.h. It
+  // is not saved: another owner that finds pending pods treats the time for growth as over.
   std::optional<absl::Time> growing_since = {};
 
   friend bool operator==(const ScalerState&, const ScalerState&) = default;

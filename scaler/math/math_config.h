@@ -32,13 +32,13 @@ struct MathConfig : ControllerFlags {
   // The sum of a Value target's series stops at the largest int64, and its count at the largest
   // int32; without, both wrap.
   bool saturates = false;
-  // Zero replicas are left only if the condition ScaledToZero in the stored status says that the
-  // controller scaled to zero; without, whenever minReplicas is 0.
+  // A target leaves zero replicas only if the condition ScaledToZero in the stored status says that
+  // the controller scaled it to zero; without, whenever minReplicas is 0.
   bool wakes_by_condition = false;
   // The condition ScaledToZero counts and is written; without this, but with wakes_by_condition, it
   // is removed.
   bool scaled_to_zero_condition = false;
-  // The status says which generation it is of; without, that field is lost.
+  // The status says which generation it describes; without, that field is lost.
   bool observes_generation = false;
   // A new autoscaler is decided at once, and with observes_generation an edited one as well;
   // without, they wait for their next period.
@@ -60,8 +60,8 @@ struct MathConfig : ControllerFlags {
 
 MathConfig MathConfigOf(const ControllerFlags& flags, const Dialect& dialect);
 
-// The same for an Autoscaler (CRD). The cluster's feature gates do not change what the API server
-// stores of it, and its targets enter and leave zero by other rules.
+// Does the same for an Autoscaler (CRD). The cluster's feature gates do not change what the API
+// server stores of it, and its targets enter and leave zero by other rules.
 MathConfig ForOwnKind(MathConfig config);
 
 }  // namespace flyball::scaler

@@ -2,7 +2,7 @@
 // serve yet count as capacity, so that pods are not asked for again and again because of the same
 // load while a model loads.
 //
-// Pure. A count that a reading asks for stands as it is, but it does not grow the target beyond its
+// Pure. The count that a reading asks for is kept, but it does not grow the target beyond its
 // current replicas while
 //
 //     loading + settling > 0   and   now - growing_since >= kAskWindow
@@ -40,7 +40,7 @@ inline constexpr absl::Duration kAskWindow = absl::Seconds(15);
 inline constexpr absl::Duration kLongestLoad = absl::Minutes(10);
 
 // What growth has to wait for, and how that limits the recommendation; absent: it need not wait.
-// Updates `state.growing_since`. That is unknown after a restart: then, if pods are pending, the
+// Updates `state.growing_since`. After a restart that is unknown: then, if pods are pending, the
 // window counts as over.
 std::optional<PendingHold> GrowthWaitsFor(const DecisionInput& input, int32_t recommended,
                                           ScalerState& state);

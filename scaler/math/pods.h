@@ -98,7 +98,7 @@ struct RequestColumn {
 // Whether the metric compares usage with what the pods request; then it needs a RequestColumn.
 bool MeasuresRequests(const MetricSpec& metric);
 
-// The row of a sample whose pod the selector does not find.
+// The row of a sample whose pod the selector does not select.
 inline constexpr int32_t kStranger = -1;
 
 class PodTable {
@@ -126,8 +126,8 @@ class PodTable {
 
   PodTable() = default;
 
-  // The rows are `pods` in their order, already filtered by namespace and selector. One request
-  // column is made for each utilisation metric in `metrics`.
+  // The rows are `pods` in their order, already filtered by namespace and selector. Each
+  // utilisation metric in `metrics` gets a request column.
   PodTable(absl::Span<const Source> pods, absl::Span<const MetricSpec> metrics,
            const RequestRules& rules);
   PodTable(absl::Span<const Pod* const> pods, absl::Span<const MetricSpec> metrics,
@@ -144,7 +144,7 @@ class PodTable {
   // the same order as the pods).
   int32_t Find(absl::string_view name, size_t hint) const;
 
-  // nullptr: no metric of the specs that the table was made with needs it.
+  // nullptr: none of the metric specs that the table was made with needs it.
   const RequestColumn* Requests(absl::string_view resource, absl::string_view container) const;
 
  private:

@@ -31,7 +31,7 @@ struct Tolerance {
 
 enum class PodGroup : uint8_t { kIgnored, kUnready, kMissing, kReady };
 
-// How many pods are in each group; strangers are samples of pods that the selector does not find.
+// How many pods are in each group; strangers are samples of pods that the selector does not select.
 struct GroupCounts {
   int64_t ready = 0;
   int64_t unready = 0;
@@ -109,7 +109,7 @@ struct Proposal {
   double refilled_ratio = 0;
   std::optional<int32_t> discarded_replicas;  // kWouldReverse: the count that was not proposed
 
-  // Until then time alone does not change the groups; then the next pod ends its initialisation.
+  // Until this time, time alone does not change the groups; at it, the next pod is initialised.
   absl::Time valid_until = absl::InfiniteFuture();
 };
 

@@ -1,9 +1,10 @@
-// How the items of an answer become a reading, whatever form the answer has: what providers of this
-// process gave (steps/reading_maker.h), or what a file says (readings.h).
+// How the items of an answer become a reading, whatever their form: values from providers of this
+// process (steps/reading_maker.h), or from a file (readings.h).
 //
 // Pure. Source: Kubernetes v1.34.4 podautoscaler/metrics/client.go and k8s.io/metrics v0.34.4
 // pkg/client/custom_metrics, error texts included. The age of samples is not checked: a stale one
-// counts fully. Only for cpu its time bears on whether the pod counts as ready (hpa/pod_groups.cc).
+// counts fully. Only for cpu does a sample's time affect whether the pod is ready
+// (hpa/pod_groups.cc).
 //
 // Each function overwrites all of `reading` but its version, and reuses its buffers.
 #pragma once
@@ -26,8 +27,8 @@ namespace flyball::scaler {
 // The items of an answer that has one for each pod.
 struct PodItems {
   size_t count = 0;
-  // Not nullptr: the answer is one for a whole namespace, and this is the place of each name in it.
-  // Only the pods of the table count then, in the table's order.
+  // Not nullptr: the answer is for a whole namespace, and this is the index of each name in it.
+  // Then only the pods of the table count, in the table's order.
   const absl::flat_hash_map<absl::string_view, size_t>* places = nullptr;
   // Whether a name may come twice. Its last sample counts then, at the position of the first.
   bool may_repeat = true;
@@ -51,7 +52,7 @@ class SampleCollector {
   }
 
  private:
-  // false: there was one of that name, which this sample has replaced.
+  // False: there was already one of that name, which this sample has replaced.
   bool IsFirst(absl::string_view name, const PodSample& sample);
 
   const PodTable& table_;
@@ -64,13 +65,13 @@ class SampleCollector {
 
 void ClearReading(Reading& reading);
 
-// The error of a reading that an API answered with `error` or, if that is "", with no items.
+// The error text for an API that answered with `error` or, if that is "", with no items.
 std::string UnreadText(absl::string_view api, absl::string_view error);
 
 // Makes the reading an error if there is one, or if no item counted.
 void EndReading(absl::string_view api, size_t counted, absl::string_view error, Reading& reading);
 
-// One sample for each pod. Of the item at a place, `name_of(place)` is the pod's name,
+// Reads one sample for each pod. For the item at a place, `name_of(place)` is the pod's name,
 // `time_of(place)` when it was sampled, and `take(place, sample, error)` fills in the value and the
 // window; it returns false if the pod has no sample, and may set the error.
 template <typename NameOf, typename TimeOf, typename Take>
@@ -100,8 +101,8 @@ void ReadPodItems(absl::string_view api, const PodItems& items, std::string erro
   EndReading(api, counted, error, reading);
 }
 
-// What the first container with that name uses, or with "" all containers together; nullopt if one
-// of them does not state it. `usage_of(container)` is what one states.
+// The usage of the first container with that name, or for "" of all containers together; nullopt if
+// one of them does not state it. `usage_of(container)` is what one states.
 template <typename Containers, typename UsageOf>
 std::optional<int64_t> SumOfContainers(const Containers& containers, absl::string_view name,
                                        UsageOf usage_of) {
@@ -116,8 +117,8 @@ std::optional<int64_t> SumOfContainers(const Containers& containers, absl::strin
   return sum;
 }
 
-// All amounts of an answer that is of no pods. `time_of(place)` is when one was sampled, and
-// `milli_of(place, error)` its amount; it may set the error.
+// Reads all amounts of an answer that is not about pods. `time_of(place)` is when one was sampled,
+// and `milli_of(place, error)` its amount; it may set the error.
 template <typename TimeOf, typename MilliOf>
 void ReadAmounts(absl::string_view api, size_t count, std::string error, TimeOf time_of,
                  MilliOf milli_of, Reading& reading) {

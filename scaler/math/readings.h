@@ -1,5 +1,5 @@
-// Makes readings from answers of the metrics APIs as files state them: those of the vectors, of
-// `explain` and of simulations. What the loop reads is made by the same functions, of read_items.h.
+// Makes readings from answers of the metrics APIs in files: those of the vectors, of `explain` and
+// of simulations. The loop's readings are made by the same functions, those of read_items.h.
 //
 // Pure.
 #pragma once
@@ -43,15 +43,15 @@ struct ExternalMetric {
   kube::Quantity value;
 };
 
-// An answer, or the error of asking.
+// An answer, or why there is none.
 template <typename Item>
 struct MetricsAnswer {
   std::string error;
   std::vector<Item> items;
 };
 
-// The samples of one resource, of the whole pod when `container` is "". A pod has no sample if one
-// of its containers does not state the resource.
+// The samples of one resource; for `container` "" of the whole pod. A pod has no sample if one of
+// its containers does not state the resource.
 void ReadResource(const MetricsAnswer<PodMetrics>& answer, absl::string_view resource,
                   absl::string_view container, const PodTable& table, Reading& reading);
 
@@ -65,8 +65,8 @@ void ReadObjectMetric(const MetricsAnswer<ObjectMetric>& answer, Reading& readin
 // All series.
 void ReadExternalMetric(const MetricsAnswer<ExternalMetric>& answer, Reading& reading);
 
-// Calls the one of these functions that belongs to the metric's type. The answer comes from
-// `pods()`, `objects()` (for Pods and Object metrics) or `series()`, of which it calls one.
+// Calls the function above that fits the metric's type. The answer comes from one of `pods()`,
+// `objects()` (for Pods and Object metrics) and `series()`.
 template <typename Pods, typename Objects, typename Series>
 void ReadMetric(const MetricSpec& metric, const PodTable& table, Pods pods, Objects objects,
                 Series series, Reading& reading) {

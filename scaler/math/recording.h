@@ -56,8 +56,8 @@ inline void Warn(absl::string_view reason, absl::string_view message, std::vecto
 // The target's name in errors: "Deployment/prod/web".
 std::string TargetText(const Autoscaler& autoscaler);
 
-// Rebuilds the status as upstream does: conditions are kept, observedGeneration is the one that was
-// read, or is lost (MathConfig::observes_generation).
+// Rebuilds the status as upstream does: conditions are kept; observedGeneration is kept or lost
+// (MathConfig::observes_generation).
 void RebuildStatus(const DecisionInput& input, int32_t desired, Decision& decision);
 
 // Ends the reconcile in `error`, whether or not the status write succeeds.

@@ -21,7 +21,7 @@
 namespace flyball::scaler {
 
 struct Answer {
-  // Not empty: nothing was read. The text that a client of the API would see.
+  // Not empty: the question failed. The text that a client of the API would see.
   std::string error;
   // The answer covers all pods of the namespace, not only those of one selector.
   bool whole_namespace = false;
@@ -31,12 +31,12 @@ struct Answer {
   absl::Time objects_time;                           // when all of `objects` were sampled
   std::vector<adapter::ExternalMetricValue> series;  // external.metrics.k8s.io
   std::vector<TriggerMetric> trigger_metrics;        // of a trigger; empty: not known yet
-  // One for each of its metrics; with `error` only their activity counts.
+  // One for each of the trigger's metrics; if `error` is set, only their activity counts.
   std::vector<TriggerReading> trigger_readings;
   kube::Scale scale;  // of a scale subresource
 
-  // The index of each name in `pods` or `objects`; the last one where a name is repeated. It is
-  // made by the first call, since it is not needed while nothing changes.
+  // Index by name into `pods` or `objects`; the last one where a name is repeated. The first call
+  // makes it, since it is not needed while nothing changes.
   const absl::flat_hash_map<absl::string_view, size_t>& places() const;
 
  private:
@@ -46,20 +46,20 @@ struct Answer {
 
 using AnswerPtr = std::shared_ptr<const Answer>;
 
-// A question's last answer, and what is known of its times.
+// A question's last answer, its version and its time.
 struct LastAnswer {
-  AnswerPtr answer;  // nullptr: there was none yet
-  // Version of the content without its times: equal versions mean equal content. 0: no answer yet.
+  AnswerPtr answer;  // nullptr: none yet
+  // Version of the content, times aside: equal versions mean equal content. 0: no answer yet.
   uint64_t version = 0;
-  // The time of all samples, where the source said that only times have changed since `answer` was
-  // made; nullopt: the times in the answer hold.
+  // The time of all samples, if the source has said since that only times have changed; nullopt:
+  // the times in the answer are valid.
   std::optional<absl::Time> time;
 };
 
-// When the answer was sampled: the time of its first sample. nullopt: it has no samples.
+// The time of the answer's first sample. nullopt: it has no samples.
 std::optional<absl::Time> SampleTimeOf(const LastAnswer& last);
 
-// Whether both are equal apart from times.
+// Whether both are equal, times aside.
 bool SameContent(const Answer& a, const Answer& b);
 
 // The text that a client of the API shows for a provider's error.

@@ -24,35 +24,36 @@ struct PlanContext {
   Lanes& read_lanes;  // for the metrics
   Lanes& trigger_lanes;
   Clock& clock;  // measures how long triggers take; outlives the questions
-  // Whether the metrics' source tells when a sample arrives. Then an autoscaler that is decided on
-  // each sample has questions of its own: a shared one would be asked at the samples of all.
+  // Whether the metric source reports when a sample arrives. If so, an autoscaler that is decided
+  // on each sample has questions of its own: a shared one would be asked at every autoscaler's
+  // samples.
   std::function<bool()> tells_of_samples = [] { return false; };
-  TriggerContext triggers;  // what triggers are made with; the plan adds whose they are
+  TriggerContext triggers;  // what triggers are made with; the plan adds the autoscaler
 };
 
 class Plan {
  public:
   struct PlannedTrigger {
     std::shared_ptr<Trigger> trigger;  // nullptr: `error` says why
-    std::string error;                 // with a trigger: why that goes on as it was before
+    std::string error;                 // with a trigger: why its new spec was not used
     QuestionBoard::Handle question;
     std::vector<TriggerMetric> metrics;  // never empty: a placeholder while they are not known
-    size_t first = 0;                    // index of its first metric in the autoscaler's
-    std::vector<int32_t> failures;       // by metric: in how many decisions in a row it was unknown
+    size_t first = 0;                    // index of its first metric among the autoscaler's
+    std::vector<int32_t> failures;       // by metric: number of decisions in a row without a value
   };
 
-  // Follows `managed`: if its spec differs from the one before, makes questions and triggers anew
-  // and returns true. What is known of the triggers' metrics stays if only a schedule has opened or
-  // closed. An http trigger whose new spec is wrong goes on as it was, since the Envoys would drop
-  // its service with it. `wake` is called by a trigger to which activity is pushed, and, where the
-  // autoscaler is to be decided on each sample, when a sample arrives for what it reads.
+  // Makes questions and triggers anew if the spec of `managed` differs from the one before, and
+  // then returns true. Known metrics of the triggers are kept if only a schedule has opened or
+  // closed. An http trigger whose new spec is wrong keeps the old spec, since the Envoys would
+  // otherwise drop its service. `wake` is called by triggers that are pushed activity and, with the
+  // cadence onSample, when a sample arrives for a metric of the autoscaler.
   bool Follow(const ManagedPtr& managed, const PlanContext& context,
               const std::function<void()>& wake);
-  // Keeps the plan but gives it a new version, so that what depends on it is made anew.
+  // Gives the plan a new version, so that everything derived from it is made anew.
   void Renew() { ++version_; }
-  // Ends the triggers and forgets the autoscaler, so that the next Follow makes everything anew.
+  // Ends the triggers and forgets the autoscaler; the next Follow makes everything anew.
   void Drop();
-  // Takes over the metrics that a trigger's answer names.
+  // Stores the metrics that are named in a trigger's answer.
   void LearnTriggerMetrics(size_t trigger, const Answer& answer);
 
   // What the math decides on: the autoscaler with the metrics of its triggers after its own. With
@@ -61,17 +62,17 @@ class Plan {
   const Autoscaler& autoscaler() const {
     return extended_ != nullptr ? *extended_ : managed_->autoscaler;
   }
-  // Changes whenever autoscaler() does, its status aside; never 0 after Follow.
+  // Changes whenever autoscaler() does, status excepted; never 0 after Follow.
   uint64_t version() const { return version_; }
 
-  // Identifies the metrics of autoscaler() by name, and the spec that was written. That a schedule
-  // opens or closes leaves it as it is: other bounds and targets leave a metric what it is.
+  // Identifies the metrics of autoscaler() by name, and the spec as written. It stays the same when
+  // a schedule opens or closes, since that changes only bounds and targets.
   uint64_t metrics_id() const { return metrics_id_; }
 
-  // Whether `wake` is called whenever an answer may have changed for another reason than time.
+  // Whether `wake` is called for each change of an answer that is not caused by time alone.
   bool IsToldOfNews() const;
 
-  // The questions by metric; nullptr: there is nothing to ask for it.
+  // The questions by metric; nullptr: the metric has none.
   absl::Span<const QuestionBoard::Handle> metric_questions() const { return questions_; }
   std::vector<PlannedTrigger>& triggers() { return triggers_; }
   const std::vector<PlannedTrigger>& triggers() const { return triggers_; }

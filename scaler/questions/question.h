@@ -1,10 +1,10 @@
 // The questions that decisions depend on. They are asked of the providers of the metrics APIs (in
-// this process), of triggers, and, where no watch tells the scale, of the scale subresource.
+// this process), of triggers, and, where no watch reports the scale, of its subresource.
 //
-// One question is shared by all autoscalers that ask the same (question_board.h). A question about
-// external metrics has a part for each selector, since all selectors of a metric are asked for
-// together; any other question has one part. Ask may block for kReadTimeout and is never called
-// twice at once. Everything else may be called at any time.
+// Autoscalers that ask the same share one question (question_board.h). A question about external
+// metrics has a part for each selector, since one request asks for all selectors of a metric; any
+// other question has one part. Ask may block for kReadTimeout and is never called twice at once.
+// All other methods may be called at any time.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ namespace flyball::scaler {
 
 // How long a source may take to answer.
 inline constexpr absl::Duration kReadTimeout = absl::Seconds(10);
-// How old an answer to a query for a custom metric may be, even where --query-freshness allows
-// other clients older ones. For all other metrics a new query is made.
+// Maximum age of an answer for a custom metric, even if --query-freshness allows other clients
+// older ones. All other metrics are always queried.
 inline constexpr absl::Duration kReadAge = absl::Milliseconds(100);
 
 struct AskContext {
@@ -49,22 +49,22 @@ class Question {
   using PartId = uint64_t;
   struct PartAnswer {
     PartId part = 0;
-    std::shared_ptr<Answer> answer;  // nullptr: the part's last answer still holds...
+    std::shared_ptr<Answer> answer;  // nullptr: the part's last answer is still valid...
     std::optional<absl::Time> time = std::nullopt;  // ...and this is its LastAnswer::time
-    SamplesRead read = {};  // the samples that the answer was made of, also where it still holds
+    SamplesRead read = {};  // samples that the answer was made of; also set if `answer` is null
   };
-  // Asks, and returns the answers to all parts.
+  // Asks, and returns an answer for each part.
   virtual std::vector<PartAnswer> Ask(const AskContext& context) = 0;
 
-  // Whether Ask answers from this process's memory at once, so that handing it to another thread
-  // would cost more than it takes. The result never changes.
+  // Whether Ask answers at once from this process's memory, so that handing it to another thread
+  // would cost more than the call. The result never changes.
   virtual bool AnswersAtOnce() const { return false; }
 
-  // Whether the last answers cover all autoscalers that ask now: one may have been added, or may
-  // have changed its selector, while the question was being asked.
+  // Whether the last answers cover all autoscalers that ask now. While the question was being
+  // asked, one may have been added or have changed its selector.
   virtual bool Covers() const { return true; }
 
-  // Called when an autoscaler begins to use the question for that metric; RemovePart is called when
+  // Called when an autoscaler begins to use the question for that metric. RemovePart is called when
   // it no longer does, and returns whether the part has no users left.
   virtual PartId AddPart(const MetricSpec& metric) {
     (void)metric;
@@ -75,8 +75,8 @@ class Question {
     return false;
   }
 
-  // Called for each part before it is asked, when the selector of its holder's pods has changed;
-  // ForgetSelector is called with that text when it has changed again, or the part is gone.
+  // Called before a part is asked, if the selector of its holder's pods has changed. ForgetSelector
+  // is called with that text when it changes again or the part is removed.
   virtual void NoteSelector(absl::string_view text, const kube::Selector& selector) {
     (void)text, (void)selector;
   }
@@ -90,27 +90,27 @@ class WholeQuestion : public Question {
 
  protected:
   // Fills the fields of `answer` that belong to the question, or its error. Returns the samples
-  // that it was made of.
+  // that the answer was made of.
   virtual SamplesRead Ask(const AskContext& context, Answer& answer) = 0;
 };
 
-// Which pods a question is about. While all autoscalers that ask it have the same selector, only
-// the pods of that selector are asked for; while there are several, all pods of the namespace.
+// Which pods a question is about. If all its autoscalers have the same selector, only the pods of
+// that selector are asked for, otherwise all pods of the namespace.
 //
 // Thread-safe.
 class AskedPods {
  public:
   void Note(absl::string_view text, const kube::Selector& selector);
-  // Takes one Note of that text back.
+  // Undoes one Note of that text.
   void Forget(absl::string_view text);
   struct Choice {
     kube::Selector selector;
     bool whole_namespace = false;  // it selects all pods, since there are several selectors
-    bool same = false;             // as the last time
+    bool same = false;             // as in the last call
   };
   // The selector to ask with.
   Choice ToAsk();
-  // Whether the selector that ToAsk returned last covers all that are noted.
+  // Whether the selector that ToAsk returned last covers all noted selectors.
   bool Covers() const;
 
  private:
@@ -126,12 +126,11 @@ class AskedPods {
       ABSL_GUARDED_BY(mutex_);  // the text of what ToAsk returned last
 };
 
-// A text that is the same for all metrics which one question covers; "" for a metric that has no
-// question.
+// A text that is the same for all metrics that share a question; "" for a metric that has none.
 std::string QuestionKey(const std::string& ns, const MetricSpec& metric);
 
-// The question of a metric spec. nullptr: there is nothing to ask, since its type is unknown or its
-// selector does not compile; the math reports that.
+// The question of a metric spec. nullptr if its type is unknown or its selector does not compile;
+// the math reports that.
 std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const MetricSpec& metric);
 
 // Asks a trigger for its metrics and their readings. The clock outlives the question.

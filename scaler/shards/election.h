@@ -1,5 +1,5 @@
-// Decides which shards this replica owns, by one Lease for each shard, and is the fence before
-// every write.
+// Decides which shards this replica owns, by one Lease for each shard. It is also the fence that is
+// asked before every write.
 //
 // A replica owns a shard while it holds its Lease and renewed it less than `renew_deadline` ago,
 // counted from the START of the request that renewed it, on its own monotonic clock. Another
@@ -69,31 +69,32 @@ struct ShardTerm {
   int64_t division = 0;         // ShardCount::term
 };
 
-// How many times in a row the saved state is asked for, or moved, before it is done without.
+// How many failed tries in a row to read or move the saved state end the wait for it.
 inline constexpr int kMemoryTries = 4;
 
-// What is remembered of a shard and is passed from owner to owner. Everything but IsSafe,
-// TellsOfSleep and Take is called from the election's thread.
+// What is remembered of a shard and passed from owner to owner. The election's thread calls
+// everything but IsSafe, TellsOfSleep and Take.
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
-  // Distributes what is saved for `before` shards anew over the present number of shards;
-  // `division` is ShardCount::term. No shard has an owner meanwhile. Called again if it failed half
-  // way, unless that was for lack of rights, kMemoryTries times in a row.
+  // Distributes what is saved for `before` shards over the present number of shards; `division` is
+  // ShardCount::term. No shard has an owner meanwhile. After a failure half way it is called again,
+  // but after a lack of rights no more than kMemoryTries times in a row.
   virtual absl::Status Move(int before, int64_t division) = 0;
   // Reads what is saved of a shard that is ours from now on. After an error it is called again a
-  // little later. kPermissionDenied for kMemoryTries times in a row: it may not be read, so the
-  // shard begins without it. An API server that has just started may not know all rights yet.
+  // little later. After kMemoryTries kPermissionDenied in a row the shard begins without the saved
+  // state; a single one may come from an API server that has just started and does not know all
+  // rights.
   virtual absl::Status Load(int shard, const ShardTerm& term) = 0;
   // Saves what is remembered of a shard that is about to be released.
   virtual void Save(int shard) = 0;
-  // Forgets a shard that is not ours any more.
+  // Forgets a shard that is no longer ours.
   virtual void Drop(int shard) = 0;
-  // As Ownership::MayShrink. Where it is false it is soon true, or a log line says why not.
+  // Like Ownership::MayShrink. If it is false, it soon becomes true, or a log line says why not.
   virtual bool IsSafe(const AutoscalerKey& key, int32_t current) = 0;
-  // As Ownership::MayPutToSleep.
+  // Like Ownership::MayPutToSleep.
   virtual bool TellsOfSleep(const AutoscalerKey& key) = 0;
-  // As Ownership::Restore.
+  // Like Ownership::Restore.
   virtual std::optional<RememberedState> Take(const AutoscalerKey& key, int32_t current,
                                               absl::Time now) = 0;
 };
@@ -125,7 +126,7 @@ class ShardElection : public Ownership {
   bool MayWriteShard(int shard, MonotonicTime now) const;
   size_t owned() const;
 
-  // OK once every Lease could be read or taken in one round; else what failed last. Also OK while
+  // OK once every Lease could be read or taken in one round; else the last failure. Also OK while
   // this replica waits for replicas with another number of shards, so that a roll-out goes on.
   absl::Status Ready() const;
 

@@ -1,7 +1,7 @@
 // One replica's hold on a Lease: reads it, takes it, renews it and releases it.
 //
-// Not thread-safe. Times are counted as election.h says: a Lease of ours counts from before the
-// request that renewed it, another's from after the answer that showed it.
+// Not thread-safe. As election.h explains, a Lease of ours counts from before the request that
+// renewed it, another replica's from after the answer that showed it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace flyball::scaler {
 
-// A longer duration in a record counts as this one, so that a typo cannot keep a Lease for ever.
+// A longer duration in a record is cut to this one, so that a typo cannot keep a Lease for ever.
 inline constexpr absl::Duration kLongestLease = absl::Minutes(10);
 
 struct LeaseTerms {
@@ -33,7 +33,7 @@ struct WatchedLease {
   MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
 
   // Somebody has deleted or emptied the record (kubectl replace) since we first saw it, and nobody
-  // holds it since: its holder may still count it as held.
+  // has taken the Lease since: its holder may still count it as held.
   bool emptied = false;
 
   bool free() const { return lease.holder.empty(); }
@@ -50,23 +50,23 @@ class LeaseKeeper {
   // False: it could not be read, and error() says why.
   bool Read(WatchedLease& watched);
 
-  // Replaces the record that was last seen by one with our identity. OK: it is held from then on.
-  // Errors of LeaseStore::Put.
+  // Replaces the record that was last seen by one with our identity. OK: we hold it from then on.
+  // Errors are those of LeaseStore::Put.
   absl::Status Take(WatchedLease& watched);
 
   // Replaces the record that was last seen by one with that holder. For Leases whose holder is a
-  // message and which nobody renews. Errors of LeaseStore::Put.
+  // message and which nobody renews. Errors are those of LeaseStore::Put.
   absl::Status Write(WatchedLease& watched, std::string holder);
 
-  // Renews a Lease that is held, and takes it again if somebody has deleted or emptied it. If it is
-  // not held afterwards, another replica has it, or it could not be renewed in time.
+  // Renews a Lease that we hold, and takes it again if somebody has deleted or emptied it. If it is
+  // not held afterwards, another replica has it, or the renewal came too late.
   void Renew(WatchedLease& watched);
 
   // Gives the Lease up: others may take it at once or, if that cannot be written, once it has run
   // out.
   void Release(WatchedLease& watched);
 
-  // When, on our clock, its holder must have stopped writing.
+  // When, on our clock, the Lease runs out: its holder must have stopped writing by then.
   MonotonicTime RunsOut(const WatchedLease& watched) const;
   // Whether somebody holds it and it has not run out.
   bool Lives(const WatchedLease& watched) const;

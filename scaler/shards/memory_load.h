@@ -1,4 +1,4 @@
-// The tries to read what is saved of one shard.
+// Counts the tries to read what is saved of one shard.
 //
 // Not thread-safe.
 #pragma once
@@ -9,12 +9,12 @@ namespace flyball::scaler {
 
 class MemoryLoad {
  public:
-  // Tries once more. Returns whether that was the last time: it was read, or kMemoryTries refusals
-  // in a row say that it may not be read. `memory` may be nullptr.
+  // Tries once more. Returns whether no further try is needed: the state was read, or kMemoryTries
+  // refusals in a row say that it may not be read. `memory` may be nullptr.
   bool Try(ShardMemory* memory, int shard, const ShardTerm& term);
 
   bool done() const { return done_; }
-  // So often that nobody should wait for it any more.
+  // Whether it has failed so often that nobody should wait for it any more.
   bool failed_often() const { return failures_ >= kMemoryTries; }
 
  private:

@@ -10,9 +10,9 @@
 
 namespace flyball::scaler {
 
-// Moves what is saved for `before` shards into the records of `shards`, as the division with that
-// number (ShardMemory::Move). `most_bytes`: of one record. What was moved before an error is found
-// again by the next try.
+// Moves what is saved for `before` shards into the records of `shards` shards, as the division with
+// that number (ShardMemory::Move). `most_bytes` limits one record. After an error the next try
+// finds what was already moved.
 absl::Status MoveStates(const StateRecords& records, Clock& clock, int before, int shards,
                         int64_t division, size_t most_bytes);
 

@@ -18,8 +18,8 @@ class RememberingOwner : public SoleOwner {
   // `memory` and `clock` outlive the owner.
   RememberingOwner(ShardMemory& memory, Clock& clock);
 
-  // Reads what is saved, now and, if that fails, each few seconds in a thread of its own: the API
-  // server may be away. Until it is read nothing is made smaller.
+  // Reads the saved state now and, if that fails because the API server is away, again every few
+  // seconds in a thread of its own. Until it is read, no target is made smaller.
   void Start();
   void Stop() { thread_.Stop(); }
 
@@ -35,7 +35,7 @@ class RememberingOwner : public SoleOwner {
   void OnChange(std::function<void()> on_change) override;
 
  private:
-  // Returns after which time to try again.
+  // Returns the time until the next try.
   absl::Duration Load();
 
   ShardMemory& memory_;

@@ -1,16 +1,16 @@
 // Agrees with the other replicas on the number of shards. If two replicas used different numbers, a
 // namespace could have two owners.
 //
-// The Lease `PREFIX-shards` holds the number. Its holder is "8", or "8->16" while 16 replaces 8; ""
-// or no Lease: no number was agreed on yet.
+// The Lease `PREFIX-shards` holds the number. Its holder is "8", or "8->16" while 16 replaces 8. If
+// it is empty or does not exist, no number was agreed on yet.
 //   * A replica takes a shard only if the Lease says the replica's own number, and reads it again
 //     after taking one and before deciding anything in it.
 //   * A replica with another number waits until each Lease of a shard is free or has run out. Then
 //     it announces its number, reads all Leases once more, has the saved state moved, and writes
 //     that the new number is in force.
 //   * An owner that finds another number hands its shards over.
-// When one replica takes a shard while another announces a number, at least one of the two sees
-// what the other did, since each writes first and reads afterwards.
+// If one replica takes a shard while another announces a number, at least one of the two sees what
+// the other did, since each writes first and reads afterwards.
 //
 // Not thread-safe: the election's thread alone uses it. A round costs one request; while another
 // number is in force it costs one more for each shard of that number.
@@ -56,12 +56,12 @@ class ShardCount {
   // Reads the Lease now. Returns whether it still says our number.
   bool Confirm();
 
-  // Grows with each change of the number, so that of two saved states the one with the higher term
-  // is of the later division.
+  // Grows with each change of the number. Of two saved states, the one with the higher term is of
+  // the later division.
   int64_t term() const { return record_.lease.transitions; }
-  // Whether the last round put our number in force and the Lease of that shard, unchanged since,
-  // was free or had run out then. Such a shard has no owner, unless one took it after `now` was
-  // read.
+  // Whether, when the last round put our number in force, the Lease of that shard was free or had
+  // run out and has not changed since. Such a shard has no owner, unless one took it after `now`
+  // was read.
   bool SawEnded(size_t shard, const WatchedLease& now) const {
     return settled_ && shard < others_.size() &&
            others_[shard].lease.resource_version == now.lease.resource_version;
@@ -70,10 +70,10 @@ class ShardCount {
  private:
   std::string LeaseOf(size_t shard) const;
   bool SaysOurs() const;
-  // Whether the Leases of all shards are free or have run out: those of the `before` shards that
-  // were agreed on, and of any others that exist. At least the first `most` are looked at.
+  // Whether the Leases of all shards are free or have run out: those of the `before` agreed shards
+  // and of any others that exist. At least the first `most` are looked at.
   bool AllEnded(int before, int most);
-  // How many shards have a Lease, as AllEnded found them last.
+  // How many shards had a Lease at the last AllEnded.
   int Existing() const;
   bool Say(const AgreedCount& count);
 
@@ -85,7 +85,7 @@ class ShardCount {
   WatchedLease record_;
   bool settled_ = false;
   std::vector<WatchedLease> others_;  // by shard, while another number is in force
-  std::string waits_for_;             // what keeps this replica from its work, as last logged
+  std::string waits_for_;             // what this replica waits for, as last logged
   int refused_moves_ = 0;             // how many times in a row the saved state could not be moved
 };
 

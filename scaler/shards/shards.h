@@ -1,8 +1,8 @@
 // Determines which shard an autoscaler belongs to, and which replica a shard belongs with.
 //
-// Pure, and the same in every process: no seeded hash. It is rendezvous hashing: each process ranks
-// all candidates by a hash of (candidate, what is placed) and takes the highest, so that a
-// candidate that comes or goes moves only its own part.
+// Pure, and the same in every process: the hash has no seed. It is rendezvous hashing: each process
+// ranks all candidates by a hash of (candidate, what is placed) and takes the highest, so that a
+// candidate that comes or goes moves only what belongs with it.
 //
 // Autoscalers of one namespace share a shard, for two reasons: only a replica that decides both of
 // two autoscalers knows whether they select the same pods, and it asks equal queries only once.
@@ -19,7 +19,7 @@ namespace flyball::scaler {
 
 inline constexpr int kMaxShards = 256;
 
-// 0 <= the result < `shards`, which is at least 1.
+// 0 <= result < `shards`; `shards` is at least 1.
 int ShardOf(const AutoscalerKey& key, int shards);
 int ShardOfNamespace(absl::string_view ns, int shards);
 

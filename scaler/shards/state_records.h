@@ -1,7 +1,7 @@
 // The ConfigMaps in which the states of a shard's autoscalers are saved, one for each shard.
 //
-// An annotation says which owner wrote a record, so that nobody overwrites what a later one has
-// written. Thread-safe: nothing is kept here.
+// An annotation says which owner wrote a record, so that nobody overwrites the record of a later
+// owner. Thread-safe: it has no state.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@ namespace flyball::scaler {
 
 struct StateRecord {
   std::string resource_version;  // "" when there is no ConfigMap
-  int64_t epoch = -1;            // of its writer's term; -1: nobody's
+  int64_t epoch = -1;            // of the term in which it was written; -1: by nobody
   int64_t division = 0;
   std::string bytes;  // as EncodeShard makes them
 };
 
-// Puts those first that are to be kept if a record has no room for all: of each namespace the one
-// with the newest recommendation, then the second ones, and so on.
+// Orders the autoscalers for a record that has no room for all: first the one of each namespace
+// with the newest recommendation, then the second of each, and so on.
 void OrderForRecord(std::vector<KeptAutoscaler>& autoscalers);
 
 class StateRecords {
  public:
-  // `ns`: the namespace of the ConfigMaps, `prefix`: how their names begin. `client` and `clock`
-  // outlive it.
+  // `ns`: the namespace of the ConfigMaps; `prefix`: how their names begin. `client` and `clock`
+  // outlive this object.
   StateRecords(std::string ns, std::string prefix, kube::ApiClient& client, Clock& clock);
 
   // Reads what is saved of a shard, with its times moved to our clock. A record that cannot be read
   // counts as empty.
   absl::Status Read(int index, StateRecord& record, KeptShard& kept) const;
 
-  // Writes if the ConfigMap still has `resource_version`. Returns the new one.
+  // Writes if the ConfigMap still has `resource_version`. Returns its new resource version.
   absl::StatusOr<std::string> PutOnce(int index, const ShardTerm& writer, const std::string& bytes,
                                       const std::string& resource_version) const;
 
-  // The same, tried once more after a conflict unless a later owner has written.
+  // Does the same, but tries once more after a conflict unless a later owner has written.
   absl::StatusOr<std::string> Put(int index, const ShardTerm& writer, const std::string& bytes,
                                   std::string resource_version) const;
 

@@ -1,5 +1,5 @@
-// Saves what autoscalers remember in the cluster, in one ConfigMap for each shard, so that the
-// replica which decides them next continues instead of beginning anew.
+// Saves what autoscalers remember in one ConfigMap for each shard, so that the replica that decides
+// them next goes on where the last one ended.
 //
 // Past recommendations and changes of the scale are taken from each decision. They are saved at
 // most each `interval` if they changed, sooner if IsSafe or growth asks for it, and when a shard is
@@ -7,26 +7,26 @@
 // later and then up to a minute.
 //
 // The new owner must never shrink a target that the last owner would have held:
-//   * what was decided between the last save and a crash is in no record. The count that is found
+//   * What was decided between the last save and a crash is in no record. The count that is found
 //     stands for it: it counts as a recommendation just made, and its difference from the saved
-//     count as a change just made;
-//   * wall clocks of two machines need not agree, so a record counts as saved just now: past
+//     count as a change just made.
+//   * Wall clocks of two machines may differ, so a record counts as saved just now: past
 //     recommendations and removals do not age in between. Additions, which allow removals, do age,
-//     by the wall clocks;
-//   * a new recommendation above the count is saved soon, since no count stands for it;
-//   * a target is not made smaller before its state was saved, with its last change (IsSafe): from
-//     a difference of counts the next owner could tell neither additions nor a removal that
-//     somebody else has undone;
-//   * a target is not put to sleep before its record says that zero was recommended last
-//     (TellsOfSleep): by that the next owner knows that it was most likely not somebody else who
-//     scaled it to zero, so that it may wake, whatever became of the status. Of a target that an
-//     owner has found switched off by somebody else the record does not say that;
-//   * a record that cannot be read is ignored.
-// Without a record the state is that after a start of the stock controller: the count that is found
-// counts as recommended, and no changes are known.
+//     by the wall clocks.
+//   * A new recommendation above the count is saved soon, since the count does not stand for it.
+//   * A target is not made smaller before its state, with its last change, is saved (IsSafe): a
+//     difference of counts would show the next owner neither additions nor a removal that
+//     somebody else has undone.
+//   * A target is not put to sleep before its record says that zero was recommended last
+//     (TellsOfSleep). The next owner then knows that most likely nobody else scaled it to zero, so
+//     that it may wake, even if the status was not written. For a target that the owner found
+//     switched off by somebody else, the record does not say so.
+//   * A record that cannot be read is ignored.
+// Without a record, the state is that of the stock controller after its start: the count that is
+// found counts as recommended, and no changes are known.
 //
-// Nothing is saved for autoscalers in mode shadow, since nothing is written for them. Of one that
-// was acted on before, the count stands at a hand-over for what was recommended since.
+// Nothing is saved for autoscalers in mode shadow, since nothing is written for them. If one was in
+// mode act before, the count at a hand-over stands for the recommendations since.
 //
 // Thread-safe. One thread writes; Load and Save are called by the election. If not all fits in a
 // ConfigMap, the autoscalers that were not decided for the longest time are left out. When the
@@ -59,8 +59,8 @@ struct StateStoreOptions {
   size_t most_bytes = kMostKeptBytes;
 };
 
-// What an autoscaler remembers at `now` if `kept` was saved for it and its target is found with
-// `current` replicas. `complete`: nothing was decided after it was saved.
+// What an autoscaler remembers at `now`, given what was saved for it and the `current` replicas of
+// its target. `complete`: nothing was decided after it was saved.
 ScalerState BringForward(const KeptAutoscaler& kept, bool complete, int32_t current, absl::Time now,
                          const StateStoreOptions& options);
 
@@ -76,8 +76,8 @@ class StateStore : public ShardMemory, public DecisionObserver {
   StateStore(const StateStore&) = delete;
   StateStore& operator=(const StateStore&) = delete;
 
-  // `may_write` is the fence, asked before a shard is written; it should cost no more than a few
-  // atomic loads. Without one, all shards may be written.
+  // `may_write` is the fence, called before a shard is written; it should cost no more than a few
+  // atomic loads. Without it, all shards may be written.
   void UseFence(std::function<bool(int shard)> may_write);
   // Starts the thread that writes changes.
   void Start();

@@ -49,7 +49,7 @@ struct MetricIdentifier {
 
 MetricIdentifier MakeMetricIdentifier(std::string name, std::optional<LabelSelector> selector);
 
-// A quantity, and the number that the math takes it for.
+// A quantity, and the number that the math uses for it.
 struct TargetAmount {
   kube::Quantity quantity;
   int64_t milli = 0;  // quantity.MilliValue()
@@ -59,8 +59,8 @@ TargetAmount MakeTargetAmount(const kube::Quantity& quantity);
 
 enum class TargetType { kUtilization, kValue, kAverageValue, kOther };
 
-// A target may have any of the values below, whatever its type says: as upstream does, the math
-// looks at the type of Object metrics only, and otherwise at which value is there.
+// A target may have any of the values below, whatever its type says. Like upstream, the math looks
+// at the type of Object metrics only, and otherwise at which values are present.
 struct MetricTarget {
   TargetType type = TargetType::kUtilization;
   std::optional<TargetAmount> value;
@@ -78,7 +78,7 @@ struct MetricSpec {
   MetricIdentifier metric;           // Pods, Object, External
   ObjectReference described_object;  // Object
   MetricTarget target;
-  // The reading is a count of replicas that was decided already, so that no tolerance holds it
+  // The reading is a count of replicas that was already decided, so that no tolerance holds it
   // back. Never set for an HPA.
   bool exact = false;
 };
@@ -95,7 +95,7 @@ struct ScalingPolicy {
   int32_t period_seconds = 0;
 };
 
-// How much more or less than the target still counts as the target.
+// How far from the target a metric may be without a change of the count.
 struct RuleTolerance {
   kube::Quantity quantity;
   double ratio = 0;  // as upstream reads it: "0.7" is stored as 700m and becomes 700 * 0.001
@@ -104,7 +104,7 @@ struct RuleTolerance {
 RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity);
 
 struct ScalingRules {
-  std::optional<int32_t> stabilization_window_seconds;  // absent (down only): a flag says it
+  std::optional<int32_t> stabilization_window_seconds;  // absent (down only): that of a flag
   SelectPolicy select_policy = SelectPolicy::kMax;
   std::vector<ScalingPolicy> policies;
   std::optional<RuleTolerance> tolerance;
@@ -142,8 +142,8 @@ struct Condition {
   friend bool operator==(const Condition&, const Condition&) = default;
 };
 
-// What a metric said last. A default-made one (type kUnknown, type_text "") is the empty entry that
-// upstream leaves in the status for a metric that failed.
+// The last value of a metric. A default-made one (type kUnknown, type_text "") is the empty entry
+// that upstream leaves in the status for a metric that failed.
 struct MetricStatus {
   MetricType type = MetricType::kUnknown;
   std::string type_text;

@@ -41,13 +41,13 @@ class CronExpression {
 
   struct Fire {
     absl::Time at;
-    // `at`, except where the clocks skipped the time: then the instant that it would have been by
-    // the clocks of after the change, which is earlier than `at`. If a gap skips several times,
-    // this is the last of them.
+    // Equal to `at`, except where the clocks skipped the time. Then it is the instant that the time
+    // would be by the clocks after the change, which is earlier than `at`. If a gap skips several
+    // times, this is the last of them.
     absl::Time as_written;
   };
   // The last time at or before `now` at which the expression was true; nullopt: it was not true in
-  // the last eight years. Cheap, since autoscalers have many schedules and are looked at often.
+  // the last eight years. Cheap, since autoscalers have many schedules that are evaluated often.
   // `steps`, for tests, grows by one with each day and each time of a day that is tried.
   std::optional<Fire> LatestFire(absl::Time now, const absl::TimeZone& zone,
                                  int* steps = nullptr) const;
@@ -55,7 +55,7 @@ class CronExpression {
  private:
   bool DayMatches(absl::CivilDay day) const;
   bool IsEverTrue() const;
-  // The same, of the minutes of one day, from `last` back.
+  // Does the same for one day, backwards from the minute `last`.
   std::optional<Fire> LatestFireOn(absl::CivilMinute last, absl::Time now,
                                    const absl::TimeZone& zone, int& steps) const;
 

@@ -36,7 +36,7 @@ namespace flyball::scaler {
 
 enum class KeyMatch { kExact, kIgnoreCase };
 
-// Writes values over what earlier values of the same field left. Errors as those of Decode.
+// Writes values over those of earlier members of the same name. Errors are those of Decode.
 class Decoder {
  public:
   explicit Decoder(KeyMatch match) : match_(match) {}
@@ -46,7 +46,8 @@ class Decoder {
   static absl::Status Value(const Node& from, const std::string& path, int32_t& to);
   static absl::Status Value(const Node& from, const std::string& path, int64_t& to);
   static absl::Status Value(const Node& from, const std::string& path, kube::Quantity& to);
-  // RFC 3339 as Go takes it. Absent if Go takes the text and absl::ParseTime does not.
+  // A time in RFC 3339 as Go accepts it. Absent if Go accepts the text and absl::ParseTime does
+  // not.
   static absl::Status Value(const Node& from, const std::string& path,
                             std::optional<absl::Time>& to);
   static absl::Status Value(const Node& from, const std::string& path,
@@ -83,7 +84,7 @@ class Decoder {
   const KeyMatch match_;
 };
 
-// Gives one member to the field of its name; the functions of fields are called with it.
+// Passes one member to the field of its name; the functions of fields are called with it.
 class MemberDecoder {
  public:
   MemberDecoder(const Decoder& decoder, const Member& member, const std::string& path,
@@ -99,8 +100,8 @@ class MemberDecoder {
     status_ = decoder_.Value(member_.value, PathOf(name), to, fields...);
   }
 
-  // A pointer in Go, whose default is `absent`: null sets it. `to` must have it before, since a
-  // field that is absent changes nothing.
+  // A pointer in Go, whose default is `absent`: null sets it. `to` must have the default
+  // beforehand, since an absent field changes nothing.
   template <typename T>
   void OrElse(absl::string_view name, T& to, T absent) {
     std::optional<T> value = to;
@@ -130,7 +131,8 @@ class MemberDecoder {
   bool Fits(absl::string_view name) const;
   std::string PathOf(absl::string_view name) const;
 
-  // null empties what is a pointer, a list, a map, a quantity or a time in Go, and leaves all else.
+  // null empties what is a pointer, a list, a map, a quantity or a time in Go; other fields ignore
+  // it.
   template <typename T>
   static void Empty(std::optional<T>& to) {
     to.reset();
@@ -177,7 +179,7 @@ absl::Status Decode(const Node& from, KeyMatch match, T& to, const Fields& field
   return Decoder(match).Value(from, std::string(path), to, fields);
 }
 
-// RFC 3339 as Go's time.Parse takes it.
+// Whether Go's time.Parse accepts the text as RFC 3339.
 bool IsRfc3339(absl::string_view text);
 
 }  // namespace flyball::scaler

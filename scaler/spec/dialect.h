@@ -1,8 +1,8 @@
-// Dialect: the version of Kubernetes, with its feature gates, whose HPA controller the decisions
-// equal and whose API server the admission equals.
+// Dialect: a version of Kubernetes with its feature gates. Decisions equal those of its HPA
+// controller, admission equals that of its API server.
 //
-// Plain values; pure. math/math_config.h says what a dialect means to the math, hpa/admission.h
-// what it means to admission; nothing else looks at a version.
+// Plain values; pure. math/math_config.h says what a dialect changes in the math, hpa/admission.h
+// what it changes in admission; nothing else looks at a version.
 //
 // Source:  Kubernetes v1.34.4, v1.35.4, v1.36.3, v1.37.1 pkg/features/kube_features.go.
 #pragma once
@@ -48,7 +48,7 @@ struct ServerVersion {
 
   friend bool operator==(const ServerVersion&, const ServerVersion&) = default;
 };
-// What a server counts as that does not report its version.
+// The version that is assumed of a server that does not report its version.
 inline constexpr ServerVersion kNewestServer = {.minor = kNewestMinor, .emulated_minor = {}};
 
 // The gates that are set, by the names that the controller's --feature-gates takes.
@@ -76,7 +76,7 @@ absl::StatusOr<DialectChoice> ParseDialectChoice(absl::string_view version,
 // after they were given, when it is too late to refuse them.
 Dialect DialectOf(const ServerVersion& server, const GateSettings& gates);
 
-// The dialect that is asked for; `seen` counts if the choice names no version.
+// The dialect of the choice; `seen` counts if the choice names no version.
 Dialect DialectOf(const DialectChoice& choice, const ServerVersion& seen);
 
 // "1.37", and what differs from its defaults: "1.37 with HPAScaleToZero=false".

@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
 // The one object that `text` must be, of at most 100,000 nodes.
 absl::StatusOr<Node> ParseOneObject(absl::string_view text);
 
-// What ParseDocuments calls for the one JSON document that `text` is, and for YAML.
+// The parsers that ParseDocuments calls for text that is one JSON document, and for YAML.
 absl::StatusOr<Node> ParseJson(absl::string_view text, const ParseLimits& limits = {});
 absl::StatusOr<std::vector<Node>> ParseYamlDocuments(absl::string_view text,
                                                      const ParseLimits& limits);

@@ -1,4 +1,4 @@
-// What the API server would refuse about an object, field by field.
+// What the API server would refuse in an object, field by field.
 //
 // Pure values. Source: k8s.io/apimachinery v0.34.4 pkg/util/validation/field.
 #pragma once
@@ -34,7 +34,7 @@ class FieldErrors {
   void Invalid(absl::string_view field, const std::vector<std::string>& details) {
     for (const std::string& detail : details) Invalid(field, detail);
   }
-  // For a field with several values: DropRepeats takes equal errors of different values as
+  // For a field with several values: DropRepeats treats equal errors of different values as
   // different, although no error shows its value.
   void InvalidValue(absl::string_view field, absl::string_view value,
                     const std::vector<std::string>& details) {
@@ -58,7 +58,7 @@ class FieldErrors {
  private:
   struct Found {
     FieldError error;
-    std::string value;  // as InvalidValue was given it
+    std::string value;  // as passed to InvalidValue
     friend bool operator==(const Found&, const Found&) = default;
   };
   void Add(absl::string_view type, absl::string_view field, absl::string_view detail,

@@ -95,7 +95,7 @@ inline constexpr auto kObjectMetaFields = [](auto& field, ObjectMeta& to) {
 // How the API server words what is wrong with metadata.
 struct MetaRules {
   kube::LabelRules labels = kube::LabelRules::k1_34;
-  // Since 1.37: errors say which owner is wrong, and tell a missing field from a wrong one.
+  // Since 1.37: errors name the owner that is wrong, and tell a missing field from a wrong one.
   bool names_entries = false;
 };
 

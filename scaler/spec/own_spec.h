@@ -1,8 +1,8 @@
-// The Autoscaler (CRD), which the code calls our own kind: its name, and what it says beyond the
-// spec of a HorizontalPodAutoscaler.
+// The Autoscaler (CRD), which the code calls our own kind: its name, and the fields that the spec
+// of a HorizontalPodAutoscaler does not have.
 //
-// Plain values. A HorizontalPodAutoscaler has a default-made OwnSpec, but for what its annotations
-// say.
+// Plain values. The OwnSpec of a HorizontalPodAutoscaler has only defaults, except for what its
+// annotations set.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
 inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
-// The annotation of a HorizontalPodAutoscaler that says how its pods are found: `LabelSelector` or
-// `OwnerReferences`.
+// The annotation of a HorizontalPodAutoscaler that sets how its pods are selected: `LabelSelector`
+// or `OwnerReferences`.
 inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-selection";
 
 // What is done with a decision: it is only compared, published as a metric, or carried out.
@@ -46,7 +46,7 @@ struct Cadence {
 // The type of trigger that scales by requests.
 inline constexpr absl::string_view kHttpTrigger = "http";
 
-// A trigger as it is written. Its type says what the metadata mean (triggers/types).
+// A trigger as it is written. Its type defines the metadata (triggers/types).
 struct TriggerSpec {
   std::string type;  // "cron", "prometheus", …
   std::string name;  // "" or unique
@@ -60,7 +60,7 @@ struct TriggerSpec {
   std::map<std::string, SecretKey> secrets;  // by parameter
 };
 
-// What counts while a reading is unknown.
+// What is used while a reading is unknown.
 struct Fallback {
   int32_t after_failures = 3;       // decisions in a row in which it was unknown
   std::optional<int32_t> replicas;  // absent: hold
@@ -68,16 +68,16 @@ struct Fallback {
 
 // What one metric of the spec asks for while it is unknown.
 struct MetricFallback {
-  // For so long it asks for what it asked for last, or for the current replicas if they are more;
-  // 0: for no time.
+  // For this time it asks for its last count, or for the current replicas if they are more; 0: not
+  // at all.
   absl::Duration keep_last;
-  int32_t after_failures = 3;  // without keep_last: decisions in a row in which it was unknown
-  // What it asks for after that time, or after that many decisions.
+  int32_t after_failures = 3;  // without keep_last: number of decisions in a row without a value
+  // What it asks for after keep_last, or after after_failures decisions.
   enum class Then { kFail, kReplicas, kMax, kMin };
   Then then = Then::kFail;
   int32_t replicas = 0;  // with kReplicas
-  // Set where a value was written, in thousandths: `replicas` is what it asks for at the present
-  // target.
+  // Set if `then` was written as a value, in thousandths: `replicas` is what it asks for with the
+  // present target.
   std::optional<int64_t> value_milli = {};
 };
 
@@ -89,8 +89,8 @@ struct OwnSpec {
   std::vector<std::optional<MetricFallback>> metric_fallbacks;  // by metric; empty: none has one
   absl::Duration cooldown = absl::Minutes(5);  // from the last activity to zero replicas
   bool paused = false;
-  // Of the pods that the target's selector finds, only those that the target owns count. A
-  // HorizontalPodAutoscaler says so by kPodSelectionAnnotation.
+  // Of the pods that the target's selector selects, only those that the target owns count. A
+  // HorizontalPodAutoscaler sets it by kPodSelectionAnnotation.
   bool owned_pods_only = false;
   Schedules schedules;  // a HorizontalPodAutoscaler has them in annotations
 };

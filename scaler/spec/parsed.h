@@ -19,8 +19,8 @@ struct ParsedAutoscaler {
   std::string decode_error;        // not empty: the text is no such object; nothing else is set
   std::vector<FieldError> errors;  // sorted by field, type, detail; empty: accepted
 
-  // What a controller would see. It is set even if there are errors, for explanations; it must not
-  // be acted on then.
+  // What a controller would see. It is set, for explanations, even if there are errors; then it
+  // must not be acted on.
   std::optional<Autoscaler> autoscaler;
 
   bool ok() const { return decode_error.empty() && errors.empty(); }

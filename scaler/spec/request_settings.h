@@ -22,7 +22,7 @@ struct RequestSettings {
   double max_scale_up_rate = 1000;
   double max_scale_down_rate = 2;
   double panic_threshold = 2;
-  // Additional requests in flight that the ready pods keep room for; 0: none, -1: without limit.
+  // Number of additional requests that the ready pods keep room for; 0: none, -1: without limit.
   double target_burst_capacity = 211;
   double activator_capacity = 100;
 

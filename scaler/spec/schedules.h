@@ -1,15 +1,15 @@
 // Schedules: which bounds and targets hold at what time, and when an autoscaler is paused.
 //
-// Pure. A schedule is open in [start, end): from each start to the next end, as a cron trigger's
-// window is (cron_expression.h says what a change of clocks does). Of several that are open at once
-// the one of the highest priority decides each field that it sets; of equal priority the one that
-// stands first. A field that no open schedule sets is that of the spec.
+// Pure. A schedule is open in [start, end): from each start to the next end, like the window of a
+// cron trigger (cron_expression.h says what a change of clocks does). If several are open, each
+// field is set by the one with the highest priority that sets it; of equal priorities by the first.
+// A field that no open schedule sets is that of the spec.
 //
-// minReplicas never exceeds maxReplicas: when schedules are read, each one alone is checked against
-// the spec; if two open schedules disagree, the bound of the one that comes first in the order
-// above stands and the other bound is set to it.
+// minReplicas never exceeds maxReplicas: each schedule alone is checked against the spec when it is
+// read; if two open schedules disagree, the bound of the one that comes first in the order above
+// counts and the other bound is set to it.
 //
-// Schedules can change a spec only at the beginning of a minute and at `paused_until`.
+// A schedule changes a spec only at the beginning of a minute or at `paused_until`.
 //
 // Limits: those of schedules_read.h.
 #pragma once
@@ -52,7 +52,7 @@ struct Schedules {
   bool empty() const { return windows.empty() && !paused_until.has_value(); }
 };
 
-// What holds at one time.
+// The bounds, targets and pause at one time.
 struct ScheduledSpec {
   std::optional<int32_t> min_replicas;
   int32_t max_replicas = 0;

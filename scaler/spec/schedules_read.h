@@ -35,8 +35,8 @@ struct WrittenTimes {
   std::string paused_until_field = "spec.pausedUntil";
 };
 
-// The autoscaler that the schedules belong to. `spec` has its defaults; `least` is the smallest
-// minReplicas that a schedule may set.
+// The autoscaler of the schedules. `spec` has its defaults; `least` is the smallest minReplicas
+// that a schedule may set.
 struct ScheduledObject {
   const Autoscaler& spec;
   const std::vector<TriggerSpec>& triggers;

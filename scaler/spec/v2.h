@@ -1,7 +1,7 @@
 // A HorizontalPodAutoscaler as the API server holds it between decoding and storing: autoscaling/v2
 // with every field as the client wrote it, valid or not. Autoscalers (CRD) have its spec.
 //
-// Plain values, for this folder and its rooms only: other folders get the Autoscaler that is
+// Plain values, only for this folder and those in it: other folders use the Autoscaler that is
 // compiled from them.
 // Source: k8s.io/api v0.34.4 autoscaling/v2.
 #pragma once
@@ -93,8 +93,8 @@ absl::StatusOr<Hpa> DecodeV2(const Node& document);
 // Reads autoscaling/v1 into the same form, as the API server does: with v1's defaults, the fields
 // that v1 hides in annotations, and the metric that an object without any gets. Unreadable
 // annotations are ignored. Errors as those of DecodeV2.
-// v1 can't leave out the value of an Object metric; with `zero_is_no_value` (since 1.36) a value of
-// 0 beside an average counts as left out.
+// v1 cannot omit the value of an Object metric; with `zero_is_no_value` (since 1.36) a value of 0
+// beside an average counts as omitted.
 absl::StatusOr<Hpa> DecodeV1(const Node& document, bool zero_is_no_value = false);
 
 // Fills the fields that an autoscaling/v2 object leaves open. An object without metrics gets one on
@@ -113,7 +113,7 @@ struct ValidationOptions {
   MaxReplicasText max_replicas_text = MaxReplicasText::kInvalid;
   int32_t min_replicas_lower_bound = 1;
   bool allow_core_group_target = false;  // scaleTargetRef of kind ReplicationController
-  bool wakes_by_trigger = false;         // a trigger ends zero replicas, which needs no metric
+  bool wakes_by_trigger = false;         // a trigger ends zero replicas, no metric is needed
 };
 
 // Validates a new HorizontalPodAutoscaler as the API server does, with the same texts and field
@@ -124,8 +124,8 @@ void ValidateHpa(const Hpa& hpa, const ValidationOptions& options, FieldErrors& 
 // Makes the form that the replica math works on. `hpa` has its defaults.
 Autoscaler CompileHpa(const Hpa& hpa);
 
-// Compiles one entry of status.currentMetrics. Of several blocks the first one counts, which is the
-// one that upstream shows.
+// Compiles one entry of status.currentMetrics. If it has several blocks, the first one counts,
+// which is the one that upstream shows.
 MetricStatus CompileMetricStatus(HpaMetric&& status);
 
 // A Resource metric: cpu at that percentage of the request.

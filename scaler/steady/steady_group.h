@@ -1,10 +1,10 @@
 // A group of steady autoscalers that are due together and ask the same questions. A round finds out
-// whether they would all be decided the same again: it asks these questions once, however many
+// whether all of them would be decided as before: it asks these questions once, however many
 // autoscalers there are, and compares two versions for each autoscaler.
 //
 // A group in which nothing changed is kept, and its autoscalers are due as one until a watch or a
 // wake-up concerns one of them. `due` is used under the loop's lock. Everything else belongs to the
-// thread that begins a round, then to the thread that brings its last answer.
+// thread that begins a round, then to the thread that gets its last answer.
 #pragma once
 
 #include <tuple>
@@ -17,10 +17,10 @@
 
 namespace flyball::scaler {
 
-// What all members of a group were decided on, apart from what each of them reads. The pointers are
-// taken from one member, which keeps alive what they point to.
+// What all members of a group have in common, apart from what each of them reads. The pointers
+// point into one member, which keeps their targets alive.
 struct SteadyTerms {
-  absl::Time until;  // from then on time alone may change a decision
+  absl::Time until;  // from then on a decision may change by time alone
   uint64_t ownership_epoch = 0;
   absl::Duration wall_offset;  // wall - monotonic at the last round, or at the decision
   const kube::RestMapper* mapper = nullptr;
@@ -43,13 +43,13 @@ struct SteadyGroup : public CycleWaiter {
   SteadyTerms terms;
   uint64_t newest_answers = 0;  // sum of QuestionBoard::NewestVersionOf over the questions
 
-  // ---- of the present round
+  // ---- members for the present round
   MonotonicTime began = absl::ZeroDuration();
   MonotonicTime not_before = absl::InfiniteDuration();  // answers asked for earlier do not count
 
-  // ---- what observers are told of the members; while `keys` is empty it has to be made anew
+  // ---- what observers are told; empty `keys`: it has to be made anew
   std::vector<const AutoscalerKey*> keys;
-  std::vector<SteadyKind> kinds;  // edits bring ever new ones, so they end with the group
+  std::vector<SteadyKind> kinds;  // not shared, since edits bring ever new kinds
   absl::InlinedVector<RoundRecord::Count, 2> counts;
 
   struct Due {

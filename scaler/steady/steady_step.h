@@ -1,12 +1,12 @@
-// Tells which autoscalers are steady: their decision stays the same until one of their inputs
+// Finds out which autoscalers are steady: their decision stays the same until one of their inputs
 // changes. A steady autoscaler has no cycle when it is due. Instead its inputs are compared with
 // those of its last decision, and it is decided only if one of them differs.
 //
 // An autoscaler may be steady when it is in mode act, has neither triggers nor the cadence
 // onSample, and time alone cannot change its last decision before a known moment. Its inputs are
-// then the object itself, its scale and pods (compared by version), the answers that it reads (also
-// by version, which an answer "unchanged" of a standing query leaves as it is), whether this
-// replica owns it, and whether the watches may be relied on.
+// the object itself, its scale, its pods and the answers that it reads (all compared by version; an
+// answer "unchanged" of a standing query keeps its version), whether this replica owns it, and
+// whether the watches work.
 //
 // Why it exists: without it, 10,000 autoscalers for which nothing changes cost 10 % of a core when
 // they are decided each second (test/bench/scaler_loop.py, crowd).
@@ -47,10 +47,10 @@ class SteadyStep {
 
   explicit SteadyStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // To be called after the autoscaler's decision was reported. Makes it steady where it may be.
+  // To be called after a decision was reported. Marks the autoscaler as steady if it may be.
   void Note(TrackedAutoscaler& tracked, const Times& now) const;
 
-  // The present state of what SteadyTerms holds; all that are due together are compared with it.
+  // The present state of what SteadyTerms holds; all autoscalers that are due are compared with it.
   struct Present {
     Times now;
     uint64_t ownership_epoch = 0;
@@ -66,22 +66,22 @@ class SteadyStep {
   // The key of a steady autoscaler. Valid as long as its object and its questions are.
   static GroupKey KeyOf(const TrackedAutoscaler& tracked);
 
-  // Takes those autoscalers out of `due` whose inputs are the same as far as that is known without
-  // asking, and returns them in groups, each of which is to have a round. Those that stay in `due`
-  // are not steady any more.
+  // Removes those autoscalers from `due` whose inputs, as far as is known without asking, are
+  // unchanged, and returns them in groups, each of which is to have a round. Those that stay in
+  // `due` are no longer steady.
   std::vector<std::unique_ptr<SteadyGroup>> TakeGroups(std::vector<TrackedAutoscaler*>& due,
                                                        Present& present) const;
-  // Whether the inputs of all members of the group are the same, as far as that is known without
-  // asking.
+  // Whether the inputs of all members of the group, as far as is known without asking, are
+  // unchanged.
   bool Hold(const SteadyGroup& group, Present& present) const;
 
-  // Joins the questions of a group. True: all answers are there; false: the board calls OnReady
-  // once they are, provided that the caller has had it ask `to_ask`.
+  // Joins the questions of a group. True: all answers have arrived; false: the board calls OnReady
+  // once they have, provided that the caller asks `to_ask` through the board.
   bool Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const;
 
-  // Ends a round whose answers are all there. It counts as one more decision of each member whose
-  // answers are the same as before. The others leave the group and are returned, to be decided. If
-  // the wall clock was set meanwhile, all members are returned.
+  // Ends a round whose answers have all arrived. It counts as one more decision of each member
+  // whose answers are unchanged. The other members leave the group and are returned, to be decided.
+  // If the wall clock was set meanwhile, all members are returned.
   std::vector<TrackedAutoscaler*> End(SteadyGroup& group, const Times& now) const;
 
  private:

@@ -1,7 +1,7 @@
 // Carries out a decision: writes the scale and records the outcome in the decision.
 //
-// Thread-safe, but no two threads may work on one autoscaler. Blocks: for the budget of requests
-// and for the API server.
+// Thread-safe, but no two threads may work on one autoscaler. Blocks: waits for the budget of
+// requests and for the API server.
 #pragma once
 
 #include <atomic>
@@ -39,15 +39,15 @@ class ActStep {
   explicit ActStep(const Deps& deps) : deps_(deps) {}
 
   // Writes the decision's desired count to the scale, on condition that the target has the replicas
-  // that were observed: on a conflict the scale is read again and, if they are still the same,
-  // written again, five times at most; a removal only if status and selector are the same, too. The
-  // decision is dropped (WriteOutcome::dropped)
+  // that were observed. After a conflict the scale is read again and, if its replicas are still the
+  // same, written again, five times at most; for a removal, status and selector must be the same
+  // too. The decision is dropped (WriteOutcome::dropped)
   //   * if another replica may own the autoscaler by now;
-  //   * if the autoscaler has changed since: `is_current` tells that from the watch, and while the
+  //   * if the autoscaler has changed since: `is_current` knows that from the watch, and while the
   //     watch fails the API server is asked;
-  //   * if it would shrink the target and was decided while the watch of its scale or of pods
-  //     failed, or the watch of pods fails now, since the number of pods is not known then; or
-  //     before Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too long ago;
+  //   * if it would shrink the target although the number of pods is not known, since the watch of
+  //     its scale or of pods failed when it was decided, or that of pods fails now; or before
+  //     Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too long ago;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.
@@ -55,8 +55,8 @@ class ActStep {
                           absl::FunctionRef<bool()> is_current);
 
   // For modes that write no scale: makes the decision what it would be if the scale had been
-  // written. The scale events that it remembers stay those that were observed, and the status of
-  // what is advised tells of no scaling.
+  // written. The scale events in it stay those that were observed, and the status in mode advise
+  // reports no scaling.
   static void Pretend(const CycleInputs& inputs, const DecisionInput& input, Decision& decision);
 
   uint64_t written() const { return written_.load(); }
@@ -65,8 +65,8 @@ class ActStep {
  private:
   absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                      WriteOutcome& write);
-  // OK, or why the scale must not be written now. `anew` is set when the autoscaler is to be
-  // decided again at once.
+  // OK, or the reason why the scale must not be written now. `anew` is set if the autoscaler is to
+  // be decided again at once.
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         bool& anew);
   absl::Status AskWhetherCurrent(const CycleInputs& inputs);

@@ -35,15 +35,15 @@ class DecideStep {
   // Updates the pods and all readings from the stores and the answers.
   void TakeReadings(CycleInputs& inputs, absl::Time now, DecideScratch& scratch) const;
 
-  // Whether the inputs other than time differ from those of the last decision.
+  // Whether the inputs differ from those of the last decision, time aside.
   static bool InputsChanged(const CycleInputs& inputs, const LastDecision& last);
 
   // Whether there is a sample that the last decision did not have.
   static bool IsNews(const CycleInputs& inputs, const LastDecision& last);
 
-  // Makes tracked.decided the decision on tracked.inputs. If these are the same as before and time
-  // alone cannot have changed the decision yet, the last decision stays and is marked as unchanged,
-  // which costs next to nothing.
+  // Makes tracked.decided the decision on tracked.inputs. If these are unchanged and time alone
+  // cannot have changed the decision yet, the last decision stays and is marked as unchanged, which
+  // costs next to nothing.
   void Decide(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch) const;
 
   // What the decision was made from; valid until the autoscaler's next cycle.
@@ -57,15 +57,15 @@ class DecideStep {
   static void ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now);
   static void ReadTriggers(TrackedAutoscaler& tracked, const Times& now, DecideScratch& scratch);
   void PrepareState(TrackedAutoscaler& tracked, const Times& now) const;
-  // Takes over what an earlier owner remembered, once and as soon as that is known. The scale has
-  // been read.
+  // Restores what an earlier owner remembered, once and as soon as that is known. To be called
+  // after the scale was read.
   void RestoreState(const CycleInputs& inputs, absl::Time now, LastDecision& last) const;
 
   const Deps deps_;
 };
 
-// Whether nothing in the decision was held back, limited or unknown, nor had to wait for pods. Then
-// the passing of time alone does not change it before `until`, which is set.
+// Whether nothing in the decision was held back, limited or unknown, or had to wait for pods. If
+// so, time alone does not change it before `until`, which is set.
 bool Settled(const Decision& decision, absl::Time& until);
 
 }  // namespace flyball::scaler

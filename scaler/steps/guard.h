@@ -38,9 +38,9 @@ void GuardAnswer(MetricsAnswer<ExternalMetric>& answer);
 // Makes a reading an error if the sum of its items is beyond the limit.
 void GuardReading(Reading& reading);
 
-// Takes values that result from a division by zero out of the decision's status. To be called after
-// RecordScaleWrite (or Decide, when nothing is rescaled), before the status is written; `stored` is
-// the status as stored.
+// Removes values that result from a division by zero from the decision's status. To be called
+// before the status is written, after RecordScaleWrite or, if nothing is rescaled, after Decide.
+// `stored` is the status as stored.
 void GuardStatus(const AutoscalerStatus& stored, Decision& decision);
 
 }  // namespace flyball::scaler

@@ -1,5 +1,5 @@
-// LiveConfig: the configurations of the math while the scaler runs. They are made anew when the
-// cluster's version turns out to be another one.
+// LiveConfig: the configurations of the math while the scaler runs. They are replaced when the
+// cluster's version changes.
 //
 // Thread-safe. A cycle calls Get once and uses the result to its end.
 #pragma once

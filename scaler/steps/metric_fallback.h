@@ -15,15 +15,15 @@
 
 namespace flyball::scaler {
 
-// Since when a metric is unknown. This is not saved: another owner begins to count anew, and holds
-// the current count meanwhile.
+// How long a metric has been unknown. This is not saved: another owner starts counting from zero,
+// and holds the current count meanwhile.
 struct MetricOutage {
   int32_t failures = 0;          // decisions in a row
   MonotonicTime since = {};      // of the first of them
   std::optional<int32_t> asked;  // the metric's proposal before them
 };
 
-// When something is decided, by both clocks.
+// The time of a decision by both clocks.
 struct DecisionTimes {
   absl::Duration WallOffset() const { return wall - absl::UnixEpoch() - monotonic; }
 
@@ -31,15 +31,15 @@ struct DecisionTimes {
   MonotonicTime monotonic;
 };
 
-// Counts one more decision in which the metric is unknown. `last` is its proposal in the decision
-// before, or nullptr.
+// Counts one more decision in which the metric is unknown. `last` is its proposal in the previous
+// decision, or nullptr.
 void NoteFailure(const Proposal* last, MonotonicTime now, MetricOutage& outage);
 
 struct CountBounds {
   int32_t current = 0, min = 0, max = 0;
 };
 
-// The count that the fallback asks for; nullopt: none yet, or none any more, so the metric stays
+// The count that the fallback asks for; nullopt: none yet, or no longer, so the metric stays
 // unknown.
 std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
                                              const MetricOutage& outage, const CountBounds& bounds,

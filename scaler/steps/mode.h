@@ -12,16 +12,16 @@ inline constexpr absl::string_view kModeAnnotation = "flyball.dev/mode";
 
 struct ModeFlags {
   Mode mode = Mode::kShadow;  // --scaler-mode
-  bool act_on_hpas = false;   // --scaler-hpa: HPAs too are acted on, not Autoscalers (CRD) alone
+  bool act_on_hpas = false;   // --scaler-hpa: HPAs may have mode act too
 };
 
-// The annotation wins over the spec, and the spec over the flag. The mode is shadow if the
-// annotation has another value than the three, since its intent is not known, and if the autoscaler
-// is paused. An HPA has mode act only with act_on_hpas: without it the stock controller is at work,
-// and the mode is shadow.
+// The annotation overrides the spec, and the spec the flag. The mode is shadow if the annotation
+// has any other value, since its intent is unknown, and if the autoscaler is paused. An HPA can
+// have mode act only with act_on_hpas: without it the stock controller is at work, and the mode is
+// shadow.
 Mode EffectiveMode(const Managed& managed, const ModeFlags& flags);
 
-// The autoscaler as its schedules make it at that time. A HorizontalPodAutoscaler in mode shadow
+// The autoscaler with its schedules applied for that time. A HorizontalPodAutoscaler in mode shadow
 // stays as it is written, since the stock controller knows no schedules.
 ManagedPtr ScheduledAt(const ManagedPtr& written, const ModeFlags& flags, absl::Time now);
 

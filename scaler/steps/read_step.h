@@ -1,5 +1,5 @@
-// The first half of an autoscaler's cycle: it takes what a decision needs from the stores, and has
-// the question board ask for what no store knows. Nothing here waits.
+// The first half of an autoscaler's cycle: takes a decision's inputs from the stores, and has the
+// question board ask for what no store has. Nothing here waits.
 //
 // Thread-safe, but no two threads may work on one autoscaler.
 #pragma once
@@ -30,12 +30,12 @@ class ReadStep {
   enum class Found {
     kNotYet,     // the first list of the target's kind is missing: nothing is known
     kScale,      // inputs.scale is filled
-    kToBeAsked,  // AskScale has to ask for it
+    kToBeAsked,  // AskScale has to ask for the scale
   };
   // Finds the target's scale.
   Found FindScale(CycleInputs& inputs) const;
-  // Asks for the scale. True: the answer is there; false: the board calls OnReady once it is. Then
-  // TakeAskedScale fills inputs.scale.
+  // Asks for the scale. True: the answer has arrived; false: the board calls OnReady once it has.
+  // Then TakeAskedScale fills inputs.scale.
   bool AskScale(TrackedAutoscaler& tracked) const;
   void TakeAskedScale(CycleInputs& inputs) const;
 
@@ -43,8 +43,8 @@ class ReadStep {
   // finds out whether metrics are read. For autoscalers that are due together it is called for all
   // of them before AskMetrics is called for the first, so that questions cover all selectors.
   void SelectPods(TrackedAutoscaler& tracked) const;
-  // Joins all questions of the plan. True: all answers are there; false: the board calls OnReady
-  // once they are, provided that the caller has had it ask `to_ask`.
+  // Joins all questions of the plan. True: all answers have arrived; false: the board calls OnReady
+  // once they have, provided that the caller asks `to_ask` through the board.
   bool AskMetrics(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) const;
 
  private:

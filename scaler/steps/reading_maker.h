@@ -1,7 +1,7 @@
 // Makes readings from answers of providers by the functions of math/read_items.h, with the guard of
 // guard.h, and without an allocation for each pod.
 //
-// Pure. In an answer for a whole namespace only the pods of the table count, so pods that the
+// Pure. Of an answer for a whole namespace only the pods in the table count, so pods that the
 // metrics API knows and our watch does not (yet) are left out.
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace flyball::scaler {
 
-// Overwrites all of `reading` but its version, reusing its buffers.
+// Overwrites all of `reading` but its version; its buffers are reused.
 void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
-// The same, with the times in `last`.
+// Does the same, with the times in `last`.
 void MakeReading(const LastAnswer& last, const MetricSpec& metric, const PodTable& table,
                  Reading& reading);
 
@@ -25,8 +25,8 @@ void DropStrangers(Reading& reading);
 void MakeTriggerReading(const TriggerReading& trigger, Reading& reading);
 
 // Moves `fresh` into `kept`. If the content differs, the version of `kept` becomes `next_version`
-// and the result is true. Times count as content only with `times_matter`, but are taken over in
-// any case. `fresh` is left with buffers that can be reused.
+// and the result is true. Times are always taken over, but count as content only with
+// `times_matter`. `fresh` keeps buffers that can be reused.
 bool TakeReading(Reading& fresh, bool times_matter, uint64_t next_version, Reading& kept);
 
 }  // namespace flyball::scaler

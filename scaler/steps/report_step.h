@@ -27,12 +27,12 @@ class ReportStep {
 
   explicit ReportStep(Deps deps) : deps_(std::move(deps)) {}
 
-  // The last step of a cycle. A decision that was dropped (act_step.h) is reported to the observers
-  // alone.
+  // The last step of a cycle. A decision that was dropped (act_step.h) is only reported to the
+  // observers.
   void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
               MonotonicTime now) const;
 
-  // Tells in the status and by an event why an Autoscaler (CRD) is not decided, once for each
+  // Says in the status and by an event why an Autoscaler (CRD) is not decided, once for each
   // version of the object. To be called at each of its slots while its spec is refused
   // (Managed::refused), unless it is in mode shadow.
   void Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicTime now) const;
@@ -41,9 +41,9 @@ class ReportStep {
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
  private:
-  // Returns whether there was one to be offered.
+  // Returns whether there was a status to offer.
   bool OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
-  // Offers a status that is due at marks.due, and notes what it tells.
+  // Offers a status that is due at marks.due, and records its digests in the marks.
   void Offer(StatusJob job, uint64_t cared, uint64_t failure, bool urgent, MonotonicTime now,
              StatusMarks& marks) const;
   MonotonicTime StatusDue(const TrackedAutoscaler& tracked, bool at_once, MonotonicTime now) const;

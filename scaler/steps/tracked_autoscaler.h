@@ -36,21 +36,21 @@ namespace flyball::scaler {
 
 struct SteadyGroup;  // steady/steady_group.h
 
-// Whether and when the next cycle is due, and what the watch has reported since the present one
-// began. Any thread that holds the loop's lock may read and change it, also during a cycle.
+// When the next cycle is due, and what the watch has reported since the present one began. Any
+// thread that holds the loop's lock may read and change it, also during a cycle.
 struct DueState {
   ManagedPtr latest;             // the object as it is now
-  ManagedPtr scheduled;          // the same as its schedules make it, when it was due last
-  bool has_schedules = false;    // whether `latest` has any; a copy, since it is read at each slot
-  bool gone = false;             // the object exists no more
+  ManagedPtr scheduled;          // the same with its schedules applied, when it was last due
+  bool has_schedules = false;    // whether `latest` has any; copied, since each slot reads it
+  bool gone = false;             // the object was deleted
   bool busy = false;             // a cycle or round is under way
   bool again = false;            // it was woken during the cycle: another one follows at once
-  bool woken = false;            // the next cycle must ask anew: earlier answers do not count
-  bool recreated = false;        // since the last cycle another object has taken the same name
+  bool woken = false;            // the next cycle must ask again: earlier answers do not count
+  bool recreated = false;        // another object has taken the same name since the last cycle
   bool steady = false;           // whether it was steady when its last cycle or round ended
   SteadyGroup* group = nullptr;  // the kept group that is due in its place; nullptr: none
-  // Whether it is woken when a sample arrives for what it reads. Changed by the thread of the cycle
-  // alone, under the lock.
+  // Whether it is woken when a sample arrives for one of its metrics. Changed only by the thread of
+  // the cycle, under the lock.
   bool told_of_news = false;
   absl::Duration latest_slots =
       absl::ZeroDuration();                     // time between two regular cycles, as `latest` says
@@ -63,12 +63,12 @@ struct DueState {
 struct ScaleTarget {
   std::shared_ptr<const kube::RestMapper> mapper;  // the kinds that it was found with
   ScaleStore::Place place;                         // for kinds that are watched
-  ScaleAnswer failure;                             // set when there is no such apiVersion or kind
+  ScaleAnswer failure;                             // set if the apiVersion or kind does not exist
   kube::ResourceInfo resource;
-  QuestionBoard::Handle question;  // for what no watch tells of, or not reliably
+  QuestionBoard::Handle question;  // used if no watch reports the scale, or not reliably
 };
 
-// The scale as read, and the selector in it.
+// The scale as read, and its selector.
 struct ScaleReading {
   static constexpr uint64_t kAsked = ~uint64_t{0};  // a version that no store has
 
@@ -79,7 +79,7 @@ struct ScaleReading {
   ScaleAnswer answer;
   std::optional<kube::Selector> selector;  // of answer.selector; nullopt: empty or not parsable
   std::string selector_error;
-  // Why the watch that it was taken from failed then; "": it did not, or the scale was asked for.
+  // Why the watch that reported the scale failed then; "": it did not, or the scale was asked for.
   std::string failure;
 };
 
@@ -89,7 +89,7 @@ struct TargetPods {
   bool owned_only = false;           // only pods that the target owns are selected
   PodView view;                      // version 0: the view has to be made anew
   PodsAnswer answer;
-  // Why the watch of pods failed when triggers were asked, or pods read; "": it did not.
+  // Why the watch of pods failed when triggers were asked or pods were read; "": it did not.
   std::string failure;
 };
 
@@ -98,7 +98,7 @@ struct TargetPods {
 struct CycleInputs {
   const MathConfig& config() const { return configs->Of(managed->key.kind); }
 
-  ScaleTarget target;  // first, so that it lies near the other members that each slot reads
+  ScaleTarget target;  // first, to be near the other members that each slot reads
   ManagedPtr managed;
   Mode mode = Mode::kShadow;
   MathConfigsPtr configs;  // when it changes, the plan gets a new version
@@ -106,20 +106,20 @@ struct CycleInputs {
   ScaleReading scale;
   bool reads_metrics = false;  // whether metrics are read at this number of replicas
   TargetPods pods;
-  bool rival = true;  // whether it is a rival of others that select the same pods
+  bool rival = true;  // whether other autoscalers that select the same pods have it as a rival
 
   std::vector<Reading> readings;  // by metric of the plan...
   uint64_t readings_plan = 0;     // ...that had this version
-  std::vector<uint64_t> answers;  // by metric: version of the answer that the reading was made of
+  std::vector<uint64_t> answers;  // by metric: version of the answer that the reading is from
   uint64_t last_reading = 0;      // the highest Reading::version given so far
 
   std::vector<TriggerReading> trigger_readings;  // of all triggers
-  std::vector<uint64_t> trigger_answers;         // by trigger: version of the answer they are from
+  std::vector<uint64_t> trigger_answers;         // by trigger: version of its answer
   bool triggers_changed = false;                 // since the last decision
 };
 
-// The last decision, and what is remembered from one decision to the next. It is replaced when a
-// cycle decides; until then it is that of the previous cycle.
+// The last decision, and what is remembered from one decision to the next. Until a cycle decides,
+// it is that of the previous cycle.
 struct LastDecision {
   bool made = false;  // false: nothing was decided since the autoscaler became ours
   Decision decision;
@@ -129,11 +129,11 @@ struct LastDecision {
   std::optional<absl::Time> last_active;  // when a trigger was last active
   bool unchanged = false;                 // the previous decision stays (DecideStep::Decide)
   std::vector<MetricOutage> outages;      // by metric, where one has a fallback
-  // RememberedState::put_to_sleep, for the next decision: whether metrics are read is known before
-  // what was remembered is restored.
+  // RememberedState::put_to_sleep, for the next decision. It is kept because whether metrics are
+  // read is determined before the remembered state is restored.
   bool put_to_sleep = false;
-  // What this replica recommended before it lost the autoscaler. It may have been unable to save
-  // that, so it counts beside what an earlier owner remembered once the autoscaler is ours again.
+  // What this replica recommended before it lost the autoscaler. It may not have been saved, so
+  // once the autoscaler is ours again it counts beside what an earlier owner remembered.
   std::vector<Recommendation> recommended_before;
 
   // ---- what it was decided with
@@ -147,8 +147,8 @@ struct LastDecision {
   uint64_t term = 0;             // Ownership::Term
 };
 
-// What is known of the status that is stored or on its way to the API server, so that it is written
-// only when it has changed.
+// The status that is stored or on its way to the API server, as far as it is needed to write a
+// status only if it has changed.
 struct StatusMarks {
   StatusWriter::OutboxPtr outbox;         // made when a status is first written
   ManagedPtr seen;                        // the object whose stored status these fields describe
@@ -157,32 +157,31 @@ struct StatusMarks {
   std::optional<absl::Time> last_active;  // that in the status which is stored or on its way
   bool stale = false;                     // that status is of an earlier decision
   MonotonicTime offered_at = -absl::InfiniteDuration();
-  MonotonicTime due = -absl::InfiniteDuration();  // when the status offered last may be written
+  MonotonicTime due = -absl::InfiniteDuration();  // when the last offered status may be written
 };
 
-// A scale write that was sent, and whose outcome is not known since no usable answer came: it may
-// have taken effect.
+// A scale write whose outcome is not known, since no usable answer came: it may have taken effect.
 struct UnconfirmedWrite {
   std::string uid;               // of the scale's object...
   int64_t generation = 0;        // ...before the write; 0: not known
-  std::string resource_version;  // the same
+  std::string resource_version;  // likewise
   int32_t from = 0, to = 0;
   absl::Time time;  // wall time at which it was sent
-  // The API server answered that it did nothing, as when it has too many requests. The write has
-  // taken effect only if an earlier try, whose answer was lost, has.
+  // The API server answered that it did nothing, for example because of too many requests. So the
+  // write has taken effect only if an earlier try, whose answer was lost, has.
   bool refused = false;
 };
 
-// What was written, or offered for writing, as far as later cycles need to know it.
+// What was written or offered for writing, as later cycles need it.
 struct WrittenSoFar {
   std::optional<int32_t> seen_replicas;  // of the scale, at the last decision or after its write
-  uint64_t seen_target = 0;  // hash of the scale's uid at the last decision; 0: it was not known
+  uint64_t seen_target = 0;  // hash of the scale's uid at the last decision; 0: unknown
   std::optional<UnconfirmedWrite> unconfirmed;
   StatusMarks status;
 };
 
-// The outcome of one decision's scale write. The default means that no write was needed. It is not
-// kept beyond the cycle.
+// The outcome of one decision's scale write. The default means that no write was needed. It exists
+// only during the cycle.
 struct WriteOutcome {
   bool written = false;
   std::string error = {};    // of a write that was tried and failed
@@ -192,8 +191,8 @@ struct WriteOutcome {
 
 struct TrackedAutoscaler;
 
-// What a round reads of each steady autoscaler, kept close together: the objects that it was
-// decided on, their versions at that time, and where the round is counted.
+// What a round reads of each steady autoscaler, kept close together: the objects of its decision,
+// their versions at that time, and the counter of rounds.
 struct RoundMember {
   TrackedAutoscaler* autoscaler = nullptr;
   const ScaleStore::ObjectScale* scale = nullptr;
@@ -203,7 +202,7 @@ struct RoundMember {
   Steadiness* rounds = nullptr;
 };
 
-// What a steady autoscaler was decided on (steady/steady_step.h).
+// The inputs of a steady autoscaler's decision (steady/steady_step.h).
 struct SteadyInputs {
   RoundMember member;
   std::shared_ptr<Steadiness> rounds;
@@ -213,7 +212,7 @@ struct SteadyInputs {
   };
   absl::InlinedVector<Read, 2> reads;                             // by metric
   absl::InlinedVector<const QuestionBoard::Asked*, 2> questions;  // those of the parts, each once
-  absl::Time until;  // from then on time alone may change the decision
+  absl::Time until;  // from then on a decision may change by time alone
   uint64_t ownership_epoch = 0;
 };
 
@@ -226,7 +225,7 @@ struct CycleWaiter : public AnswerWaiter, public Schedule::Item {
   bool Answered() override { return pending.fetch_sub(1) == 1; }
 
   const bool of_many;            // true: this is a SteadyGroup; false: a TrackedAutoscaler
-  std::atomic<int> pending = 0;  // answers that are awaited, plus one while more are asked for
+  std::atomic<int> pending = 0;  // answers it waits for, plus one while more are asked for
 };
 
 struct TrackedAutoscaler : public CycleWaiter {
@@ -238,10 +237,10 @@ struct TrackedAutoscaler : public CycleWaiter {
 
   // ---- of the present cycle
   CyclePhase phase = CyclePhase::kReadingScale;
-  bool not_steady = false;  // not steady since this slot: it was woken, or the object has changed
+  bool not_steady = false;  // since this slot: it was woken, or the object has changed
   MonotonicTime not_before = absl::ZeroDuration();  // answers asked for earlier do not count
   MonotonicTime began = absl::ZeroDuration();
-  absl::Duration pace = absl::ZeroDuration();  // the next cycle begins no later than after this
+  absl::Duration pace = absl::ZeroDuration();  // the longest time until the next cycle begins
 
   std::unique_ptr<SteadyInputs> steady_on;  // nullptr: it is not steady
   CycleInputs inputs;

@@ -1,9 +1,9 @@
-// What an unknown trigger that has a fallback of its own says instead (Autoscaler
+// The reading that replaces that of an unknown trigger with a fallback of its own (Autoscaler
 // spec.triggers[].fallback).
 //
-// Pure. It asks for the count that metric_fallback.h computes. While that is a kept count,
-// activation (triggers/activation.h) takes the trigger as unknown, so that nothing goes to zero; a
-// count that `then` sets is activity, unless it is 0. A trigger that is active stays so.
+// Pure. The trigger asks for the count that metric_fallback.h computes. While that is a kept count,
+// activation (triggers/activation.h) treats the trigger as unknown, so that nothing goes to zero; a
+// count that `then` sets is activity, unless it is 0. A trigger that is active stays active.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace flyball::scaler {
 // OwnSpec::metric_fallbacks those of the triggers follow those of the `metrics` metrics.
 const MetricFallback* FallbackOfTrigger(const OwnSpec& own, size_t metrics, size_t index);
 
-// The reading with which activation treats an unknown trigger for which `instead` counts.
+// The reading that activation gets for an unknown trigger for which `instead` counts.
 TriggerReading ActivityInstead(const TriggerReading& unknown,
                                const std::optional<Reading::Instead>& instead);
 

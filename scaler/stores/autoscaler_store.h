@@ -1,5 +1,5 @@
-// Makes a Managed (managed.h) from each HorizontalPodAutoscaler and each Autoscaler (CRD) that the
-// watches report, and hands it to a sink, which is the loop.
+// Makes a Managed (managed.h) from each HorizontalPodAutoscaler and Autoscaler (CRD) that the
+// watches report, and passes it to a sink, which is the loop.
 //
 // Thread-safe. A feed is used by the thread of its watch, which also calls the sink.
 #pragma once
@@ -23,8 +23,8 @@ class AutoscalerSink {
   virtual void OnGone(const AutoscalerKey& key) = 0;
 };
 
-// Reads one object. The result of an invalid object has `refused` set, also if it is too deep to be
-// read as a whole, which its managedFields may be; it is nullptr if not even the name can be read.
+// Reads one object. `refused` is set in the result if the object is invalid, or too deep to be read
+// as a whole (its managedFields may be); nullptr: not even the name can be read.
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
 
 class AutoscalerStore {
@@ -36,17 +36,17 @@ class AutoscalerStore {
   // A handler for a watch of that kind in `ns` ("": all), made before the first watch begins.
   kube::WatchHandler& AddFeed(AutoscalerKind kind, const std::string& ns);
 
-  // Whether the first lists of this namespace are in, or those of all.
+  // OK once the first lists of this namespace, or of all, have arrived.
   absl::Status Ready(absl::string_view ns) const;
   absl::Status Ready() const;
-  // Whether some first list is missing and has not failed either.
+  // Whether some first list has neither arrived nor failed.
   bool Waits() const;
 
-  // "" while the watch that covers this autoscaler works; else what is wrong with the watch. Then
-  // what is known of the autoscaler may be out of date.
+  // "" while the watch that covers this autoscaler works; else what is wrong with the watch, and
+  // the stored autoscaler may be out of date.
   std::string Failure(const AutoscalerKey& key) const;
-  // "" while the autoscaler may be decided; else why not: its kind is not defined any more. While
-  // its watch merely fails, decisions go on, and the API server is asked for the object before each
+  // "" while the autoscaler may be decided; else why not: its kind is no longer defined. If its
+  // watch merely fails, decisions go on, and the API server is asked for the object before each
   // write (steps/act_step.h).
   std::string Unusable(const AutoscalerKey& key) const;
 

@@ -1,4 +1,4 @@
-// An autoscaler under management: a HorizontalPodAutoscaler or an Autoscaler (CRD), as last seen.
+// A HorizontalPodAutoscaler or Autoscaler (CRD) that the scaler manages, as last seen.
 //
 // Plain values, immutable once made: a change of the object makes a new one.
 #pragma once

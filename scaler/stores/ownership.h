@@ -1,4 +1,4 @@
-// Who decides which autoscaler when several replicas of the program run.
+// Which replica of the program decides which autoscaler.
 //
 // Thread-safe. The loop asks Owns before it decides and MayWrite right before each write.
 #pragma once
@@ -18,8 +18,8 @@ namespace flyball::scaler {
 struct RememberedState {
   ScalerState state;
   bool complete = true;  // false: the earlier owner may have decided more after it saved this
-  // Whether that owner seems to have put the target to sleep: zero was recommended last, and the
-  // target is found at zero. The owner may have been unable to say so in the status.
+  // Whether that owner seems to have put the target to sleep: it recommended zero last, and the
+  // target is found at zero. It may not have been able to say so in the status.
   bool put_to_sleep = false;
 };
 
@@ -31,33 +31,33 @@ class Ownership {
   // Costs a few atomic loads.
   virtual bool Owns(const AutoscalerKey& key) const = 0;
 
-  // The fence: false as soon as another replica might have taken over, that is when our lease was
-  // not renewed for long enough. Never true on two replicas at once.
+  // The fence: false as soon as another replica might have taken over, because our Lease was not
+  // renewed for long enough. Never true on two replicas at once.
   virtual bool MayWrite(const AutoscalerKey& key, MonotonicTime now) const = 0;
 
-  // How often this replica has become the owner of that autoscaler. Once the number has risen,
-  // others may have decided it meanwhile.
+  // How often this replica has become the owner of that autoscaler. If the number has risen, others
+  // may have decided it in between.
   virtual uint64_t Term(const AutoscalerKey&) const { return 0; }
 
-  // Whether Restore can already tell what an earlier owner remembered. When that becomes true, the
+  // Whether Restore already knows what an earlier owner remembered. When that becomes true, the
   // function given to OnChange is called.
   virtual bool Remembers(const AutoscalerKey&) const { return true; }
 
-  // Whether a target may be made smaller: what an earlier owner remembered is known, and what is
-  // remembered now would hold back the next owner, should this process end at once; also that the
-  // target has `current` replicas, from which the next owner tells the removal. Asked right
-  // before such a write. It may come true a second or two later.
+  // Whether a target with `current` replicas may be made smaller. Asked right before such a write.
+  // True if what an earlier owner remembered is known, and if what is saved now would hold back the
+  // next owner should this process end at once: it includes the count, from which the next owner
+  // computes the removal. False may become true a second or two later.
   virtual bool MayShrink(const AutoscalerKey&, int32_t /*current*/) { return true; }
 
-  // Whether the next owner would know that it was us who put the target to sleep, should this
-  // process end right after that write. Where that is false it may come true a second or two later,
-  // once a decision for zero was reported.
+  // Whether the next owner would know that we put the target to sleep, should this process end
+  // right after that write. False may become true a second or two later, once a decision for zero
+  // was reported.
   virtual bool MayPutToSleep(const AutoscalerKey&) { return true; }
 
-  // What an earlier owner remembered; nullopt: nothing is known, the autoscaler begins anew. Called
-  // once for each autoscaler after its shard was taken, when its scale has been read for the first
-  // time. `current` is its spec.replicas, which shows what the earlier owner did after it last
-  // saved what it remembered.
+  // What an earlier owner remembered; nullopt: nothing is known, the autoscaler starts without it.
+  // Called once for each autoscaler after its shard was taken, when its scale was read for the
+  // first time. `current` is its spec.replicas, which shows what the earlier owner did after it
+  // last saved its state.
   virtual std::optional<RememberedState> Restore(const AutoscalerKey& key, int32_t current,
                                                  absl::Time now) = 0;
 

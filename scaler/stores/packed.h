@@ -2,7 +2,7 @@
 // in the cluster.
 //
 // Pure. Integers are varints (seven bits a byte, low ones first), signed ones zigzag. The reader
-// accepts any bytes: once something is missing or not allowed, ok() is false and all further reads
+// accepts any bytes: once something is missing or invalid, ok() is false and all further reads
 // return zero.
 #pragma once
 
@@ -65,8 +65,8 @@ class PackedReader {
     const uint64_t value = Unsigned();
     return static_cast<int64_t>((value >> 1) ^ (~(value & 1) + 1));
   }
-  // The number of items that follow, each of at least one byte; a number above that of the bytes
-  // that are left is a failure.
+  // The number of items that follow, each of at least one byte; more items than remaining bytes are
+  // an error.
   size_t Count() {
     const uint64_t value = Unsigned();
     if (value > rest_.size()) ok_ = false;

@@ -3,7 +3,7 @@
 //
 // No I/O; not thread-safe (pod_store.h locks), except for SelectedPods::version. Pods of one
 // template share their labels and requests, so that a pod costs some 200 bytes. The pods that one
-// selector finds are a group (SelectedPods). Labels are matched with selectors only when a set of
+// selector selects are a group (SelectedPods). Labels are matched with selectors only when a set of
 // labels or a selector is new; a change of a pod changes the versions of the groups whose selector
 // matches its labels.
 //
@@ -34,7 +34,7 @@ namespace flyball::scaler {
 struct LabelSet;
 struct PodRecord;
 
-// The pods of one namespace that one selector finds, and the autoscalers that use it.
+// The pods of one namespace that one selector selects, and the autoscalers that use it.
 class SelectedPods {
  public:
   // Changes whenever pods or rivals may have changed; never 0, never the same for two groups.
@@ -47,27 +47,27 @@ class SelectedPods {
   std::string text_;  // the selector as written
   kube::Selector selector_;
   std::vector<LabelSet*> sets_;       // the sets of labels that the selector matches
-  std::vector<uint64_t> anchors_;     // hashed labels of which a pod must have one; empty: none
-  std::vector<AutoscalerKey> users_;  // the rivals that use it, without retired ones
-  int holders_ = 0;                   // how many use it, all included
+  std::vector<uint64_t> anchors_;     // hashes of labels of which a pod must have one; empty: none
+  std::vector<AutoscalerKey> users_;  // the rivals that use it, retired ones excluded
+  int holders_ = 0;                   // how many autoscalers use it, retired ones included
 };
 
 // The pods of a group as a decision reads them.
 struct PodView {
   std::shared_ptr<const PodTable> table;
-  std::vector<std::string> rivals;  // "ns/name", sorted; the autoscaler itself too, if it is one
+  std::vector<std::string> rivals;  // "ns/name", sorted; with this autoscaler if it is one
   uint64_t version = 0;
   absl::Time last_start = absl::InfinitePast();  // of the youngest pod
 };
 
-// Pods of one namespace with the same labels that are neither Succeeded nor Failed: a copy, so that
-// no lock is held while a selector with a thousand requirements is matched.
+// Pods of one namespace that have the same labels and are neither Succeeded nor Failed. It is a
+// copy, so that no lock is held while a selector with a thousand requirements is matched.
 struct AlikePods {
   std::string labels;                     // as LabelSet::text
-  std::vector<const std::string*> nodes;  // only to tell them apart; nullptr: not assigned yet
+  std::vector<const std::string*> nodes;  // of each pod; nullptr: not assigned yet
 };
 
-// How many of the pods match; with `distinct_nodes`, on how many nodes these are.
+// How many of the pods match; with `distinct_nodes`, the number of their nodes.
 int64_t CountMatching(absl::Span<const AlikePods> pods, const kube::Selector& selector,
                       bool distinct_nodes);
 
@@ -78,7 +78,7 @@ class PodIndex {
   PodIndex(const PodIndex&) = delete;
   PodIndex& operator=(const PodIndex&) = delete;
 
-  // `list` numbers the list that the pod was last seen in or after.
+  // `list` is the number of the list in or after which the pod was last seen.
   void Put(const Pod& pod, absl::string_view node, uint64_t list);
   void Remove(absl::string_view ns, absl::string_view name);
   // Removes the pods of `ns` ("": of all namespaces) that were last seen before `list`.
@@ -88,7 +88,7 @@ class PodIndex {
   // others. The group is valid until the autoscaler's next Select or Forget.
   SelectedPods* Select(const AutoscalerKey& who, const kube::Selector& selector,
                        absl::string_view text, bool rival = true);
-  // From now on the autoscaler is no rival of others; its group stays valid until Forget.
+  // Makes the autoscaler no longer a rival of others; its group stays valid until Forget.
   void Retire(const AutoscalerKey& who);
   void Forget(const AutoscalerKey& who);
 
@@ -97,8 +97,8 @@ class PodIndex {
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
 
-  // What CountMatching needs of the pods of `ns`; some may be left out that do not match. Each has
-  // at least one pod.
+  // The input of CountMatching for the pods of `ns`; pods that do not match may be missing. Each
+  // element has at least one pod.
   std::vector<AlikePods> Candidates(absl::string_view ns, const kube::Selector& selector) const;
 
   // The namespaces that have pods or selectors.

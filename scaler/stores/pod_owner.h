@@ -1,10 +1,10 @@
-// Adds the owners of a pod to its labels as further pairs, so that the pods which a workload owns
-// can be selected like those with a label. The keys begin with `@`, as no key of a label does, and
-// have the kind in lower case, in which a reference to a target may have it.
+// Adds the owners of a pod to its labels as further pairs, so that the pods of a workload can be
+// selected as if by a label. Their keys begin with `@`, which no label's key does, and contain the
+// kind in lower case, since a reference to a target may have it so.
 //
-// Pure. The owner of a pod is its controller. Where that is a ReplicaSet whose name ends in the
-// hash in the pod's labels, the Deployment (or Rollout) that names its ReplicaSets so is an owner
-// as well. Other owners of owners are not looked for.
+// Pure. The owner of a pod is its controller. If that is a ReplicaSet whose name ends in the hash
+// in the pod's labels, then the Deployment (or Rollout) that names its ReplicaSets in this way is
+// an owner as well. Other owners of owners are not looked up.
 // Source:  Kubernetes v1.37.1 pkg/controller/deployment/sync.go (getNewReplicaSet) for the name;
 //          KEP-5325 for the idea.
 #pragma once

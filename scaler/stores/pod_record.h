@@ -1,4 +1,4 @@
-// One pod as pod_index.h keeps it: it holds what differs from pod to pod and shares the rest.
+// One pod as pod_index.h keeps it: it holds what differs between pods and shares the rest.
 //
 // Pure values.
 #pragma once
@@ -21,7 +21,7 @@ struct PodRecord;
 struct LabelSet {
   std::string text;  // "key\0value\0…", sorted by key
   std::vector<PodRecord*> pods;
-  std::vector<SelectedPods*> groups;  // those whose selector matches
+  std::vector<SelectedPods*> groups;  // the groups whose selector matches
 
   static void Write(const kube::Labels& labels, std::string& text);
   static kube::Labels Read(absl::string_view text);
@@ -40,16 +40,16 @@ struct PodRecord {
 
   std::string name;
   PodTable::Row row;
-  std::shared_ptr<const Pod> shape;         // its containers, init containers, requests, overhead
+  std::shared_ptr<const Pod> shape;         // containers, init containers, requests, overhead
   std::shared_ptr<const std::string> node;  // nullptr: not assigned yet
   LabelSet* labels = nullptr;
-  uint64_t list = 0;   // number of the list that the pod was last seen in or after
+  uint64_t list = 0;   // number of the list in or after which the pod was last seen
   uint32_t place = 0;  // index in labels->pods
 };
 
 // Writes everything that ShapeOf keeps, so that equal shapes have equal keys.
 void WriteShapeKey(const Pod& pod, std::string& key);
-// What a pod shares with others of its template: the pod without what is particular to it.
+// What a pod shares with others of its template: the pod without its own values.
 Pod ShapeOf(const Pod& pod);
 
 }  // namespace flyball::scaler

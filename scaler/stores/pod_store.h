@@ -1,8 +1,8 @@
 // The pods of a cluster, fed by watches, read by decisions.
 //
 // Thread-safe: one lock around a PodIndex, held while one pod is changed, one autoscaler's table is
-// made, or what is counted is copied. Finding out whether anything changed for an autoscaler is one
-// atomic load.
+// made, or the pods to be counted are copied. Checking whether anything changed for an autoscaler
+// is one atomic load.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ namespace flyball::scaler {
 
 class PodStore {
  public:
-  // The clock outlives the store. `followers`, which may be nullptr, are told of all changes that
-  // the feed of all namespaces brings.
+  // The clock outlives the store. `followers`, which may be nullptr, get all events of the feed of
+  // all namespaces.
   PodStore(Clock& clock, std::shared_ptr<kube::PodFeed> followers);
   ~PodStore();
 
@@ -40,21 +40,21 @@ class PodStore {
   void Forget(const AutoscalerKey& who);
   PodView View(const SelectedPods& group, AutoscalerKind kind, absl::Span<const MetricSpec> metrics,
                const RequestRules& rules) const;
-  // How many pods of `ns` match and are neither Succeeded nor Failed; with `distinct_nodes`, on how
-  // many nodes these are. kUnavailable: the pods are not known.
+  // How many pods of `ns` match and are neither Succeeded nor Failed; with `distinct_nodes`, the
+  // number of their nodes. kUnavailable: the pods are not known.
   absl::StatusOr<int64_t> Count(absl::string_view ns, const kube::Selector& selector,
                                 bool distinct_nodes) const;
 
   // "" while the watch that covers this namespace works; else what is wrong with it.
   std::string Failure(absl::string_view ns) const;
-  // "" while the pods of this namespace may be relied on; else why not (watch_health.h).
+  // "" while the stored pods of this namespace may be used; else why not (watch_health.h).
   std::string Unusable(absl::string_view ns) const;
-  // Whether the first list of this namespace is in, or those of all.
+  // OK once the first list of this namespace, or of all, has arrived.
   absl::Status Ready(absl::string_view ns) const;
   absl::Status Ready() const;
-  // Whether some first list is missing and has not failed either.
+  // Whether some first list has neither arrived nor failed.
   bool Waits() const;
-  // Those of the feeds.
+  // The namespaces of the feeds.
   std::vector<std::string> Namespaces() const;
   size_t size() const;
 

@@ -1,9 +1,9 @@
 // The scales of Deployments, ReplicaSets, StatefulSets and ReplicationControllers, taken from
-// watches of the objects themselves. The watch of a kind starts when it is first asked for, in each
-// namespace by itself unless all are watched.
+// watches of the objects themselves. The watch of a kind starts when the kind is first asked for;
+// if only some namespaces are watched, this holds for each of them separately.
 //
 // Thread-safe. An ObjectScale stands for one object. While that object does not exist, its scale is
-// nullptr; once nobody holds it any more, it is removed when the table has doubled since the last
+// nullptr. An ObjectScale that nobody holds is removed when the table has doubled since the last
 // sweep.
 #pragma once
 
@@ -29,7 +29,7 @@ namespace flyball::scaler {
 
 class ScaleStore {
  public:
-  class Kind;  // one kind of targets, in one namespace or in all: what one watch tells
+  class Kind;  // one kind of targets, in one namespace or in all: what one watch reports
   // One object's scale. `version` changes whenever the scale does.
   struct ObjectScale {
     Snapshot<kube::Scale> scale;
@@ -56,17 +56,17 @@ class ScaleStore {
   Place Find(const kube::ResourceInfo& target, absl::string_view ns, absl::string_view name);
 
   enum class Usable { kNotListed, kYes, kBroken };
-  // Whether what is known of a kind may be relied on.
+  // Whether the stored scales of a kind may be used.
   static Usable IsUsable(const Kind& kind);
   // Why the watch of a kind fails; "": it does not.
   static std::string Failure(const Kind& kind);
   absl::Status Ready() const;
 
-  // Takes a scale that the API server answered with, if it is newer than what is known.
+  // Stores a scale from an answer of the API server, if it is newer than the stored one.
   void Learn(const kube::ResourceInfo& target, const kube::Scale& scale);
-  // The same of one that it answered with after a write on condition of `before` met a conflict. If
-  // it is older than that, the cluster was set back to an earlier state, as a restore of etcd does,
-  // of which no watch tells: then it takes the place of `before`.
+  // Does the same for an answer that came after a write on condition of `before` met a conflict. If
+  // the answer is older than `before`, the cluster was set back to an earlier state, as a restore
+  // of etcd does; since no watch reports that, the answer replaces `before`.
   void LearnAfterConflict(const kube::ResourceInfo& target, const kube::Scale& before,
                           const kube::Scale& scale);
 

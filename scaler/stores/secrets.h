@@ -22,7 +22,7 @@ namespace flyball::scaler {
 
 inline constexpr char kTriggerSecretLabel[] = "flyball.dev/trigger-secret";  // "true"
 
-// Of one value. What OpenSSL keeps of a list of certificates is up to 41 times as large, in each
+// Limit for one value. OpenSSL needs up to 41 times as much for a list of certificates, in each
 // client that uses it.
 inline constexpr size_t kMaxSecretBytes = 16 << 10;
 
@@ -38,17 +38,17 @@ enum class TriggerSecrets {
 absl::StatusOr<SecretValue> ReadSecret(kube::ApiClient& client, absl::string_view ns,
                                        const TriggerSpec::SecretKey& key, TriggerSecrets which);
 
-// Does what ReadSecret does, but returns the value or the error again that it returned in the last
-// seconds: triggers that are read each second would otherwise ask the API server as often for each
-// of their parameters. That the API server was away is no such error.
+// Does what ReadSecret does, but repeats a value or error that it returned in the last seconds:
+// triggers that are read each second would otherwise ask the API server as often for each of their
+// parameters. An error because the API server was away is not repeated.
 //
 // Thread-safe. Limits: 16,384 answers, 8 MiB. A namespace gets an eighth of both, so that one with
-// many Secrets takes the room of few others.
+// many Secrets takes room from few others.
 class SecretReader {
  public:
   // How long a value is kept: a change of a Secret is seen after this time at the latest.
   static constexpr absl::Duration kKept = absl::Seconds(5);
-  // How long an error is kept: a Secret that is made counts soon.
+  // How long an error is kept, so that a Secret that is created then is soon used.
   static constexpr absl::Duration kErrorKept = absl::Seconds(1);
 
   // The client and the clock outlive the reader.

@@ -1,7 +1,7 @@
 // Holds equal values once. A value lives as long as a pointer to it does.
 //
-// Not thread-safe. Values are found by a key, so different values need different keys. The entries
-// of values that no longer exist are removed when the table has doubled since the last sweep.
+// Not thread-safe. Values are found by a key, so different values need different keys. Entries of
+// values that no longer exist are removed when the table has doubled since the last sweep.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class SharedPool {
  public:
   using Ptr = std::shared_ptr<const T>;
 
-  // `make()` makes the value when no equal one is in use.
+  // `make()` makes the value if no equal one is in use.
   template <typename Make>
   Ptr Get(absl::string_view key, Make make) {
     if (values_.size() >= sweep_at_) Sweep();

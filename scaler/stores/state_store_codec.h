@@ -1,8 +1,8 @@
 // Turns what a shard's autoscalers remember into the bytes that are kept in the cluster, and back.
 //
-// Pure. The bytes are a version, when they were made, and for each autoscaler its name, how many
-// replicas it had, past recommendations and changes, all packed (packed.h) and deflated. Times are
-// wall times in microseconds, rounded up.
+// Pure. The bytes hold a version, the time at which they were made, and for each autoscaler its
+// name, its number of replicas, past recommendations and changes, all packed (packed.h) and
+// deflated. Times are wall times in microseconds, rounded up.
 #pragma once
 
 #include <cstddef>
@@ -34,11 +34,11 @@ struct KeptShard {
 
 // The largest size of a shard's bytes: a ConfigMap may hold no more than 1 MiB in all.
 inline constexpr size_t kMostKeptBytes = 1000000;
-// What one shard may hold when inflated. It is well above what fits in a ConfigMap, and keeps a few
-// deflated bytes from becoming gigabytes of small objects.
+// Limit for an inflated shard. It is well above what fits in a ConfigMap, and keeps a few deflated
+// bytes from becoming gigabytes of small objects.
 inline constexpr size_t kMostInflatedBytes = 8u << 20;
 inline constexpr size_t kMostKeptAutoscalers = 50000;
-inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all of them
+inline constexpr size_t kMostKeptItems = 250000;  // recommendations and changes of all autoscalers
 
 // The first autoscalers of the shard, as many as fit in `most` bytes and in the limits above.
 // `dropped` says how many did not fit.
@@ -52,8 +52,8 @@ EncodedShard EncodeShard(const KeptShard& shard, size_t most = kMostKeptBytes);
 absl::StatusOr<KeptShard> DecodeShard(absl::string_view bytes);
 
 // Makes `out` a smaller state that holds back as much as `state`, sorted by time. Recommendations
-// that no window can ever notice are left out (state_upkeep.h). Where there are too many changes,
-// the oldest are added to younger ones, which count for longer.
+// that no window can ever notice are left out (state_upkeep.h). If there are too many changes, the
+// oldest are added to younger ones, which count for longer.
 void CompactState(const ScalerState& state, ScalerState& out);
 
 }  // namespace flyball::scaler

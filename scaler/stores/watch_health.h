@@ -1,12 +1,12 @@
-// How well one watch works: whether its first list is in, since when it has been failing, and
-// whether it may still have to tell what it has missed.
+// How well one watch works: whether its first list has arrived, since when it has been failing, and
+// whether it may still have to catch up.
 //
-// After a failure, and after a time in which no stream was open, the server first tells what has
-// happened meanwhile, and it does not say when that is all. So such a watch still counts as failing
-// until it was open and silent for a second, or open for ten where there is never a silence.
+// After a failure, or a time without an open stream, the server first reports what happened in the
+// meantime, and does not say when that is complete. So the watch still counts as failing until its
+// stream was open and silent for a second, or open for ten seconds if it is never silent.
 //
-// Where each namespace has watches of its own, an autoscaler depends on those of its namespace
-// alone: one that is gone, or that we may not read any more, must not stop the others.
+// Where each namespace has watches of its own, an autoscaler depends only on those of its
+// namespace: a namespace that is deleted, or that we may no longer read, must not stop the others.
 //
 // Thread-safe.
 #pragma once
@@ -30,11 +30,11 @@ inline constexpr absl::Duration kStaleAfter = absl::Seconds(60);
 
 class WatchHealth {
  public:
-  // `what` names the objects in messages: "pods". The watch is of those of `ns` ("": of all). The
-  // clock outlives it.
+  // `what` names the objects in messages, as in "pods". The watch covers `ns` ("": all namespaces).
+  // The clock outlives this object.
   WatchHealth(absl::string_view what, std::string ns, Clock& clock);
 
-  // To be called by the watch's handler, when the same is told to it.
+  // To be called by the watch's handler from its methods of the same names.
   void Listed();
   void StatusChanged(const absl::Status& status);
   void Opening();
@@ -43,23 +43,23 @@ class WatchHealth {
 
   const std::string& ns() const { return ns_; }
   bool Covers(absl::string_view ns) const { return ns_.empty() || ns_ == ns; }
-  // Whether the first list is in and the watch works. Costs the load of one flag.
+  // Whether the first list has arrived and the watch works. Costs the load of one flag.
   bool fine() const { return fine_.load(std::memory_order_acquire); }
-  // "" while it works and has told all; else what is wrong with it.
+  // "" while it works and has caught up; else what is wrong with it.
   std::string Failure() const;
-  // "" while what is known may be used; else why not: the first list is missing, or the watch has
-  // been failing for longer than kStaleAfter.
+  // "" while its data may be used; else why not: the first list is missing, or the watch has been
+  // failing for longer than kStaleAfter.
   std::string Unusable() const;
-  // OK once the first list is in, also while the watch fails; this is for readiness checks.
+  // OK once the first list has arrived, also if the watch fails then; this is for readiness checks.
   absl::Status Ready() const;
-  // Whether the first list is missing and has not failed either.
+  // Whether the first list has neither arrived nor failed.
   bool Waits() const;
 
  private:
-  // Since when it has been open after it was not to be relied on.
+  // Since when the stream has been open after a time in which the data could not be relied on.
   struct CatchingUp {
     MonotonicTime since;
-    MonotonicTime heard;  // when it last told something
+    MonotonicTime heard;  // time of the last event
   };
 
   void CatchUp() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -78,14 +78,14 @@ class WatchHealth {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
   bool said_failing_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<MonotonicTime> opening_since_ ABSL_GUARDED_BY(mutex_);
-  // Time alone ends it, which is noticed when somebody asks.
+  // It ends by time alone, which is noticed at the next call.
   mutable std::optional<CatchingUp> catching_up_ ABSL_GUARDED_BY(mutex_);
   mutable std::atomic<bool> fine_ = false;
 };
 
 // The first result of `ask` (Failure, Unusable or Ready) that is not empty or OK, over several
-// watches, each of which is a pointer to something with a health(); with `ns` over those alone that
-// cover this namespace.
+// watches, each of which is a pointer to something with a health(). With `ns`, only the watches
+// that cover this namespace are asked.
 template <typename Watches, typename Problem>
 Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const,
                      std::optional<absl::string_view> ns = std::nullopt) {
@@ -96,7 +96,7 @@ Problem FirstProblem(const Watches& watches, Problem (WatchHealth::*ask)() const
   return Problem();
 }
 
-// Whether some of the watches is still waited for.
+// Whether one of the watches has a first list that neither arrived nor failed.
 template <typename Watches>
 bool AnyWaits(const Watches& watches) {
   return std::any_of(watches.begin(), watches.end(),

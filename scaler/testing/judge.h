@@ -1,5 +1,5 @@
-// Judges what replicas write in a simulation. The measure is an imagined controller that knows
-// every recommendation and every change of every replica, and what is true in the cluster now. For
+// Judges what replicas write in a simulation, by comparison with an imagined controller that knows
+// every recommendation and every change of every replica, and the true state of the cluster. For
 // tests.
 //
 // A write is wrong when it
@@ -33,21 +33,21 @@ class Judge {
         ModeFlags mode)
       : time_(time), cluster_(cluster), replicas_(replicas), math_(math), mode_(mode) {}
 
-  // Whether the replicas' wall clocks have ever differed. Then a replica cannot know how old an
-  // addition is that another owner wrote down, nor for how long it allows removals.
+  // Whether the replicas' wall clocks have ever differed. If so, a replica cannot know how old an
+  // addition is that another owner recorded, nor for how long it allows removals.
   bool clocks_differ = false;
-  // How long a reading may be on its way into a write.
+  // The longest time from a reading to the write that is based on it.
   absl::Duration reading_age = absl::Seconds(1);
 
   void OnDecision(int replica, const DecisionRecord& record);
   void OnSteady(int replica, const AutoscalerKey& key, int32_t recommendation);
   void OnRound(int replica, const RoundRecord& round);
   void OnScaleWrite(const SimulatedCluster::ScaleWrite& write);
-  // To be called before somebody else scales the target. What an owner decided since it last wrote
-  // down what it remembers, and its last removal, leave the count as their only trace when it dies,
-  // and that changes once more then.
+  // To be called before somebody else scales the target. If the owner dies, the count is the only
+  // trace of its decisions since it last saved its state and of its last removal; this call says
+  // that the count is about to lose that trace too.
   void OnForeignScale(const SimulatedCluster::Target& target);
-  // Checks that no autoscaler has two replicas that may write now.
+  // Checks that no two replicas may write for the same autoscaler now.
   void Look();
 
   // The count that a controller without a past would write now; nullopt: the autoscaler does not
@@ -55,7 +55,7 @@ class Judge {
   std::optional<int32_t> Wanted(const AutoscalerKey& key);
 
   const std::vector<std::string>& wrong() const { return wrong_; }
-  // The last decisions about one autoscaler, each in a line.
+  // The last decisions about one autoscaler, one line each.
   std::string LastDecisions(const AutoscalerKey& key) const;
   int writes() const { return writes_; }
   int shrinks() const { return shrinks_; }
@@ -94,28 +94,28 @@ class Judge {
   const std::vector<std::unique_ptr<SimulatedReplica>>& replicas_;
   const MathConfig math_;
   const ModeFlags mode_;
-  // A controller may remember all predecessors of an autoscaler that was made anew, or none, or those
-  // since it was last gone for a while: each is right, so each memory is kept.
+  // A controller may remember all predecessors of an autoscaler that was recreated, or none, or
+  // those since it was last gone for a while: each is correct, so each memory is kept.
   std::map<std::string, ScalerState> by_uid_;
   std::map<AutoscalerKey, ScalerState> by_key_;
   std::map<std::pair<AutoscalerKey, int>, ScalerState> by_return_;
-  // Of these nobody has to remember what was found first: it was decided before anybody acted.
+  // Their first count need not be remembered: it was decided before anybody acted.
   std::set<const ScalerState*> began_paused_;
-  std::map<std::string, absl::Duration> last_active_;          // by uid: when a trigger was
+  std::map<std::string, absl::Duration> last_active_;          // by uid: when a trigger was last active
   std::map<SimulatedCluster::Target, absl::Time> foreign_;     // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;    // what each replica recommends
-  std::map<std::pair<int, AutoscalerKey>, ManagedPtr> known_;  // what it decided on last
+  std::map<std::pair<int, AutoscalerKey>, ManagedPtr> known_;  // the object it decided on last
   struct Removal {
     int replica = 0;
-    bool confirmed = false;  // its writer had an answer
+    bool confirmed = false;  // its writer got an answer
   };
   std::map<AutoscalerKey, Removal> last_removal_;
   struct Noted {
     int replica = 0;
     absl::Duration when;
-    absl::Duration over;  // when its cycle was over: only then it is remembered
+    absl::Duration over;  // when its cycle ended: only then is it remembered
   };
-  std::map<AutoscalerKey, std::vector<Noted>> noted_;  // who recommended something
+  std::map<AutoscalerKey, std::vector<Noted>> noted_;  // which replicas recommended something
   std::vector<std::string> wrong_;
   std::map<AutoscalerKey, std::deque<Decided>> decided_;
   int writes_ = 0;

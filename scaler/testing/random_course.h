@@ -3,12 +3,12 @@
 // broken watches, slow, lost and repeated calls, clocks that jump; metrics that keep their last
 // count, triggers that leave and enter zero, and schedules that begin and end. For tests.
 //
-// The same seed gives the same course. A wide one draws more: all that a behavior can say,
-// autoscalers that go from one target to another, and an API server that answers 429. It does not
-// end in peace, since its policies may need any time to grow. In a frozen course replicas are also
-// stopped for a while and go on as if nothing had happened; every second one is wide. In a course
-// with restarts the API servers restart too, and give wrong answers then: each replica gets a few.
-// Every second one of these is wide, and every second pair has the newest dialect.
+// The same seed gives the same course. A wide course draws from more: everything that a behavior
+// can contain, autoscalers that change their target, and an API server that answers 429. It does
+// not end with a quiet phase, since its policies may need any time to grow. In a frozen course
+// replicas are also stopped for a while and go on as if nothing had happened; every second one is
+// wide. In a course with restarts the API servers restart too, and then give each replica a few
+// wrong answers. Every second one of these is wide, and every second pair has the newest dialect.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class RandomCourse {
 
   explicit RandomCourse(uint32_t seed);
 
-  // Runs all of it: trouble, then peace. Returns what was wrong and what was done before it; ""
-  // when nothing was wrong.
+  // Runs the course: faults first, then a quiet phase. Returns what was wrong and what happened
+  // before it; "": nothing was wrong.
   std::string Run();
 
   const Judge& judge() const { return sim_.judge; }
@@ -44,7 +44,7 @@ class RandomCourse {
   void Note(std::string what);
   const AutoscalerKey& AnyKey();
   SimulatedCluster::Target AnyTarget();
-  SimulatedReplica* AnyReplica();  // one that lives; nullptr: none does
+  SimulatedReplica* AnyReplica();  // one that is alive; nullptr: there is none
   std::string AnyMetrics(const AutoscalerKey& key);
   std::string AnyBehavior();
   std::string AnyRules();
@@ -78,13 +78,13 @@ class RandomCourse {
   void MakePeace();
   std::string CheckPeace();
 
-  int troubles_ = 0;  // how often there was trouble in the network
+  int troubles_ = 0;  // number of network faults so far
   const bool restarts_;
   const bool frozen_;
   Simulation sim_;
   Chance aside_;
   const bool wide_;
-  const bool ends_in_peace_;  // and is checked then, which takes as long as all before
+  const bool ends_in_peace_;  // with a check, which takes as long as everything before
   std::vector<AutoscalerKey> keys_;
   int shards_ = 1;
   std::set<int> had_wrong_answers_;  // replicas, by index

@@ -28,7 +28,7 @@ namespace flyball::scaler {
 // The wall time at simulated time zero.
 inline constexpr absl::Time kSimulationStart = absl::FromUnixSeconds(1767225600);
 
-// What a value was at each time, newest last.
+// The history of a value, newest last.
 template <typename T>
 class Past {
  public:
@@ -66,7 +66,7 @@ class SimulatedCluster {
 
   explicit SimulatedCluster(SimulatedTime& time);
 
-  // ---- by people and other controllers
+  // ---- changes by people and other controllers
 
   void PutDeployment(const Target& target, int replicas);
   void DeleteDeployment(const Target& target);
@@ -76,14 +76,14 @@ class SimulatedCluster {
   // An HPA or an Autoscaler (CRD), as JSON with its name.
   void PutAutoscaler(absl::string_view json);
   void DeleteAutoscaler(const AutoscalerKey& key);
-  // Removes the object and makes it anew as it is stored, with another uid.
+  // Removes the stored object and creates it again, with another uid.
   void RecreateAutoscaler(const AutoscalerKey& key);
 
   Past<Amount>& AmountOf(const Target& target, absl::string_view metric);
 
-  // ---- as the API server
+  // ---- the API server
 
-  // Answers a call without delay. `writer` is handed on to `on_scale_write`.
+  // Answers a call without delay. `writer` is passed to `on_scale_write`.
   http::HttpAnswer Serve(const http::HttpCall& call, int writer);
   const kube::LocalObjectStore& store() const { return store_; }
   kube::LocalTarget Collection(absl::string_view path) const { return store_.Find(path); }
@@ -98,14 +98,14 @@ class SimulatedCluster {
   // Called after each change of an object.
   std::function<void()> on_change;
 
-  // ---- as it is
+  // ---- the true state
 
   int Replicas(const Target& target) const;  // spec.replicas; -1: there is no such deployment
-  // All forms that the autoscaler had from `since` on; nullptr stands for times at which it did not
+  // All versions of the autoscaler since `since`; nullptr stands for times at which it did not
   // exist.
   std::vector<ManagedPtr> Autoscaler(const AutoscalerKey& key, absl::Duration since) const;
   const std::map<AutoscalerKey, Past<ManagedPtr>>& autoscalers() const { return autoscalers_; }
-  // How often it came back after it had been gone for a while.
+  // How often it was created again after it had been gone for a while.
   int Returns(const AutoscalerKey& key) const;
   std::vector<const std::vector<SimulatedPod>*> Pods(const Target& target,
                                                      absl::Duration since) const;
@@ -122,7 +122,7 @@ class SimulatedCluster {
 
   SimulatedTime& time_;
   kube::LocalObjectStore store_;
-  size_t seen_ = 0;  // how many changes have been looked at
+  size_t seen_ = 0;  // how many changes have been handled
   uint64_t next_pod_ = 0;
   std::map<Target, Amounts> amounts_;
   std::map<Target, Past<std::vector<SimulatedPod>>> pods_;
@@ -130,7 +130,7 @@ class SimulatedCluster {
   std::map<AutoscalerKey, int> returns_;
 };
 
-// A second target of the same autoscaler, and of either the first.
+// A second target for the same autoscaler; called with the second one, it returns the first.
 SimulatedCluster::Target OtherOf(const SimulatedCluster::Target& target);
 SimulatedCluster::Target FirstOf(const SimulatedCluster::Target& target);
 // The pods that the trigger of that target's autoscaler counts: two for each replica.

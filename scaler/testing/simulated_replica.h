@@ -1,4 +1,4 @@
-// One replica of the program in simulated time: loop, election, what it remembers, and its
+// One replica of the program in simulated time: loop, election, remembered state, and its
 // connections to a simulated cluster, which can be slow, lossy and broken. For tests.
 //
 // It is made of the same parts as the program; only threads, watches and sockets are replaced.
@@ -32,22 +32,22 @@ namespace flyball::scaler {
 
 class Judge;
 
-// What happens to calls on their way: fractions of all, from 0 to 1.
+// Faults of calls on their way, as fractions of all calls, from 0 to 1.
 struct SimulatedNetwork {
-  double slow = 0;  // ways, there or back, that take up to `slow_delay`
+  double slow = 0;  // one-way trips that take up to `slow_delay`
   absl::Duration slow_delay = absl::Seconds(3);
-  double refused = 0;    // calls that have no effect
-  double lost = 0;       // calls that have their effect but get no answer
-  double repeated = 0;   // calls that are sent again, since the first answer got lost
-  double throttled = 0;  // calls of the API server's that it answers with "too many requests"
-  // How many of the next calls get a wrong answer: first those that have their effect although the
-  // answer is "internal error, try again", then those that are forbidden, as by an API server that
+  double refused = 0;    // calls without effect
+  double lost = 0;       // calls that have their effect, but whose answer is lost
+  double repeated = 0;   // calls that are sent again after their answer was lost
+  double throttled = 0;  // calls to the API server that it answers with 429
+  // How many of the next calls get a wrong answer: first calls that have their effect although the
+  // answer is "internal error, try again", then calls that are forbidden, as by an API server that
   // has not read its roles yet.
   int failing_late = 0;
   int forbidden = 0;
 };
 
-// A source of chance: the same seed gives the same course.
+// A source of random numbers: the same seed gives the same course.
 class Chance {
  public:
   explicit Chance(uint32_t seed) : random_(seed) {}
@@ -82,21 +82,22 @@ class SimulatedReplica {
     ElectionOptions election;  // `identity` is set by the replica
     ScalerOptions scaler;
     absl::Duration state_interval = absl::Seconds(15);
-    Judge* judge = nullptr;  // is told what the replica decides while it lives
+    Judge* judge = nullptr;  // gets the replica's decisions while it lives
   };
 
   SimulatedReplica(const SimulatedWorld& world, Options options);
-  ~SimulatedReplica();  // no task of it may sleep any more
+  ~SimulatedReplica();  // no task of it may be asleep
 
   void Start();
-  // Ends it as kill -9 does.
+  // Ends it like kill -9.
   void Kill() { killed_ = true; }
-  // Ends it as SIGTERM ends the program, in order. Takes simulated time.
+  // Ends it in order, as SIGTERM ends the program. Takes simulated time.
   void Stop();
-  // Stops all of its threads, as SIGSTOP does, or a machine that is moved. What it has sent is on
-  // its way, and answers wait for it.
+  // Stops all of its threads, like SIGSTOP or the migration of a machine. Calls that it has sent
+  // continue, and their answers wait for it.
   void Freeze() { frozen_ = true; }
-  // Its watches tell it first what has happened; then the threads go on in any order.
+  // Ends the freeze: the watches first report what has happened; then the threads go on in any
+  // order.
   void Thaw();
   bool alive() const { return !killed_ && !ended_; }
   bool stays() const { return alive() && !stopping_; }
@@ -105,9 +106,9 @@ class SimulatedReplica {
   bool Owns(const AutoscalerKey& key) const { return election_.Owns(key); }
   SimulatedNetwork network;  // to the API server
   SimulatedNetwork metrics_network;
-  // Which calls to the API server have no effect; empty: it is up to the network.
+  // Selects calls to the API server that have no effect; empty: the network decides.
   std::function<bool(const http::HttpCall&)> refuses;
-  absl::Duration longest_queue;  // the longest that work waits for a thread
+  absl::Duration longest_queue;  // the longest time that work waits for a thread
   // Called while the replica forgets that autoscaler.
   std::function<void(const AutoscalerKey&)> on_forgotten;
 
@@ -117,38 +118,39 @@ class SimulatedReplica {
   absl::Time WallNow() const { return clock_.WallNow(); }
   absl::Duration SimulatedTimeAt(MonotonicTime at) const { return at - clock_.offset; }
 
-  // Has the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
+  // Makes the watch of that resource ("pods", "horizontalpodautoscalers") fail from now on...
   void BreakWatch(absl::string_view resource, const absl::Status& why);
-  // ...until this is called: then it is open again and goes on where it was, or with a new list. What
-  // it has missed it tells bit by bit, without a pause of a second.
+  // ...until this is called: then it is open again and continues where it was, or with a new list.
+  // What it has missed it reports bit by bit, without a pause of a second.
   void HealWatch(absl::string_view resource, bool list_anew);
-  // Ends the stream of that watch well. For so long the server then does not open the next one.
+  // Ends the stream of that watch without an error. The server does not open the next one for
+  // `duration`.
   void CloseWatch(absl::string_view resource, absl::Duration duration);
-  // Has that watch tell of an object as it is in no cluster, or not in this one.
+  // Makes that watch report an object that is in no cluster, or not in this one.
   void Tell(absl::string_view resource, absl::string_view json);
-  // While its watch is broken: a list of that resource that breaks off after so many objects.
+  // While its watch is broken: makes a list of that resource break off after that many objects.
   void ListInPart(absl::string_view resource, size_t objects);
   bool WatchIsBroken(absl::string_view resource) const;
-  // To be called when the cluster has changed: the watches tell of it soon, or before PumpNow
+  // To be called when the cluster has changed: the watches report it soon, or before PumpNow
   // returns.
   void PumpWatches();
   void PumpNow();
 
-  // The scale write that has arrived, as it was when the replica sent it.
+  // A scale write that has arrived, with the state of the replica when it sent it.
   struct SentWrite {
     absl::Duration sent;
-    absl::Time wall;                              // what the replica's clock said
-    std::map<std::string, absl::Duration> asked;  // when which autoscaler's path was last answered
-    std::map<std::string, absl::Duration> told;   // up to when which resource's watch had told all
+    absl::Time wall;                              // time by the replica's clock
+    std::map<std::string, absl::Duration> asked;  // by autoscaler's path: when it was last answered
+    std::map<std::string, absl::Duration> told;   // by resource: until when its watch had reported everything
   };
   const SentWrite& last_write() const { return last_write_; }
-  // When it last sent what it remembers, of what arrived. Zero: never.
+  // When it sent the last saved state that has arrived. Zero: never.
   absl::Duration last_saved() const { return last_saved_; }
   const Options& options() const { return options_; }
   LoopWiring& wiring() { return *wiring_; }
 
  private:
-  // The clocks of the replica's machine. Its wall clock may say anything.
+  // The clocks of the replica's machine. Its wall clock may show any time.
   struct MachineClock : public Clock {
     MachineClock(SimulatedReplica& its_replica, absl::Duration begun)
         : replica(its_replica), time(&its_replica.world_.time), offset(begun) {}
@@ -165,14 +167,14 @@ class SimulatedReplica {
   struct Watch {
     kube::WatchHandler* handler = nullptr;
     kube::LocalTarget target;
-    size_t told = 0;  // how many changes of the cluster it has told
+    size_t told = 0;  // how many changes of the cluster it has reported
     bool open = false;
-    bool closed = false;  // it was open and has ended well
-    bool behind = false;  // it is telling bit by bit what it has missed
+    bool closed = false;  // its stream has ended without an error
+    bool behind = false;  // it is reporting bit by bit what it has missed
     bool pumping = false;
-    int streams = 0;  // how often it was opened or closed
+    int streams = 0;  // how often a stream was opened or closed
     absl::Status failure;
-    absl::Duration silent;  // when it was last closed, or broken
+    absl::Duration silent;  // when it was last closed or broken
   };
   class Transport;
   class Leases;
@@ -188,18 +190,18 @@ class SimulatedReplica {
   void Open(Watch& watch);
   void CatchUp(Watch& watch, absl::Duration until);
   void Pump(Watch& watch);
-  // Tells the next change. False: there is none.
+  // Reports the next change. False: there is none.
   bool TellNext(Watch& watch);
   absl::Duration ToldUntil(const Watch& watch) const;
-  SentWrite Write() const;  // as it is sent now
+  SentWrite Write() const;  // as if sent now
   void TurnAt(absl::Duration when);
   void Round();
   void WriteState();
   void WaitWhileFrozen();
   QuestionBoard::Run Pool();
-  // How long a call takes on its way there, or back.
+  // How long one way of a call takes.
   absl::Duration Way(const SimulatedNetwork& network);
-  // Makes a call that takes `timeout` at most. Gives an error, or what `serve` says.
+  // Makes a call that takes `timeout` at most. Returns an error, or what `serve` returns.
   template <typename Answer, typename Serve>
   absl::StatusOr<Answer> Call(const SimulatedNetwork& network, absl::Duration timeout,
                               const Serve& serve);
@@ -212,12 +214,12 @@ class SimulatedReplica {
   bool frozen_ = false;
   bool ended_ = false;
   bool in_round_ = false;
-  int tasks_ = 0;  // how many tasks were handed to a pool and have not ended
+  int tasks_ = 0;  // tasks that were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
-  Chance lateness_;  // of what watches tell
+  Chance lateness_;  // of the watches' reports
   SentWrite last_write_;
   absl::Duration last_saved_;
-  std::map<std::string, absl::Duration> asked_;  // SentWrite::asked, by now
+  std::map<std::string, absl::Duration> asked_;  // SentWrite::asked at present
   std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
   kube::RequestBudget budget_;

@@ -19,8 +19,8 @@ namespace flyball::scaler {
 std::string MetricOf(char which, absl::string_view name, int average);
 std::string CpuOf(int percent);
 std::string MemoryOf(int average);
-// Further fields of a spec: decided each `interval`, as many replicas as there are two pods of
-// app=job, and none once there has been no such pod for `cooldown` seconds.
+// Fields of a spec that is decided each `interval`: it asks for half as many replicas as there are
+// pods of app=job, and for none after `cooldown` seconds without such pods.
 std::string FollowingJobs(absl::string_view interval, int cooldown);
 
 // An autoscaler that can be written as JSON.
@@ -39,7 +39,7 @@ class Simulation {
   explicit Simulation(uint32_t seed, ScalerOptions scaler = ActOnAll());
   ~Simulation();  // ends all replicas
 
-  // Options by which every autoscaler is decided each 2 s, in mode act.
+  // Options for a decision of every autoscaler each 2 s, in mode act.
   static ScalerOptions ActOnAll();
 
   // Adds a replica, which begins at once.

@@ -2,7 +2,7 @@
 //
 // Each replica has a thread, but only one of them runs at a time and time passes only while all
 // wait, so that a seed always gives the same course. Requests take time, fail, or have their effect
-// while the answer is lost; replicas are killed in the middle of a request.
+// although the answer is lost; replicas are killed in the middle of a request.
 #pragma once
 
 #include <functional>
@@ -24,18 +24,18 @@ class ElectionWorld {
  public:
   struct Network {
     absl::Duration delay = absl::Milliseconds(20);  // longest usual time each way
-    double slow = 0;  // fraction of the ways, there or back, that take up to slow_delay
+    double slow = 0;  // fraction of one-way trips that take up to slow_delay
     absl::Duration slow_delay = absl::Seconds(12);
     double refused = 0;  // fraction of the requests that have no effect
-    double lost = 0;     // fraction that have their effect but get no answer
+    double lost = 0;     // fraction that have their effect, but whose answer is lost
   };
 
-  // A machine's clocks. The monotonic clock may be a little fast or slow, the wall clock may say
-  // anything.
+  // A machine's clocks. The monotonic clock may be a little fast or slow, the wall clock may show
+  // any time.
   struct MachineClock : Clock {
     absl::Time WallNow() const override { return absl::UnixEpoch() + wall_skew + world->now; }
     MonotonicTime MonotonicNow() const override { return offset + world->now * rate; }
-    // Nobody waits by it: the threads of replicas have their turns.
+    // Nobody waits by this clock: the replicas' threads take turns.
     bool Await(absl::Mutex&, const absl::Condition& condition, MonotonicTime) override {
       return condition.Eval();
     }
@@ -59,7 +59,7 @@ class ElectionWorld {
     std::unique_ptr<ShardElection> election;
     std::thread thread;
     absl::Duration wake;
-    bool killed = false;  // it was ended as kill -9 does
+    bool killed = false;  // it was ended as by kill -9
     bool leaving = false;
     bool done = false;
     bool alive() const { return !killed && !done; }
@@ -92,7 +92,7 @@ class ElectionWorld {
     return replica;
   }
 
-  // Time passes; `look` is called between any two steps.
+  // Lets time pass; `look` is called between any two steps.
   void RunUntil(absl::Duration end, const std::function<void()>& look = nullptr) {
     for (;;) {
       Replica* next = nullptr;
@@ -138,7 +138,7 @@ class ElectionWorld {
   void Live(Replica& replica) {
     AwaitTurn(replica);
     while (!replica.killed && !replica.leaving) Wait(replica, replica.election->Round());
-    // A killed one says nothing more: its requests are refused.
+    // A killed replica sends nothing more: its requests are refused.
     replica.election->Stop();
     absl::MutexLock lock(&mutex_);
     replica.done = true;
@@ -170,7 +170,7 @@ class ElectionWorld {
   absl::StatusOr<kube::Lease> Call(Replica& replica, const Serve& serve) {
     if (replica.killed) return absl::CancelledError("killed");
     Wait(replica, Way());
-    // Killed on the way there: the request may have left already.
+    // If it was killed on the way, the request may have left already.
     const bool refused = replica.killed ? Chance(0.5) : Chance(network.refused);
     if (refused) return absl::UnavailableError("refused");
     absl::StatusOr<kube::Lease> answer = serve();

@@ -43,7 +43,7 @@ class TestMetrics {
     absl::MutexLock lock(&mutex_);
     objects_[metric] = milli;
   }
-  // Sets what every pod has of that metric.
+  // Sets the value of that metric for every pod.
   void SetPods(const std::string& metric, std::optional<int64_t> milli) {
     absl::MutexLock lock(&mutex_);
     pods_[metric] = milli;
@@ -62,13 +62,13 @@ class TestMetrics {
     const auto found = asked_.find(what);
     return found == asked_.end() ? 0 : found->second;
   }
-  // The selector with which resource metrics were asked for last.
+  // The selector of the last question for resource metrics.
   std::string pods_asked() const {
     absl::MutexLock lock(&mutex_);
     return pods_asked_;
   }
 
-  // The metrics APIs with these values; the directory says which pods there are.
+  // The metrics APIs with these values; `directory` has the pods.
   adapter::Providers MakeProviders(kube::ObjectDirectory& directory, Clock& clock);
 
  private:
@@ -121,7 +121,7 @@ class TestMetrics::External : public adapter::ExternalMetricsProvider {
   uint64_t Epoch() const override { return 1; }
 
  private:
-  // All requests are one query: they are of one metric.
+  // All requests are one query, since they are for one metric.
   class Standing : public adapter::StandingExternal {
    public:
     using Answer = adapter::StandingAnswer<adapter::ExternalMetricList>;
@@ -234,7 +234,7 @@ inline adapter::Providers TestMetrics::MakeProviders(kube::ObjectDirectory& dire
           .resource = std::make_shared<Resource>(*this, directory, clock)};
 }
 
-// What an observer saw of one decision.
+// What an observer got of one decision.
 struct Seen {
   Mode mode = Mode::kShadow;
   Decision decision;
@@ -281,7 +281,7 @@ class DecisionDiary : public DecisionObserver {
       ++total_;
     }
   }
-  // How many autoscalers the last round had.
+  // The number of autoscalers in the last round.
   size_t last_round() const {
     absl::MutexLock lock(&mutex_);
     return last_round_;
@@ -290,7 +290,7 @@ class DecisionDiary : public DecisionObserver {
     absl::MutexLock lock(&mutex_);
     return steady_.contains(name);
   }
-  // Without those that a steady autoscaler's rounds count for.
+  // Decisions without those that rounds of a steady autoscaler count for.
   int decided(const std::string& name) const {
     absl::MutexLock lock(&mutex_);
     const auto found = decided_.find(name);
@@ -315,7 +315,7 @@ class DecisionDiary : public DecisionObserver {
     const auto found = seen_.find(name);
     return found == seen_.end() || found->second.empty() ? Seen() : found->second.back();
   }
-  // The decision with this number, counted from 1. It has been made: AwaitCount has said so.
+  // The decision with this number, counted from 1. Valid once AwaitCount has returned true for it.
   Seen at(const std::string& name, int number) const {
     absl::MutexLock lock(&mutex_);
     return seen_.at(name).at(static_cast<size_t>(number) - 1);
@@ -340,7 +340,7 @@ class DecisionDiary : public DecisionObserver {
   size_t last_round_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// An owner of everything or of nothing, as the test says.
+// An owner of everything or of nothing, as set by the test.
 class ChangingOwner : public SoleOwner {
  public:
   explicit ChangingOwner(bool owns) : owns_(owns) {}
@@ -481,7 +481,7 @@ class LoopWorld {
     const int before = diary.count(name);
     for (int i = 0; i < 400; ++i) {
       clock.Advance(absl::Seconds(1));
-      // Time stands while anybody is due or busy, else it would run away from a slow machine.
+      // Time stands still while anybody is due or busy; otherwise it would outrun a slow machine.
       Await([&] { return diary.count(name) > before || scaler->stats().queue == 0; },
             absl::Milliseconds(500));
       if (diary.AwaitCount(name, before + 1, absl::Milliseconds(15)))
@@ -523,9 +523,9 @@ class LoopWorld {
   DecisionDiary diary;
   SoleOwner sole_owner;
   Ownership* ownership = &sole_owner;
-  std::shared_ptr<kube::PodFeed> pod_followers;   // to be set before Make
-  std::shared_ptr<RequestFront> front;            // the same
-  std::function<adapter::Providers()> providers;  // the same; empty: those of `metrics`
+  std::shared_ptr<kube::PodFeed> pod_followers;   // to be set before Make, like the next two
+  std::shared_ptr<RequestFront> front;
+  std::function<adapter::Providers()> providers;  // empty: those of `metrics`
   std::unique_ptr<Scaler> scaler;
 
  private:

@@ -15,12 +15,11 @@
 //   | none active                       | n        | kFollowMetrics |                  |
 //
 // (*) or more, up to max, if a trigger counts replicas itself (TriggerReading::replicas): it knows
-// how much is waiting, and a single pod would make part of that wait a second time.
+// how much is waiting, and with a single pod part of that would have to wait a second time.
 //
-// So while there are pods the replica math goes on deciding, also during the cooldown and while a
+// So while there are pods the replica math keeps deciding, also during the cooldown and while a
 // trigger is unknown (it does not shrink on an unknown reading); only kDeactivate removes the last
-// pods.
-// A trigger that tells of activity alone (TriggerReading::activity_only) is not unknown here.
+// pods. A trigger that reports only activity (TriggerReading::activity_only) is not unknown here.
 //
 // Source:  KEDA 2.20 scale executor.
 // Differs: an active trigger counts as activity although another one fails; while a trigger is
@@ -71,8 +70,8 @@ Activation DecideActivation(const ActivationInput& input);
 // The time of the last activity, for a replica that takes over. `stored` is that of the status,
 // which may be too old: it is written when activity ends, but only now and then while activity
 // lasts, and its writer may have died before it wrote. So if a trigger may have been active since
-// then (`maybe_active`), `now` counts as the last activity. A status has whole seconds, so that
-// otherwise the end of the stored one counts. Zero is therefore never entered earlier than the
+// then (`maybe_active`), `now` counts as the last activity. Otherwise the end of the stored second
+// counts, since a status has whole seconds. Zero is therefore never entered earlier than the
 // cooldown after the true last activity; after a take-over it may be entered later, by the time
 // between the true last activity and the take-over, or by a second.
 std::optional<absl::Time> TakeOverActivity(std::optional<absl::Time> stored, bool maybe_active,

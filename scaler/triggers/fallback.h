@@ -1,5 +1,5 @@
-// The reading that replaces a trigger's own while that is unknown. Its value is the one for which
-// the replica math asks for the fallback's replicas.
+// The reading that replaces a trigger's own while that is unknown. With its value the replica math
+// asks for the fallback's replicas.
 //
 // Pure. Source: KEDA 2.20 fallback, behaviour `static`.
 // Differs: a decision in which the reading is unknown counts as one failure, however often the
@@ -23,9 +23,9 @@ struct FallbackInput {
 
 // Returns `reading` itself if it has not failed, if failures <= after_failures, or if the fallback
 // has no replicas. Otherwise it returns a known reading that asks for fallback.replicas, and that
-// is active if `reading` is or those are not 0. That reading is unknown too, with the reason, if
-// its value would be too large, or if the target type is kValue, there is no ready pod and replicas
-// is not 0.
+// is active if `reading` is or if that count is not 0. The result is unknown too, with the reason,
+// if its value would be too large, or if the target type is kValue, there is no ready pod and the
+// count is not 0.
 TriggerReading ApplyFallback(const FallbackInput& input);
 
 }  // namespace flyball::scaler

@@ -1,4 +1,4 @@
-// Whether requests reach a service that the Envoys carry, as the condition FrontReady tells it.
+// Whether requests reach a service that the Envoys carry; the source of the condition FrontReady.
 //
 // A plain value.
 #pragma once
@@ -9,7 +9,7 @@ namespace flyball::scaler {
 
 struct FrontReadiness {
   bool ready = false;
-  // A word: Carried, NotCarried, ServiceNotLed, HostsTaken, FrontNotReady, InvalidTrigger.
+  // One of Carried, NotCarried, ServiceNotLed, HostsTaken, FrontNotReady, InvalidTrigger.
   std::string reason;
   std::string message;  // a sentence
   friend bool operator==(const FrontReadiness&, const FrontReadiness&) = default;

@@ -1,8 +1,8 @@
-// A trigger: tells how much work there is, and whether there is any.
+// A trigger: measures how much work there is, and whether there is any.
 //
 // A trigger gives its autoscaler External metrics (Metrics) and reads their values itself (Read).
-// The replica math treats them as any other metric. In addition a trigger tells whether it is
-// active, on which alone leaving and entering zero replicas depend (activation.h).
+// The replica math treats them like any other metric. A trigger also reports whether it is active;
+// that alone decides when zero replicas are left and entered (activation.h).
 //
 // Implementations are thread-safe. Metrics, Read and Subscribe may block, the first two for no
 // longer than their timeout.
@@ -59,14 +59,14 @@ inline MetricSpec ToMetricSpec(const TriggerMetric& metric) {
 // The current reading of one metric of a trigger.
 struct TriggerReading {
   // Not empty: the reading is unknown, for this reason. It contains no secret, and of the server's
-  // answer only status code and content type: whoever may write a trigger could otherwise read
+  // answer only status code and content type: otherwise whoever may write a trigger could read
   // servers inside the cluster with it.
   std::string error = {};
-  // With `error`: nothing failed, and `active` is known. An external scaler may tell of activity
-  // alone.
+  // With `error`: nothing failed, and `active` is known. An external scaler may report only
+  // activity.
   bool activity_only = false;
   int64_t value_milli = 0;  // never negative
-  // Whether the value is above the activation threshold. A trigger that learns of activity in
+  // Whether the value is above the activation threshold. A trigger that is told its activity in
   // another way may be active although its value is unknown.
   bool active = false;
   absl::Time time = {};  // of the value
@@ -82,25 +82,24 @@ class Trigger {
  public:
   virtual ~Trigger() = default;
 
-  // The metrics of this trigger, at least one. A trigger that learns its metrics from a server asks
-  // it the first time and after a failure, and gives an error until it has answered.
+  // The metrics of this trigger, at least one. A trigger that gets its metrics from a server asks
+  // it the first time and after a failure, and returns an error until it has answered.
   virtual absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) = 0;
 
-  // One reading for each metric, in order. While the metrics are unknown it is a single reading,
-  // which is unknown too.
+  // One reading for each metric, in order. While the metrics are unknown, a single unknown reading.
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
-  // The server that Metrics and Read ask, for the limit on calls that one server gets at once
-  // (base/lanes.h), or a name for the work that they do in this process, if that may be much; "" if
-  // they do neither.
+  // The server that Metrics and Read ask, for the limit on simultaneous calls to one server
+  // (base/lanes.h). For much work in this process it is a name for that work; "" if there is
+  // neither.
   virtual std::string Server() const { return ""; }
 
   // Whether Metrics and Read never wait and always take the same short time.
   virtual bool AnswersAtOnce() const { return false; }
 
-  // Called at most once. From then on a trigger that is told of activity (external-push) or demand
-  // (http) calls `on_active` at each message, on the thread that brings it. Other types never call
-  // it.
+  // Called at most once. From then on a trigger that is pushed activity (external-push) or demand
+  // (http) calls `on_active` at each message, on the thread that receives it. Other types never
+  // call it.
   virtual void Subscribe(const std::function<void()>& /*on_active*/) {}
 };
 
@@ -114,7 +113,7 @@ struct SecretValue {
   std::optional<std::string> allowed_hosts = {};
 };
 
-// What triggers are made with. Whatever the functions use must outlive the trigger.
+// What triggers are made with. Whatever the functions use outlives the trigger.
 struct TriggerContext {
   std::string ns;          // of the autoscaler
   std::string autoscaler;  // its name
@@ -130,8 +129,8 @@ struct TriggerContext {
   // Reads a key of a Secret in `ns`.
   std::function<absl::StatusOr<SecretValue>(absl::string_view ns, const TriggerSpec::SecretKey&)>
       read_secret;
-  // Connections that triggers share, and which addresses they may have. May be absent if no trigger
-  // that asks a server is ever read.
+  // Connections that triggers share, and the addresses that they may connect to. May be absent if
+  // no trigger that asks a server is ever read.
   std::shared_ptr<TriggerClients> clients;
   std::shared_ptr<RequestFront> front;  // absent: this process carries no requests
 };

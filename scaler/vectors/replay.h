@@ -1,4 +1,4 @@
-// Runs a scenario: admission, then one reconcile for each tick, with the state of the one before.
+// Runs a scenario: admission, then one reconcile for each tick, with the state of the previous one.
 //
 // Pure. The math is the one that the loop uses in a cluster. Here the scenario scripts the cluster,
 // and the guard (steps/guard.h) is left out, since the original has none.

@@ -29,9 +29,9 @@ struct OtherAutoscaler {
 };
 
 struct ScaleChange {
-  std::optional<int32_t> spec_replicas;    // absent: what was written last
-  std::optional<int32_t> status_replicas;  // absent: as before
-  std::optional<std::string> selector;     // absent: as before
+  std::optional<int32_t> spec_replicas;    // absent: the last one written
+  std::optional<int32_t> status_replicas;  // absent: unchanged
+  std::optional<std::string> selector;     // absent: unchanged
 };
 
 // The answer of a metrics API to one question.
@@ -49,7 +49,7 @@ struct Faults {
   std::string get_scale;
   std::vector<std::string> update_scale;  // one for each PUT; none left: ok
   std::string update_status;
-  std::string list_pods;  // not one of these words but the text of an error; "": no failure
+  std::string list_pods;  // the text of an error; "": no failure
   bool deleted = false;   // the autoscaler is deleted after it was read
 };
 
@@ -78,8 +78,8 @@ struct Scenario {
   std::vector<Tick> ticks;
 };
 
-// `otherwise` has the version and the gates for a scenario that does not have them; without it they
-// are 1.34 and its defaults.
+// `otherwise` has the version and gates of a scenario that does not name any; by default they are
+// 1.34 and its defaults.
 //   kInvalidArgument  the line is not such a scenario
 absl::StatusOr<Scenario> ReadScenario(const Node& node, const DialectChoice& otherwise = {});
 

@@ -1,4 +1,4 @@
-// Our answers to an Envoy that asks about a request.
+// Our answers when an Envoy asks about a request.
 //
 // Pure.
 #pragma once
@@ -15,8 +15,8 @@ namespace flyball::front {
 envoy::ProcessingResponse ReleaseMessage(const std::optional<std::string>& pod);
 envoy::ProcessingResponse RefusalMessage(const Refusal& refusal);
 
-// The answer that lets any other part of a request or response pass unchanged; nullopt if the
-// message has no part that we know.
+// The answer that passes any other part of a request or response unchanged; nullopt if the message
+// has no part that we know.
 std::optional<envoy::ProcessingResponse> PassMessage(const envoy::ProcessingRequest& request);
 
 }  // namespace flyball::front

@@ -3,16 +3,15 @@
 //
 // Pure. Not thread-safe: its owner locks, together with the table.
 //
-// Order: what an Envoy has not been sent yet is sent in an order in which no request is lost,
-// whatever the order of the changes: gates that close before pods that leave, and pods before gates
-// that open.
+// Order: what an Envoy lacks is sent in an order in which no request is lost, whatever the order of
+// the changes: gates that close before pods that leave, and pods before gates that open.
 //   1. listeners that are gone     2. routes with the gate on   3. clusters   4. endpoints
 //   5. routes with the gate off    6. listeners                 7. clusters that are gone
 // Routes of hosts are one resource beside the services' own, sent at 2 and at 5 (hosts_stream.h).
-// If a gate that closes has to wait for answers, all that comes after it waits too.
-// A resource that changes while it waits is sent once, as it is when its turn comes. So a slow
-// Envoy costs only the names of what it has not been sent and the messages that it has not answered
-// (at most kMaxUnanswered of each kind; then it is sent nothing more of that kind).
+// If a gate that closes has to wait for answers, everything after it waits too. A resource that
+// changes while it waits is sent once, in its state at that time. So a slow Envoy costs only the
+// names of what it lacks and the messages that it has not answered (at most kMaxUnanswered of each
+// kind; then it is sent nothing more of that kind).
 #pragma once
 
 #include <array>
@@ -37,7 +36,7 @@ class DeltaStream {
   static constexpr int kMaxUnanswered = 64;
   static constexpr int kMaxResources = 256;  // in one message
 
-  // What a message of the Envoy says about resources that it was sent or had before.
+  // What a message of the Envoy says about resources that it was sent or already had.
   struct Verdict {
     ResourceKind kind = ResourceKind::kCluster;
     std::vector<std::pair<std::string, uint64_t>> accepted;  // service, version
@@ -51,10 +50,10 @@ class DeltaStream {
   // not serve are ignored.
   Verdict OnRequest(const envoy::DeltaDiscoveryRequest& request);
 
-  // To be called when the table has another version of the resource, or does not have it any more.
+  // To be called when the table has a new version of the resource or no longer has it.
   void OnChange(ResourceKind kind, const std::string& service);
 
-  // The next message for the Envoy; nullopt if it has everything, or owes too many answers.
+  // The next message for the Envoy; nullopt if it lacks nothing, or owes too many answers.
   std::optional<envoy::DeltaDiscoveryResponse> Next();
 
   const std::string& node() const { return node_; }
@@ -69,7 +68,7 @@ class DeltaStream {
     bool begun = false;
     bool all = false;
     absl::flat_hash_set<std::string> names;
-    absl::flat_hash_map<std::string, uint64_t> versions;  // sent, or had from before
+    absl::flat_hash_map<std::string, uint64_t> versions;  // sent, or already there
     std::set<std::string> due;                            // to be sent, or to be removed there
     std::set<std::string> alone;  // to be sent alone, since a message with others was refused
     std::map<std::string, SentMessage> unanswered;  // by nonce
@@ -91,7 +90,7 @@ class DeltaStream {
   bool OnHostsAnswer(const envoy::DeltaDiscoveryRequest& request, Verdict& verdict);
   // Whether gates that close were not sent yet because the Envoy owes too many answers.
   bool GatesWait();
-  // The resources of `kind` that are due and belong to this place in the order.
+  // The resources of `kind` that are due at this place in the order.
   std::vector<std::string> DueAt(int place, ResourceKind kind);
   envoy::DeltaDiscoveryResponse Message(ResourceKind kind, const std::vector<std::string>& due);
 

@@ -1,16 +1,16 @@
-// What one Envoy has been sent of the route table of the listener for hosts.
+// The state of the route table of the listener for hosts at one Envoy.
 //
 // Pure. Not thread-safe: its owner locks, together with the table.
 //
-// The table is one resource, so a change of one route sends all of them (about 400 bytes each).
-// One message can hold gates that close, which must arrive before pods leave, and gates that open,
+// The table is one resource, so a change of one route sends all of them (about 400 bytes each). One
+// message can hold gates that close, which must arrive before pods leave, and gates that open,
 // which must arrive after the pods. So a table is sent in two steps if needed: first with the gates
-// still on for all services whose pods this Envoy was not sent yet, then as it is. A gate that is
-// on too long costs time, one that is off too early costs requests.
+// on for all services whose pods this Envoy was not sent yet, then in its final form. A gate that
+// is on too long costs time, one that is off too early costs requests.
 //
-// An Envoy that refuses one route of a table refuses all of it. But it refuses the service's own
-// route then too, which has the same settings: such a service is left out of the table until the
-// Envoy accepts a route of it, so that it costs no other its hosts.
+// An Envoy that refuses one route of a table refuses the whole table. But it then also refuses the
+// service's own route, which has the same settings: such a service is left out of the table until
+// the Envoy accepts a route of it, so that no other service loses its hosts.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +32,11 @@ class HostsStream {
 
   explicit HostsStream(const ResourceTable& table) : table_(table) {}
 
-  // The Envoy has the listener and wants its routes: all of them become due.
+  // The Envoy has the listener and asks for its routes: all of them become due.
   void Begin() { begun_ = all_due_ = true; }
   void End();
   void OnChange(const std::string& service);
-  // The Envoy refused the route of the service's own listener; until Readmit.
+  // Leaves the service out until Readmit: the Envoy refused the route of its own listener.
   void LeaveOut(const std::string& service);
   void Readmit(const std::string& service);
 

@@ -1,4 +1,4 @@
-// Reads what an Envoy's metrics sink reports of each service.
+// Reads a report of an Envoy's metrics sink: the load of each service.
 //
 // Pure.
 #pragma once

@@ -15,8 +15,8 @@ namespace flyball::front {
 absl::string_view TypeUrlOf(ResourceKind kind);
 std::optional<ResourceKind> KindOfTypeUrl(absl::string_view type_url);
 
-// In statistics a dot ends a name, so that "shop/web.v2" is called "shop/web_v2" there: no name of
-// a Kubernetes object has an underscore.
+// The name of a service in statistics. There a dot ends a name, so "shop/web.v2" becomes
+// "shop/web_v2"; no name of a Kubernetes object has an underscore.
 std::string StatNameOf(absl::string_view service);
 std::string ServiceOfStatName(absl::string_view name);
 
@@ -26,8 +26,8 @@ inline constexpr char kGateFilter[] = "flyball.gate";
 inline constexpr char kMetadataNamespace[] = "flyball";
 inline constexpr char kMetadataPod[] = "pod";
 
-// An Envoy begins its call for a gated request with these headers: they come from the route that it
-// was sent, never from a client.
+// The headers with which an Envoy begins its call for a gated request. They come from the route
+// that it was sent, never from a client.
 inline constexpr char kServiceHeader[] = "x-flyball-service";
 inline constexpr char kNodeHeader[] = "x-flyball-node";
 

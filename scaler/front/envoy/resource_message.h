@@ -1,6 +1,6 @@
-// Encodes resources as Envoy reads them.
+// Encodes resources as Envoy's messages.
 //
-// Pure. The files that set the options say which and why: listener_message.cc, route_message.cc and
+// Pure. The files that set options explain them: listener_message.cc, route_message.cc and
 // cluster_message.cc. Measurements were made with Envoy 1.40.
 #pragma once
 
@@ -33,7 +33,7 @@ envoy::Listener ListenerMessage(const ListenerResource& listener);
 void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node);
 envoy::Duration DurationMessage(absl::Duration duration);
 envoy::Any Packed(absl::string_view type, const google::protobuf::MessageLite& message);
-// The resource comes over the stream of all resources, and is waited for without a time limit.
+// Makes the resource come over the stream of all resources, and be waited for without a time limit.
 void SetFromAds(envoy::ConfigSource& source);
 // Which parts of a request are sent when the front is asked about it: the headers and, with
 // `until_end`, the trailers of the response.

@@ -1,4 +1,4 @@
-// The newest resource of each kind and service; every Envoy is to have these.
+// The newest resource of each kind and service, which every Envoy is to have.
 //
 // Pure. Not thread-safe: its owner locks.
 #pragma once

@@ -1,15 +1,15 @@
 // Decides which service gets a host that several services ask for.
 //
-// Pure. Who has a route keeps it for as long as it asks for it: otherwise any service that is older
-// could take it away, with the requests of its users. Of those that ask for what nobody has the
-// oldest service gets it, and of two that were created in the same second the first by name; the
-// others lose that host only. A host, as it is written, belongs to the namespace of the service
+// Pure. A service keeps a route for as long as it asks for it: otherwise any older service could
+// take it away, with the requests of its users. If several services ask for a route that nobody
+// has, the oldest one gets it, and of two that were created in the same second the first by name;
+// the others lose only that host. A host, as it is written, belongs to the namespace of the service
 // that gets it first: otherwise a service of another namespace could ask for a path or header of it
 // and get its requests.
 //
 // All Envoys have all routes in one table, in which the routes of a wildcard are repeated for each
-// host below it. Therefore each namespace has limits for the bytes of its routes, counted once and
-// repeated.
+// host below it. So each namespace has two limits for the bytes of its routes: counted once, and
+// with their repetitions.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +32,12 @@ struct HostClaim {
   std::string service;
   absl::Time created;
   HostRoutes routes;
-  HostRoutes had = {};  // before; what it does not ask for any more does not count
+  HostRoutes had = {};  // previously; only what the service still asks for counts
 };
 
 struct HostGrant {
   HostRoutes routes;    // the routes that the service gets
-  std::string refused;  // the others, and why it does not get them; "": none
+  std::string refused;  // the other routes and why it does not get them; "": none
   bool operator==(const HostGrant&) const = default;
 };
 

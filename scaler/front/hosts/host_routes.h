@@ -43,7 +43,7 @@ struct HostRoutes {
 absl::StatusOr<HostRoutes> ReadHostRoutes(absl::string_view hosts, absl::string_view path_prefixes,
                                           absl::string_view headers);
 
-// What ReadHostRoutes reads: the places, and the headers.
+// The places and the headers in the form that ReadHostRoutes reads.
 std::vector<std::string> TextsOf(const std::vector<HostPlace>& places);
 std::vector<std::string> TextsOf(const std::vector<HeaderNeed>& headers);
 

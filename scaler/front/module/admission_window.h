@@ -1,8 +1,8 @@
-// How many new connections the front's port takes within a short time: of all peers together, and
-// of one. The more are taken, the fewer one may have, so that a few peers that connect all the time
-// leave room for another: n of them get n/(n + 1) of all. Whoever has only just connected may be
-// anybody, and costs memory until it has shown a certificate or its time for that is over: after
-// the longest ClientHello 3 MB, since OpenSSL makes objects of what it holds.
+// Limits how many new connections the front's port accepts within a short time: in all, and from
+// one peer. The more are accepted, the fewer one peer may have, so that a few peers that connect
+// all the time leave room for another: n of them get n/(n + 1) of all. A new connection may be from
+// anybody, and costs memory until it has shown a certificate or timed out: up to 3 MB after the
+// longest ClientHello, since OpenSSL makes objects of what it contains.
 //
 // Pure; not thread-safe.
 #pragma once
@@ -26,7 +26,7 @@ class AdmissionWindow {
 
   explicit AdmissionWindow(const Limits& limits) : limits_(limits) {}
 
-  // Whether a connection from that origin is taken now; one that is not taken does not count.
+  // Whether a connection from that origin is accepted now. A refused one does not count.
   bool Admit(uint64_t origin, MonotonicTime now);
 
  private:

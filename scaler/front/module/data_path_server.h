@@ -1,12 +1,11 @@
 // The gRPC server that Envoys connect to: for their resources (incremental xDS over one stream),
-// the requests they ask about (ext_proc), and their statistics (metrics service).
+// for questions about requests (ext_proc), and with their statistics (metrics service).
 //
-// Thread-safe. The calls of DataPath wait for nothing but a lock, which is held for as long as it
-// takes to make the messages of the resources that have changed. Events come from gRPC's threads,
-// from before Make returns until the destructor does; a stream or request that waits holds no
-// thread. The destructor ends all streams: Envoys ask again elsewhere, and go on holding requests.
-// This header uses no type of gRPC: that is in a module, which is loaded when the first server is
-// made.
+// Thread-safe. The calls of DataPath wait only for a lock, which is held while the messages of
+// changed resources are made. Events come from gRPC's threads, from before Make returns until the
+// destructor does; a stream or request that waits holds no thread. The destructor ends all streams:
+// Envoys ask again elsewhere, and keep holding requests. This header uses no type of gRPC: only a
+// module that is loaded when the first server is made is linked with it.
 //
 // Limits: a message of 16 MiB.
 #pragma once
@@ -24,7 +23,7 @@ namespace flyball::front {
 struct DataPathServerOptions {
   std::string listen;  // "0.0.0.0:18000"; port 0: any that is free
 
-  // PEM files for mutual TLS, checked every 3 s, so that renewed ones count for new connections.
+  // PEM files for mutual TLS, checked every 3 s, so that renewed ones are used for new connections.
   // All empty: no TLS, and every peer that reaches the port is trusted.
   std::string cert_file;
   std::string key_file;
@@ -38,14 +37,14 @@ struct DataPathServerOptions {
 
 class DataPathServer : public DataPath {
  public:
-  // The port that is listened on, also if `listen` has port 0.
+  // The port it listens on, also if `listen` has port 0.
   virtual uint16_t port() const = 0;
 };
 
 inline constexpr char kFrontModuleFile[] = "front.so";
 inline constexpr char kFrontModuleSymbol[] = "flyball_front_module";
 
-// What the symbol kFrontModuleSymbol names.
+// The type of the symbol kFrontModuleSymbol.
 struct FrontModule {
   // The version of the program, with a digest of the headers that both sides include.
   const char* interface = nullptr;
@@ -54,14 +53,14 @@ struct FrontModule {
                                                           DataPathEvents& events) = nullptr;
 };
 
-// Loads the module if it isn't yet, and listens. `clock` and `events` outlive the server.
+// Loads the module if needed, and listens. `clock` and `events` outlive the server.
 //   kNotFound, kFailedPrecondition  the module cannot be loaded (module_library.h)
 //   kInvalidArgument                a TLS file is missing or unreadable, or not all three are given
 //   kUnavailable                    the address cannot be listened on
 absl::StatusOr<std::unique_ptr<DataPathServer>> MakeDataPathServer(
     const DataPathServerOptions& options, const Clock& clock, DataPathEvents& events);
 
-// Where the module would be loaded from; the errors of LoadModule.
+// The path that the module would be loaded from; the errors of LoadModule.
 absl::StatusOr<std::string> FrontModulePath(absl::Span<const std::string> folders);
 
 }  // namespace flyball::front

@@ -1,5 +1,5 @@
-// Envoys and their transport without gRPC: what they are sent arrives late, is refused now and then,
-// and stays with them when a stream or we end. For tests alone.
+// Envoys and their transport without gRPC: what they are sent arrives late, is refused now and
+// then, and stays there when a stream or our process ends. For tests alone.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,12 @@ struct SimulatedEnvoy {
   };
   NodeId node;
   bool connected = false;
-  uint64_t stream = 0;  // which one it is
+  uint64_t stream = 0;  // counts its streams
   bool silent = false;  // it sends no reports of load
-  bool stale = false;   // not all came yet since it was connected again
+  bool stale = false;   // not everything has arrived since it connected again
   std::set<ResourceName> refused;
-  std::map<ResourceName, Versioned> applied;  // stays over streams
-  std::deque<ResourceName> inbox;             // what is on its way, newest versions, in order
+  std::map<ResourceName, Versioned> applied;  // kept when a stream ends
+  std::deque<ResourceName> inbox;             // resources on their way, newest versions, in order
   std::deque<std::pair<ResourceName, uint64_t>> unacknowledged;
 
   template <typename R>
@@ -49,7 +49,7 @@ struct SimulatedEnvoy {
     const auto* const route = Find<RouteResource>(service, ResourceKind::kRoute);
     return route == nullptr || route->gated;
   }
-  // The same of requests that come by hosts; nullopt: it leads none to the service.
+  // Does the same for requests that come by hosts; nullopt: none are led to the service.
   std::optional<bool> HostsGated(const std::string& service) const {
     const auto* const route = Find<HostRouteResource>(service, ResourceKind::kHostRoute);
     if (route == nullptr || route->routes.empty()) return std::nullopt;
@@ -61,7 +61,7 @@ struct SimulatedEnvoy {
   }
 };
 
-// What one process of ours has told, until it ends.
+// The resources that one process of ours has sent, until it ends.
 class SimulatedTransport : public DataPath {
  public:
   explicit SimulatedTransport(std::map<NodeId, SimulatedEnvoy>& envoys) : envoys_(envoys) {}
@@ -91,13 +91,13 @@ class SimulatedTransport : public DataPath {
     answers.push_back({id, std::nullopt, refusal});
   }
 
-  // A stream begins: what differs is sent, the rest is acknowledged without.
+  // A stream begins: what differs is sent, the rest is acknowledged without being sent.
   void SendAll(SimulatedEnvoy& envoy) {
     envoy.inbox.clear();
     envoy.unacknowledged.clear();
     if (!serving_ || !envoy.connected) return;
-    // Routes of hosts are one resource, and the listener for it is known as a whole: what is in
-    // neither any more goes with the first message.
+    // Routes of hosts are one resource, and the listener for them is known as a whole: whatever is
+    // no longer in either is removed by the first message.
     std::erase_if(envoy.applied, [this](const auto& each) {
       return each.first.second == ResourceKind::kHostRoute && !newest_.contains(each.first);
     });
@@ -110,7 +110,7 @@ class SimulatedTransport : public DataPath {
       }
     }
   }
-  // What arrives next: of the service that waits longest, the lowest rank.
+  // The next to arrive: for the service that waits longest, the lowest rank.
   ResourceName TakeNext(SimulatedEnvoy& envoy) {
     auto next = envoy.inbox.begin();
     for (auto each = next; each != envoy.inbox.end(); ++each) {
@@ -129,7 +129,7 @@ class SimulatedTransport : public DataPath {
     envoy.applied[name] = found->second;
     envoy.unacknowledged.emplace_back(name, found->second.version);
   }
-  // The endpoints that we told last.
+  // The endpoints that were sent last.
   std::vector<std::string> Told(const std::string& service) const {
     const auto found = newest_.find({service, ResourceKind::kEndpoints});
     if (found == newest_.end()) return {};
@@ -141,7 +141,7 @@ class SimulatedTransport : public DataPath {
     std::optional<std::string> pod;
     std::optional<Refusal> refusal;
   };
-  std::deque<Answer> answers;  // to be looked at by the test
+  std::deque<Answer> answers;  // for the test to check
   bool serving() const { return serving_; }
 
  private:

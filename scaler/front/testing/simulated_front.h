@@ -1,8 +1,8 @@
 // A front with its Envoys, pods, clients and the loop that scales, in one thread and in simulated
-// time, and a judge of what must never happen. For tests alone.
+// time, and a judge that finds what must never happen. For tests alone.
 //
-// Requests are followed from their clients to their ends, also over restarts of the front: an Envoy
-// asks the next process again for those that it holds.
+// Requests are followed from their clients to their ends, also across restarts of the front: an
+// Envoy asks the next process again about those that it holds.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class SimulatedFront : public FrontObserver {
   explicit SimulatedFront(uint32_t seed);
   ~SimulatedFront() override;
 
-  // Lets so many things happen, in any order.
+  // Makes this many random events happen.
   void RunWild(int steps);
-  // Everything works and nobody comes any more, for long enough that all come to their ends.
+  // Repairs everything and adds no more requests, for long enough that all of them end.
   void CalmDown();
 
-  // What must not be, in words; empty: all was well.
+  // Violations in words; empty: there were none.
   const std::vector<std::string>& faults() const { return faults_; }
-  // How often something happened that the judge looked at.
+  // How often each event occurred that the judge checks.
   std::map<std::string, int64_t> seen;
 
   // FrontObserver
@@ -60,8 +60,8 @@ class SimulatedFront : public FrontObserver {
   struct Target {
     HttpService spec;
     SimulatedTarget target;
-    bool refuses = false;  // whoever writes the scale
-    bool away = false;     // the same: it can't be written meanwhile
+    bool refuses = false;  // the scaler refuses to write the scale
+    bool away = false;     // the scaler cannot write the scale for now
   };
   uint32_t Die(uint32_t sides) { return static_cast<uint32_t>(random_() % sides); }
   bool Chance(uint32_t percent) { return Die(100) < percent; }
@@ -99,16 +99,16 @@ class SimulatedFront : public FrontObserver {
   std::map<NodeId, SimulatedEnvoy> envoys_;
   std::map<std::string, Target> targets_;
   std::map<uint64_t, Client> clients_;
-  std::map<RequestId, uint64_t> asked_;  // client by the id that it was asked with
+  std::map<RequestId, uint64_t> asked_;  // client by the id under which the front knows its request
   uint64_t numbers_ = 0;
   RequestId ids_ = 0;
   uint64_t first_version_ = 1000;
   std::multimap<absl::Time, std::function<void()>> later_;
-  uint64_t process_ = 0;  // counts them, so that answers to one before are dropped
+  uint64_t process_ = 0;  // number of the process, so that answers to an earlier one are dropped
   std::unique_ptr<SimulatedTransport> transport_;
   std::unique_ptr<Front> front_;
-  int hurries_ = 0;      // of Advance, at the same time
-  bool synced_ = false;  // the process knows all, and may serve
+  int hurries_ = 0;      // calls of Advance at the same time
+  bool synced_ = false;  // the process knows all objects, and may serve
   bool calm_ = false;
   absl::Time calm_since_;
   std::vector<std::string> faults_;

@@ -1,4 +1,4 @@
-// The target of a scale, without Kubernetes: pods that come and go some time after the scale was
+// The target of a scale, without Kubernetes: pods come and go some time after the scale was
 // written. For tests alone.
 #pragma once
 
@@ -20,26 +20,26 @@ class SimulatedTarget {
   struct Pod {
     PodView view;
     bool answers = false;      // the program in it is ready
-    bool written_off = false;  // zero was written, and nobody looked since
+    bool written_off = false;  // zero was written, and the controller has not acted since
     absl::Time runs_at, answers_at, ready_at;
     absl::Time deleted_at = absl::InfiniteFuture();
     absl::Time gone_at = absl::InfiniteFuture();
   };
 
-  // `slow`: pods that are made from now on never become ready.
+  // `slow`: pods that are created from now on never become ready.
   bool slow = false;
   int32_t replicas = 0;
   std::vector<Pod> pods;
-  std::set<std::string> condemned;  // addresses of pods that went because of zero
+  std::set<std::string> condemned;  // addresses of pods that were removed because of zero
 
-  // The scale is written; its controller looks a while later, at what it is then.
+  // Writes the scale; its controller acts some time later, on the count at that time.
   void Write(int32_t count, absl::Time now, std::mt19937& random) {
     replicas = count;
     for (Pod& pod : pods) pod.written_off |= count == 0;
     look_at_ = std::min(look_at_, now + absl::Milliseconds(random() % 1500));
   }
 
-  // Whether anything that can be seen has changed.
+  // Returns whether anything visible has changed.
   bool Advance(absl::Time now, std::mt19937& random) {
     bool changed = false;
     if (now >= look_at_) {
@@ -59,7 +59,7 @@ class SimulatedTarget {
     return changed;
   }
 
-  // A node is lost with its pod, of which nobody has asked that.
+  // A node is lost with its pod, although nobody asked the pod to end.
   bool Lose(std::mt19937& random, absl::Time now) {
     if (pods.empty()) return false;
     pods.erase(pods.begin() + static_cast<int64_t>(random() % pods.size()));

@@ -3,8 +3,8 @@
 //
 // Pure. Each formula fills the numbers, formula, verdict and replicas of a proposal whose tolerance
 // and target the caller has set. Sums and divisions wrap and truncate as Go's do on amd64
-// (base/go/arithmetic.h); an absurd reading may therefore propose INT32_MIN. The guard of the loop
-// keeps such readings out.
+// (base/go/arithmetic.h), so an absurd reading may propose INT32_MIN; the guard of the loop keeps
+// such readings out.
 //
 // Source:  Kubernetes v1.34.4 and v1.37.1 replica_calculator.go (calcPlainMetricReplicas,
 //          GetResourceReplicas, GetObjectMetricReplicas, GetObjectPerPodMetricReplicas,

@@ -19,8 +19,8 @@
 namespace flyball::scaler {
 
 // Selector, proposals, the largest of them, windows, rules and bounds: fills everything in
-// `decision` from the proposals to `desired`, with conditions and events. Returns "", or why
-// nothing may be decided: then the count is to be held. (validateAndParseSelector,
+// `decision` from the proposals to `desired`, with conditions and events. Returns "", or the reason
+// why nothing may be decided; then the count is to be held. (validateAndParseSelector,
 // computeReplicasForMetrics, normalizeDesiredReplicas and …WithBehaviors)
 std::string FollowMetrics(const DecisionInput& input, const DecideOptions& options,
                           Workspace& workspace, Decision& decision);

@@ -10,8 +10,8 @@
 
 namespace flyball::scaler {
 
-// The weight of the newest second in the average over `seconds`, which is at least 1. It is such
-// that the weights add up to 0.9999, and never less than 0.2.
+// The weight of the newest second in the average over `seconds`, which is at least 1. It makes the
+// weights add up to 0.9999, and is never less than 0.2.
 double DecayOf(int64_t seconds);
 
 // `base`, from 0 to 1, to the power of `times`, which is not negative.

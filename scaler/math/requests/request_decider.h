@@ -33,7 +33,7 @@ struct RequestDecision {
   bool valid = false;  // false: pods or averages are unknown, nothing changed and the rest is 0
   int32_t wanted = 0;
   int32_t excess_burst = 0;  // requests in flight beyond the reserved burst that pods could take
-  bool told = false;         // `wanted` has changed, or the sign of excess_burst
+  bool told = false;         // `wanted` or the sign of excess_burst has changed
 };
 
 class RequestDecider {
@@ -42,14 +42,14 @@ class RequestDecider {
   // window because of history that does not exist yet.
   RequestDecider(const RequestSettings& settings, PodsSeen pods, absl::Time now);
 
-  // Uses other settings from now on, except that the delay of scaling down stays as it is.
+  // Replaces the settings, except for the scale-down delay, which stays as it is.
   void Configure(const RequestSettings& settings) { settings_ = settings; }
-  // Delays scaling down by this from now on. What was wanted last counts as wanted now.
+  // Changes the scale-down delay. What was wanted last counts as wanted now.
   void SetDelay(absl::Duration delay, absl::Time now);
 
   RequestDecision Evaluate(absl::Time now, PodsSeen pods, const TrafficAverages& averages);
 
-  // Whether a report of that many requests in flight is a reason for an evaluation at once.
+  // Whether a report of that many requests in flight calls for an evaluation at once.
   bool Pokes(double concurrency) const { return wanted_ == 0 && concurrency != 0; }
 
   int32_t wanted() const { return wanted_; }  // -1 before the first evaluation

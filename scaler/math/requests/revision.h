@@ -55,12 +55,12 @@ struct RevisionInput {
   int32_t replicas = 0;  // the count that was last applied to the target
 };
 
-// What is to be done after the step.
+// What is to be done after a step.
 struct RevisionActions {
   std::optional<int32_t> replicas;         // the count to apply to the target
   std::vector<absl::Duration> look_again;  // take another step after each of these
   int probes = 0;                          // how often the activator was asked
-  bool probe_on = false;  // go on asking each second for 45 s, and step 1 s after the answer
+  bool probe_on = false;  // ask each second for 45 s, and step 1 s after the answer
 };
 
 // Takes one step. `activator_answers` is called at most once. Changes `status`, and the mode and

@@ -1,7 +1,7 @@
 // The requests of a target, in flight and begun, each averaged over a stable and a panic window.
 //
 // Pure: no clock. Not thread-safe. Requests that came through the activator are in the pods'
-// reports as well; the pods mark them as proxied, and they are subtracted there.
+// reports too, where the pods mark them as proxied; they are subtracted there.
 //
 // Source: Knative Serving v0.51.0 pkg/autoscaler/metrics/collector.go.
 #pragma once

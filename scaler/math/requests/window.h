@@ -2,8 +2,8 @@
 //
 // Pure: no clock; times are whole Unix seconds. Not thread-safe. A sample is added to the second of
 // its timestamp, even if that is late or in the future. A young window averages over the seconds
-// that it has; seconds without samples at the recent end are left out; a gap that is followed by
-// data counts as zeros.
+// that it has; missing seconds at the recent end are left out; a gap that is followed by data
+// counts as zeros.
 //
 // Source:  Knative Serving v0.51.0 pkg/autoscaler/aggregation/bucketing.go. Sums are made in the
 //          same order, so that they round alike.
@@ -36,7 +36,7 @@ class RequestWindow {
   // Whether nothing was recorded for longer than the window, or ever.
   bool Empty(int64_t now) const;
 
-  // Weighs the same seconds otherwise.
+  // Changes the weights of the same seconds.
   void SetWeights(Weights weights) { weights_ = weights; }
 
   // Keeps the newest seconds that fit. Does nothing when the length is the same.

@@ -1,5 +1,5 @@
 // The admission of a HorizontalPodAutoscaler: makes the neutral Autoscaler from the bytes that a
-// client would POST, or tells everything that the API server would refuse about them.
+// client would POST, or returns everything that the API server would refuse in them.
 //
 // Pure; safe on any thread. autoscaling/v2 and autoscaling/v1, as JSON or as one YAML document.
 // Steps, in the API server's order: decode, defaults of the body's version, conversion, dropping of
@@ -25,8 +25,8 @@ namespace flyball::scaler {
 
 struct AdmitOptions {
   Dialect dialect;  // of the API server
-  // Only decode, apply defaults and convert; objects that the API server would refuse, and fields
-  // whose gate is off, pass.
+  // Only decode, apply defaults and convert: objects that the API server would refuse and fields
+  // whose gate is off are accepted.
   bool skip_admission = false;
 };
 
@@ -34,8 +34,8 @@ struct AdmissionResult : ParsedAutoscaler {
   std::string canonical_spec_json;  // the v2 spec
 };
 
-// The options of an API server that admits all that any version with any gates does. They are for
-// objects that are stored already, and for objects whose cluster is not known.
+// The options of an API server that admits whatever any version with any gates admits. For objects
+// that are already stored, and for objects whose cluster is not known.
 AdmitOptions AdmitAll();
 
 AdmissionResult Admit(absl::string_view json_or_yaml, const AdmitOptions& options = {});

@@ -1,4 +1,4 @@
-// The ConfigMap config-autoscaler: the settings of revisions whose annotations say nothing else.
+// The ConfigMap config-autoscaler: the settings of revisions that have no annotations for them.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/autoscaler/config/config.go; knative.dev/pkg
 // configmap/parser (Go's strconv and time.ParseDuration).

@@ -21,11 +21,11 @@ struct MetadataName {
 };
 absl::Span<const MetadataName> MetadataNames();
 
-// Fills keys that are absent with what the annotations say.
+// Adds the annotations' values for keys that are absent.
 void AddAnnotations(const TextMap& annotations, TextMap& metadata);
 
-// What the metadata ask for. `container_concurrency` is the number of requests that one pod serves
-// at once at most; 0: no limit.
+// Reads the metadata. `container_concurrency` is the most requests that one pod serves at once; 0:
+// no limit.
 //   kInvalidArgument  what is wrong, one `KEY: …` on each line, with the key of the metadata
 absl::StatusOr<RequestSettings> ReadRequestSettings(const TextMap& metadata,
                                                     int64_t container_concurrency);

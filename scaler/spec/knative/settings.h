@@ -1,5 +1,4 @@
-// A revision's settings: those of its annotations, and for what these leave out those of the
-// config.
+// A revision's settings: those of its annotations, and where it has none, those of the config.
 //
 // Pure. Source: Knative Serving v0.51.0 pkg/reconciler/autoscaling (kpa/resources/decider.go,
 // resources/metric.go, resources/target.go).

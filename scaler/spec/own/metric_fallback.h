@@ -1,10 +1,11 @@
 // spec.metrics[].fallback and spec.triggers[].fallback of an Autoscaler: what a metric or a trigger
 // asks for while it is unknown.
 //
-// Pure. The fields are named as those of a rule's onFailure; here `then` may also ask for replicas,
-// since the autoscaler is known. Each form of `then` becomes a count or a bound when it is read. A
-// trigger has no `then.value`, because its target is in metadata that only its type reads, or comes
-// from a server. In OwnSpec::metric_fallbacks those of triggers follow those of metrics.
+// Pure. The fields have the names of those of a rule's onFailure; here `then` may also ask for
+// replicas, since the autoscaler is known. Each form of `then` becomes a count or a bound when it
+// is read. A trigger has no `then.value`, because its target is in metadata that only its type
+// reads, or comes from a server. In OwnSpec::metric_fallbacks those of triggers follow those of
+// metrics.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Parses an Autoscaler (CRD): from its JSON or YAML (flyball.dev/v1alpha1) it makes the neutral
-// Autoscaler and the OwnSpec, which has what an HPA cannot say, or tells everything that is wrong.
+// Autoscaler and the OwnSpec, which holds what an HPA does not have, or lists all errors.
 //
 // Pure; safe on any thread. The part of the spec that an HPA has too goes through an HPA's defaults
 // and validation (v2.h) with the tolerance gate on, with three exceptions: with triggers,
@@ -32,7 +32,7 @@ struct OwnParseResult : ParsedAutoscaler {
   std::optional<absl::Time> last_active;  // status.lastActiveTime
 };
 
-// `trigger_types` are the types of triggers that are allowed.
+// `trigger_types`: the types of triggers that are allowed.
 OwnParseResult ParseOwnAutoscaler(absl::string_view json_or_yaml,
                                   const std::vector<absl::string_view>& trigger_types);
 OwnParseResult ParseOwnAutoscaler(const Node& document,

@@ -2,12 +2,12 @@
 // other autoscaler.
 //
 // Pure.
-//   - Annotations autoscaling.knative.dev/… of the object stand in for metadata that are absent.
+//   - Annotations autoscaling.knative.dev/… of the object replace metadata that are absent.
 //   - If the spec has no metrics and no other triggers, the trigger's count is followed at once:
 //     without a `behavior` there is no stabilization and no limit on the rate, and without a
 //     `cooldownPeriod` there is no cooldown. Knative's windows, rates, delay and retention, which
-//     are set in the trigger's metadata, have done all that already. Other metrics and triggers
-//     need the usual defaults, which hold if there are any.
+//     are set in the trigger's metadata, have already done all that. With other metrics or triggers
+//     the usual defaults hold, since those need them.
 //   - A second such trigger is an error: both would hold requests for the same pods.
 #pragma once
 

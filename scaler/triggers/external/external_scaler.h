@@ -2,9 +2,9 @@
 //
 // Thread-safe. Calls have a deadline. Streams run on gRPC's own threads, and a stream that waits
 // holds none of them. This header uses no type of gRPC, because only a module that is loaded when
-// the first scaler is made is linked with it (module.h).
-// Limits: a message of 64 KiB, of 4 KiB if it tells of activity; the numbers of metrics and values
-// below. Messages that the server compresses are refused. Proxies are not used.
+// the first scaler is made is linked with it (module.h). Limits: a message of 64 KiB, or 4 KiB if
+// it reports activity; the numbers of metrics and values below. Messages that the server compresses
+// are refused. Proxies are not used.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@
 
 namespace flyball::scaler {
 
-// What one answer may hold. A longer one of no more bytes would be many times its size in memory.
+// Limits for one answer. An answer with more, of no more bytes, would be many times as large in
+// memory.
 inline constexpr int kMaxExternalMetrics = 32;
 inline constexpr int kMaxExternalValues = 1000;  // of one metric
 
@@ -28,7 +29,7 @@ struct ExternalAddress {
   std::string address;  // host:port, as it is written; the server's certificate is for its host
   std::string host;
   uint16_t port = 0;
-  // Connections are made to these alone: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
+  // Connections are made only to these: "10.0.0.1:443", "[fd00::1]:443"; all of one family.
   std::vector<std::string> endpoints;
   bool tls = false;
   bool skip_verify = false;
@@ -51,10 +52,10 @@ struct ExternalMetricTarget {
   double target = 0;
 };
 
-// A stream by which a server tells of activity. When it ends it is opened again after a pause of
-// 2 s, which doubles with each failure up to 60 s, each a fifth more or less (stream_backoff.h);
+// A stream on which a server reports activity. When it ends it is opened again after a pause of 2
+// s, which doubles with each failure up to 60 s, each a fifth more or less (stream_backoff.h);
 // after a message has been received it is 2 s again. The destructor ends the stream, and waits for
-// a call of the callback that is under way.
+// a callback that is under way.
 class ActivityStream {
  public:
   virtual ~ActivityStream() = default;
@@ -65,9 +66,9 @@ class ExternalScaler {
   virtual ~ExternalScaler() = default;
 
   // Errors: the code of the call (the server's, or gRPC's own, such as kUnavailable and
-  // kDeadlineExceeded) with our own message. The server's message is left out: whoever may write a
-  // trigger could otherwise read what servers inside the cluster say. kFailedPrecondition: the
-  // answer can't be read, or has more metrics or values than the limits above.
+  // kDeadlineExceeded) with our own message. The server's message is left out: otherwise whoever
+  // may write a trigger could read what servers inside the cluster say. kFailedPrecondition: the
+  // answer can't be read, or exceeds the limits above.
   virtual absl::StatusOr<bool> IsActive(const ScaledObject& object, absl::Duration timeout) = 0;
   virtual absl::StatusOr<std::vector<ExternalMetricTarget>> GetMetricSpec(
       const ScaledObject& object, absl::Duration timeout) = 0;
@@ -78,15 +79,15 @@ class ExternalScaler {
   // Ends the calls under way and refuses new ones (kCancelled); streams are not ended.
   virtual void Shutdown() = 0;
 
-  // Calls `on_active` for each message that says active, five times a second at most: the stream is
-  // read no faster, twenty messages a second if they say that nothing is, and a server may send
-  // 1 KiB ahead. `on_active` must not destroy the stream.
+  // Calls `on_active` for each message that says active, at most five times a second: the stream is
+  // read no faster, or at twenty messages a second if they say inactive, and a server may send 1
+  // KiB ahead. `on_active` must not destroy the stream.
   virtual std::unique_ptr<ActivityStream> StreamIsActive(const ScaledObject& object,
                                                          std::function<void()> on_active) = 0;
 };
 
-// Does not connect yet: if nothing answers at the address, it is the calls that fail.
-// Errors: those of LoadExternalModule (module.h); a later call tries to load it again.
+// Does not connect yet: if nothing answers at the address, the calls fail. Errors: those of
+// LoadExternalModule (module.h); a later call tries to load it again.
 absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const ExternalAddress& address);
 
 }  // namespace flyball::scaler

@@ -18,13 +18,13 @@ namespace flyball::scaler {
 inline constexpr char kExternalModuleFile[] = "external_scaler.so";
 inline constexpr char kExternalModuleSymbol[] = "flyball_external_module";
 
-// What the symbol kExternalModuleSymbol names.
+// The type of the symbol kExternalModuleSymbol.
 struct ExternalModule {
   // The version of the program, with a digest of external_scaler.h and of this header. It must stay
   // the first member: if a module was built from other headers, all that follows may differ.
   const char* interface = nullptr;
   std::shared_ptr<ExternalScaler> (*make)(const ExternalAddress& address) = nullptr;
-  // Has each of gRPC's own errors handed to `log`, on any thread, until the process ends. Without
+  // Makes gRPC pass its own error messages to `log`, on any thread, until the process ends. Without
   // it they go to standard error.
   void (*log_to)(void (*log)(absl::string_view message)) = nullptr;
 };

@@ -8,7 +8,7 @@
 namespace flyball::scaler {
 
 // The pause before the nth new attempt (counted from 0): 2 s, doubling up to 60 s, each up to a
-// fifth more or less; `random` in [0, 1) says by how much.
+// fifth more or less depending on `random` in [0, 1).
 inline absl::Duration StreamBackoff(int nth, double random) {
   constexpr absl::Duration kFirst = absl::Seconds(2);
   constexpr absl::Duration kLongest = absl::Seconds(60);

@@ -5,10 +5,10 @@
 // Thread-safe. HTTP clients are kept from one reading to the next. A client that has not been used
 // for kUnusedFor is removed with its credentials at the next reading of any trigger. For each
 // namespace only the kMostOfOneNamespace clients used last are kept, and of these only as many as
-// its part of kMostBytes has room for, but always one: the triggers of a namespace that asks more
-// servers than that connect anew each time, at no cost to other namespaces. Clients of external
-// scalers live as long as a trigger that uses them; a namespace has as many of these at most. Of a
-// name's addresses kMostEndpoints are connected to.
+// fit in its part of kMostBytes, but at least one: the triggers of a namespace that asks more
+// servers connect anew each time, at no cost to other namespaces. Clients of external scalers live
+// as long as a trigger that uses them; a namespace has at most as many of these. At most
+// kMostEndpoints addresses of a name are connected to.
 #pragma once
 
 #include <map>
@@ -38,8 +38,8 @@ class TriggerClients {
  public:
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
-  // Of the certificates and keys of all HTTP clients, as PEM. In memory it is up to 41 times as
-  // much. A namespace gets an eighth of what the others leave.
+  // Limit for the certificates and keys of all HTTP clients, as PEM. In memory it is up to 41 times
+  // as much. A namespace gets an eighth of what the others leave.
   static constexpr size_t kMostBytes = 4 << 20;
   static constexpr size_t kPartOfOneNamespace = 8;
   static constexpr size_t kMostEndpoints = 4;  // of one external scaler, since all are connected to
@@ -62,7 +62,7 @@ class TriggerClients {
                                                            ExternalAddress address,
                                                            absl::Duration timeout);
 
-  // An error of a client; if the address was refused, with the flag that allows it.
+  // The client's error; if the address was refused, it also names the flag that allows it.
   static absl::Status Hinted(const absl::Status& status);
 
   // Ends the calls under way and refuses new ones.

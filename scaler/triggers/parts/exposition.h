@@ -1,8 +1,8 @@
 // One sample of a page in Prometheus's text format.
 //
 // Pure. Source: exposition format 0.0.4. Lines of other metrics are not checked. Histograms and
-// summaries are found by the names of their samples (`x_count`).
-// Memory: none beside the page, whatever it holds.
+// summaries are found by the names of their samples (`x_count`). Memory: only the page, whatever it
+// holds.
 #pragma once
 
 #include <cstddef>

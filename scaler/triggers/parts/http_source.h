@@ -63,14 +63,14 @@ class HttpSource {
  public:
   static constexpr size_t kMaxAnswerBytes = 1 << 20;
 
-  // All that an error may say about an unexpected answer: "status 403 (text/html)".
+  // Everything that an error may say about an unexpected answer: "status 403 (text/html)".
   static std::string Describe(const http::HttpAnswer& answer);
 
   // Why no trigger may send a header of that name; "" if one may.
   static absl::string_view HeaderProblem(absl::string_view name);
 
   // Reads the URL in the metadata `url_field`, unsafeSsl, timeout, authModes and what these need.
-  // Problems are noted in plan.metadata.
+  // Problems are recorded in plan.metadata.
   static std::unique_ptr<HttpSource> Make(const TriggerPlan& plan, absl::string_view url_field);
 
   // GET of the URL's path + `path`, with the URL's own query and then `query`. Redirects are
@@ -82,10 +82,10 @@ class HttpSource {
   // Headers that are added to each call, unless a Secret gives one of the same name.
   void set_headers(http::Headers headers) { headers_ = std::move(headers); }
 
-  // unsafeSsl counts although a `ca` or a `cert` is given.
+  // Makes unsafeSsl count even if a `ca` or a `cert` is given.
   void set_unsafe_with_certificates() { unsafe_with_certificates_ = true; }
 
-  // For types whose answers are smaller. It is called before the first Get.
+  // For types with smaller answers. To be called before the first Get.
   void set_max_answer_bytes(size_t bytes) { max_answer_bytes_ = bytes; }
 
   // "https://host:port"

@@ -36,7 +36,7 @@ enum class KeyKind : uint8_t {
   kOneOf,     // one of MetadataKey::words
   kPairs,     // `k=v,k=v`
   kSecret,    // not in the metadata but in authenticationSecretRefs
-  kRefused,   // KEDA has it and Flyball has not; `says` is the message
+  kRefused,   // KEDA has it and Flyball does not; `says` is the message
 };
 
 inline constexpr absl::string_view kRequired = "(required)";  // in place of a default
@@ -61,8 +61,8 @@ class Metadata {
 
   bool Has(absl::string_view name) const;
 
-  // Each returns the value of a key of that kind, or its default if it is absent. If the value is
-  // wrong, or is required and absent, the problem is noted.
+  // Each returns the value of a key of that kind, or its default if it is absent. A value that is
+  // wrong, or required and absent, is recorded as a problem.
   std::string Text(absl::string_view name, KeyKind kind = KeyKind::kText);  // or kUrl
   double Number(absl::string_view name);
   int64_t Integer(absl::string_view name);
@@ -70,14 +70,14 @@ class Metadata {
   bool Bool(absl::string_view name);
   absl::Duration Duration(absl::string_view name);
   std::string OneOf(absl::string_view name);
-  // Of a key that comes twice the last value counts.
+  // If a key comes twice, the last value counts.
   std::vector<std::pair<std::string, std::string>> Pairs(absl::string_view name);
 
   TargetType MetricType() const;
 
-  // Notes a problem of one value, or of the trigger itself if `name` is empty.
+  // Records a problem of one value, or of the trigger itself if `name` is empty.
   void Wrong(absl::string_view name, absl::string_view problem);
-  // Notes the keys of kind kRefused that are present, and Secrets for what is no kSecret.
+  // Records a problem for each key of kind kRefused, and for each Secret whose key is no kSecret.
   void Refuse();
 
   // OK, or kInvalidArgument with all problems: `triggers[1].metadata.threshold: …; …`.
@@ -97,8 +97,8 @@ class Metadata {
   std::vector<std::string> problems_;
 };
 
-// What a trigger is made from. Its maker reads all that it needs from the metadata, which collect
-// what is wrong; the trigger that it returns is used only if nothing is wrong.
+// The input from which a trigger is made. Its maker reads all that it needs from the metadata,
+// which collect the problems; the trigger that it returns is used only if there are none.
 struct TriggerPlan {
   const TriggerSpec& spec;
   const TriggerContext& context;

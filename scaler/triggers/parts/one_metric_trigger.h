@@ -1,5 +1,5 @@
-// A trigger with one metric, which its spec tells completely, and whose value a function returns.
-// Most types are such triggers.
+// A trigger with one metric, which its spec describes completely, and whose value a function
+// returns. Most types are such triggers.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct OneMetric {
   double activation = 0;    // a value above it is active
   std::string server = "";  // Trigger::Server
   std::string source = "";  // begins the messages of errors: "prometheus https://host:port"
-  // The current value. Several threads call it at once; it takes no longer than the timeout.
+  // The current value. Called by several threads at once; takes no longer than the timeout.
   std::function<absl::StatusOr<double>(absl::Time now, absl::Duration timeout)> value;
 };
 

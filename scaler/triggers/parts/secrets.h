@@ -32,10 +32,10 @@ class Secrets {
   absl::StatusOr<std::string> Read(std::initializer_list<absl::string_view> parameters) const;
 
   // Certificates or a key, as PEM; "" if no Secret is given for the parameter. A blank value is an
-  // error: a connection without them would be less protected than the trigger says.
+  // error: a connection without it would be less protected than the trigger asks for.
   absl::StatusOr<std::string> ReadPem(absl::string_view parameter) const;
 
-  // As Read, without white space around the value. Blank values and line breaks are errors.
+  // Like Read, without white space around the value. Blank values and line breaks are errors.
   absl::StatusOr<std::string> ReadLine(std::initializer_list<absl::string_view> parameters) const;
 
  private:

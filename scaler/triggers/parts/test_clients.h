@@ -1,4 +1,4 @@
-// Connections for tests, which unlike all others may lead to servers on this machine.
+// Connections for tests, which, unlike all others, may lead to servers on this machine.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ class ValuePath {
   //   kNotFound            there is no value at the path
   //   kFailedPrecondition  the value is neither
   absl::StatusOr<double> Read(const Node& document) const;
-  // The same for a JSON text, of which only the value at the path is kept in memory.
+  // Does the same for a JSON text, of which only the value at the path is kept in memory.
   //   kInvalidArgument     it is not JSON, or has a number beyond the largest double
   absl::StatusOr<double> ReadJson(absl::string_view text) const;
 

@@ -1,5 +1,5 @@
 // The reports that a proxy sends to the scaler about targets whose requests it holds: one at once
-// when the first request comes, and then one in each period for as long as there are any.
+// when the first request comes, then one in each period while there are any.
 //
 // Pure: it has no clock and sends nothing. Not thread-safe.
 //

@@ -33,14 +33,14 @@ struct ScenarioSettings {
   absl::Duration progress_deadline = absl::Seconds(600);
 };
 
-// Replaces what `from` has: config, annotations, cc, reach, progress_deadline.
+// Replaces the settings that `from` has: config, annotations, cc, reach, progress_deadline.
 void ReplaceSettings(const nlohmann::ordered_json& from, ScenarioSettings& settings);
 
 // The settings, resolved.
 //   kInvalidArgument  the config is wrong, or a window is longer than an hour
 absl::StatusOr<RequestSettings> Resolve(const ScenarioSettings& settings);
 
-// An item of the member "specs" of a result, which has one for each creation and update.
+// An element of "specs" in a result; there is one for each creation and update.
 nlohmann::ordered_json SpecJson(int64_t ms, const RequestSettings& settings);
 
 // The value at `index` of an array; its zero value if there is none.

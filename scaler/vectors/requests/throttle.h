@@ -30,8 +30,8 @@ struct ThrottleLimits {
 
 class Throttle {
  public:
-  // A place where requests run. If an address goes and comes back, it is another destination, which
-  // runs no requests yet.
+  // A place where requests run. If an address disappears and comes back, it is a new destination,
+  // which runs no requests yet.
   struct Destination {
     std::string address;
     int64_t limit = 0;  // 0: none
@@ -43,16 +43,17 @@ class Throttle {
 
   explicit Throttle(const ThrottleLimits& limits) : limits_(limits) {}
 
-  // Requests go to these pods, which are known to answer.
+  // Sends requests to these pods, which are known to answer.
   void SetPods(std::vector<std::string> addresses);
 
-  // Requests go to one address, behind which there are `ready_pods` pods.
+  // Sends requests to one address with `ready_pods` pods behind it.
   void SetServiceAddress(absl::string_view address, int64_t ready_pods);
 
-  // The proxies that serve the target; this one is `self`. Without it among them nothing changes.
+  // The proxies that serve the target; `self` is this one. If it is not among them, nothing
+  // changes.
   void SetProxies(std::vector<std::string> addresses, absl::string_view self);
 
-  // A request comes and waits; false if the queue is full, so that it is refused.
+  // A request arrives and waits; false if the queue is full, so that it is refused.
   bool Arrive();
   // A waiting request is given up.
   void Abandon();
@@ -61,7 +62,7 @@ class Throttle {
   DestinationPtr Admit();
   void Finish(const DestinationPtr& destination);
 
-  // How many requests may run; without a limit for each pod 1 if any may, else 0.
+  // How many requests may run; without a limit for each pod it is 1 if any may, else 0.
   int64_t capacity() const { return capacity_; }
   int64_t waiting() const { return waiting_; }
   int64_t running() const { return running_; }

@@ -1,5 +1,5 @@
-// The listening socket of the front's port. gRPC counts no connections, so this accepts them, and
-// closes at once those that the admission window does not take.
+// The listening socket of the front's port. gRPC does not count connections, so this class accepts
+// them, and at once closes those that the admission window refuses.
 //
 // One thread, from Start to the destructor.
 #pragma once
@@ -28,8 +28,8 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Gives each connection that is taken to `take`, which owns `fd` from then on. Called once;
-  // `clock` outlives this. kResourceExhausted: no thread can be made.
+  // Passes each accepted connection to `take`, which then owns `fd`. Called once; `clock` outlives
+  // this object. kResourceExhausted: no thread can be made.
   absl::Status Start(const Clock& clock, std::function<void(int listener, int fd)> take);
 
   uint16_t port() const { return static_cast<uint16_t>(listener_.port); }

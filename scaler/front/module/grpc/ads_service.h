@@ -25,7 +25,7 @@ class AdsService final
   AdsService(const Clock& clock, std::string peer_name, DataPathEvents& events)
       : clock_(clock), peer_name_(std::move(peer_name)), events_(events) {}
 
-  // As in DataPath.
+  // See DataPath.
   void Put(Resource resource, uint64_t version) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ResourceKind kind, const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
   // Until then streams are accepted but not read.
@@ -54,7 +54,7 @@ class AdsService final
   std::set<Stream*> streams_ ABSL_GUARDED_BY(mutex_);  // each until its OnDone
 
   // Held while events of an Envoy are reported to the front, so that those of an older stream never
-  // come after those of a newer one. Nothing that the front calls takes it.
+  // come after those of a newer one. The front takes it in none of its calls.
   absl::Mutex telling_ ABSL_ACQUIRED_BEFORE(mutex_);
   absl::flat_hash_map<std::string, const Stream*> newest_ ABSL_GUARDED_BY(telling_);  // by node
 };

@@ -1,5 +1,5 @@
-// Receives the requests that Envoys ask about: one ext_proc call for each, which waits for the
-// front's answer.
+// Receives an ext_proc call for each request that an Envoy asks about; it waits for the front's
+// answer.
 //
 // Thread-safe. A lock guards the list of calls, and each call has a lock of its own; neither is
 // held while the front is called.
@@ -25,7 +25,7 @@ class GateService final
   GateService(const Clock& clock, std::string peer_name, DataPathEvents& events)
       : clock_(clock), peer_name_(std::move(peer_name)), events_(events) {}
 
-  // As in DataPath.
+  // See DataPath.
   void Release(RequestId id, const std::optional<std::string>& pod) ABSL_LOCKS_EXCLUDED(mutex_);
   void Refuse(RequestId id, const Refusal& refusal) ABSL_LOCKS_EXCLUDED(mutex_);
   // Until then calls are accepted but not read, so that early ones wait.
@@ -37,7 +37,7 @@ class GateService final
  private:
   class Call;
 
-  // Whether the call may read at once; otherwise it waits for BeginServing from now on.
+  // Whether the call may read at once; if not, it now waits for BeginServing.
   bool MayRead(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);
   // Ends the wait for BeginServing. Returns whether the call was waiting.
   bool StopWaiting(Call* call) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,6 +1,6 @@
-// Receives what Envoys report of their requests a few times a second: one stream from each.
+// Receives the statistics that each Envoy sends a few times a second on one stream.
 //
-// Thread-safe; keeps nothing but the streams.
+// Thread-safe; it keeps only the streams.
 #pragma once
 
 #include <string>

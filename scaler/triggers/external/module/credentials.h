@@ -1,9 +1,9 @@
-// With which credentials gRPC connects to an external scaler.
+// The credentials with which gRPC connects to an external scaler.
 //
 // Thread-safe.
-// Limits: a server may show 8 KiB of certificates, and have 100 names. A connection keeps them as
-// long as a trigger uses it, and with what a verification decodes each byte takes up to 60 in
-// memory; of names, which gRPC keeps too, three times as many.
+// Limits: a server may show 8 KiB of certificates and 100 names. A connection keeps them as long as
+// a trigger uses it; with what a verification decodes, each byte takes up to 60 in memory, or three
+// times as many in a name, since gRPC keeps names too.
 #pragma once
 
 #include <memory>
