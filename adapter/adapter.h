@@ -1,5 +1,5 @@
-// The adapter floor as one object: makes the providers of the three metrics APIs from rules, a
-// metric source and an object directory.
+// The adapter as one object: makes the providers of the three metrics APIs from rules, a metric
+// source and an object directory.
 //
 // Thread-safe. Threads: one that relists and cleans up, from Start to Stop; up to 4 that ask for
 // series, and beside Prometheus one that asks the live source alone; up to 8 that help with
@@ -47,7 +47,7 @@ class Adapter {
     kube::ObjectDirectory& directory;
     Clock& clock;
     AdapterMetrics* metrics = nullptr;  // may be nullptr
-    // Serves metrics.k8s.io if the rules have no resourceRules; nullptr: then it is off.
+    // Serves metrics.k8s.io if the rules have no resourceRules; nullptr: that API is off then.
     std::shared_ptr<ResourceMetricsProvider> resource = nullptr;
     // For rules whose onFailure asks for replicas; nullptr: such a metric fails.
     MetricAskers* askers = nullptr;
@@ -59,7 +59,7 @@ class Adapter {
   Adapter(const Adapter&) = delete;
   Adapter& operator=(const Adapter&) = delete;
 
-  // Begins to relist; the first round starts at once.
+  // Starts relisting; the first round begins at once.
   void Start() { thread_.Start(); }
   // Ends relisting: waits for series queries under way, at most their timeout. Shutting the metric
   // source down first ends them at once.
@@ -69,7 +69,7 @@ class Adapter {
 
   // Asks for series now, whatever the interval; to be called when the source has new ones.
   void RelistNow() { relister_.AskNow(); }
-  // How long it took last, all series queries together.
+  // The duration of the last such round of series queries.
   absl::Duration RelistNowTook() const { return relister_.AskNowTook(); }
 
   Providers providers() const { return *providers_.Get(); }
@@ -82,7 +82,7 @@ class Adapter {
   bool ready() const { return relister_.first_round_done(); }
 
  private:
-  // Relists and cleans up; returns when to do it again.
+  // Relists and cleans up; returns when it is to be called again.
   absl::Duration Step();
 
   const bool tells_of_samples_;

@@ -16,24 +16,24 @@
 
 namespace flyball::adapter {
 
-// What every provider works with. All of it outlives the providers.
+// What every provider needs. All of it outlives the providers.
 struct Answering {
   const Relister& relister;  // of the series registry
   kube::ObjectDirectory& directory;
   QueryBatcher& batcher;
   ValueGuard& values;
   Clock& clock;
-  LogLimiter& complaints;  // for failures whose cause is logged and not told to the client
+  LogLimiter& complaints;  // for failures whose cause is logged and not shown to the client
   RuleFailures& failures;
 };
 
-// The error when the source failed; it tells the client no more than the original does.
+// The error when the source failed; it says no more to the client than the original does.
 // kDeadlineExceeded keeps its code; anything else is kInternal "unable to fetch metrics". The cause
 // is logged.
 absl::Status FetchFailure(const Answering& answering, absl::string_view metric,
                           const absl::Status& cause);
-// The same for a rule's query: the failure is also counted, and the error has a warning note that
-// names the rule.
+// Does the same for a rule's query: the failure is also counted, and the error has a warning note
+// that names the rule.
 absl::Status FetchFailure(const Answering& answering, const RuleName& name,
                           const rules::CompiledRule& rule, absl::string_view metric,
                           const absl::Status& cause);

@@ -1,8 +1,8 @@
 // custom.metrics.k8s.io: values of objects, from the series registry, the object directory and the
 // query batcher.
 //
-// Thread-safe; nothing of its own changes.
-// Source: prometheus-adapter 0.12.0, status texts included.
+// Thread-safe; it has no state of its own. Source: prometheus-adapter 0.12.0, status texts
+// included.
 //
 // Errors beyond those of provider.h:
 //   kNotFound   `the server could not find the metric M for R`: the metric is not registered, the
@@ -30,10 +30,10 @@ class CustomProvider : public CustomMetricsProvider {
   uint64_t Epoch() const override;
 
  private:
-  // OK if the resource (nullptr: unknown) can be listed at all; decided without any request.
+  // OK if the resource (nullptr: unknown) can be listed at all; determined without any request.
   absl::Status CheckListable(const CustomMetricRequest& request,
                              const kube::ResourceInfo* resource);
-  // Names of the objects that a `*` request means, sorted.
+  // The names of the objects that a `*` request selects, sorted.
   absl::StatusOr<std::vector<std::string>> ListNames(const CustomMetricRequest& request,
                                                      const kube::ResourceInfo& resource,
                                                      MonotonicTime deadline);

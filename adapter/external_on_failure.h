@@ -3,13 +3,13 @@
 // For up to keepLast after the last good answer, a kept answer is given with its own times
 // (adapter/kept_answers.h). After that the answer is what `then` says, with the present time: a
 // value as the total, or the total with which the asking HPAs arrive at that many replicas
-// (adapter/replicas_as_total.h; in Get only, since a standing request comes from our own scaler,
-// which holds). All of these say in `replaced` that they are not answers of now. A kept answer with
-// which a stock HPA would make its target smaller is not given: the metric fails, and the HPA
-// holds. An answer without samples counts as an answer. The source gets only a part of the
-// request's timeout, so that time is left to answer in its place.
+// (adapter/replicas_as_total.h; in Get only, since standing requests come from our own scaler,
+// which holds the count itself). All of these set `replaced`, which says that they are not current.
+// A kept answer with which a stock HPA would make its target smaller is not given: the metric
+// fails, and the HPA holds. An answer without samples counts as an answer. The source gets only a
+// part of the request's timeout, so that time is left to answer in its place.
 //
-// If a source has never answered since the start, its silence counts from the start, and that of a
+// If a source has not answered since the start, its silence counts from the start, and that of a
 // new question from its first failure; the rule is then found by the name that its seriesQuery
 // alone gives (rules::CompiledRule::sole_metric).
 //
@@ -56,11 +56,11 @@ class ExternalOnFailure : public ExternalMetricsProvider {
     bool heard = false;  // its source has answered since the start
   };
   Found RuleOf(const std::string& metric) const;
-  // Keeps a good answer; replaces a failure of the source. `found` has a rule.
+  // Keeps a good answer, or replaces a failure of the source. `found` has a rule.
   absl::StatusOr<ExternalMetricList> Replaced(const ExternalMetricRequest& request,
                                               absl::StatusOr<ExternalMetricList> answer,
                                               const Found& found, MetricAskers* askers);
-  // The answer that `then` gives, or the failure together with the reason why it gives none.
+  // The answer that `then` gives, or the failure with the reason why there is none.
   absl::StatusOr<ExternalMetricList> AfterKeeping(const ExternalMetricRequest& request,
                                                   const rules::CompiledRule& rule,
                                                   absl::Duration silent,

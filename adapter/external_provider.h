@@ -1,7 +1,7 @@
 // external.metrics.k8s.io: the samples of a metric's query, as they come.
 //
-// Thread-safe; nothing of its own changes.
-// Source: prometheus-adapter 0.12.0, status texts included.
+// Thread-safe; it has no state of its own. Source: prometheus-adapter 0.12.0, status texts
+// included.
 //
 // Errors beyond those of provider.h:
 //   kNotFound   the metric is not registered
@@ -22,7 +22,7 @@ namespace flyball::adapter {
 // The error for a metric that is not registered.
 absl::Status NoExternalMetric(const ExternalMetricRequest& request);
 
-// The list made from those samples of a result that belong to the request.
+// Makes the list from those samples of a result that belong to the request.
 absl::StatusOr<ExternalMetricList> ExternalListOf(const Answering& answering,
                                                   absl::string_view metric,
                                                   const QueryResult& result,

@@ -1,11 +1,11 @@
-// Requests for external metrics that one holder asks again and again.
+// Requests for external metrics that one holder repeats.
 //
 // Requests that differ only in the value of one label become one query if the template is known to
 // keep that label's values apart (rules/query_shape.h): each gets the samples that its own query
-// would have given. A query is for max_names values at most, and where it stands in a URL about
-// max_url_bytes long. If a query for several values is refused, perhaps because of its size, each
-// is asked by itself for a minute. If it fails, each half of them is, unless the source answers
-// nothing at all.
+// would have given. A query is for max_names values at most, and about max_url_bytes long if it is
+// part of a URL. If a query for several values is refused, perhaps because of its size, each value
+// is asked for separately for a minute. If it fails, each half of its values is, unless the source
+// answers nothing at all.
 //
 // One thread at a time. What `answering` refers to, and the pool, outlive this.
 #pragma once
@@ -31,15 +31,15 @@ class ExternalStanding : public StandingExternal {
   Answers Ask(absl::Duration timeout) override;
 
  private:
-  // Requests that one query answers.
+  // Requests that are answered by one query.
   struct Together {
     MetricSeries found;
     std::string label = "";            // the label whose values differ; "": one request alone
     std::vector<size_t> members = {};  // indices of requests, by value
     absl::Status failure = {};         // why there is no query
     std::unique_ptr<StandingQuery> query = nullptr;
-    size_t values = 0;                 // of its last answer
-    std::vector<Together> apart = {};  // while they are asked separately
+    size_t values = 0;                 // in its last answer
+    std::vector<Together> apart = {};  // while they are asked for separately
     MonotonicTime apart_until = absl::ZeroDuration();
   };
 
@@ -51,17 +51,17 @@ class ExternalStanding : public StandingExternal {
   void AddQuery(Together& together) const;
   absl::StatusOr<std::string> QueryOf(const Together& together) const;
   void AskTogether(Together& together, MonotonicTime deadline, Answers& answers) const;
-  // From now on for a while so many of its members are asked together.
+  // For a while, asks for its members in queries of `members` each.
   void SetApart(Together& together, size_t members) const;
   bool IsApart(const Together& together) const;
-  // Adds the queries that are asked in its place, or itself.
+  // Adds the queries that replace it, or itself.
   void Collect(Together& together, std::vector<Together*>& asked) const;
   void HandOut(Together& together, const StandingResult& result, Answers& answers) const;
 
   const Answering answering_;
   WorkerPool* const pool_;
   const std::vector<ExternalMetricRequest> requests_;
-  std::shared_ptr<const SeriesRegistry> registry_;  // the one that the queries were made with
+  std::shared_ptr<const SeriesRegistry> registry_;  // with which the queries were made
   std::vector<Together> queries_;
 };
 

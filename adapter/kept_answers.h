@@ -3,7 +3,7 @@
 // For each question the answer with the greatest total within the last `window` before the failure
 // is given, with its own times; nothing is given if that one was too large to be kept. So a kept
 // total never asks for fewer replicas than any answer of that window did, and a controller whose
-// scale-down stabilisation is no longer than the window shrinks nothing because of it.
+// scale-down stabilisation is no longer than the window does not shrink a target because of it.
 //
 // The silence of a source counts from a question's last good answer or, if there was none within
 // the window, from the first failure: one failure is not yet a long silence. If nobody has asked
@@ -11,10 +11,10 @@
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions and kMaxBytes for all answers; beyond these what nobody has asked
-// for that long goes first, and then the namespace that takes most makes room, by those that were
-// not answered for longest. kMaxItems series and kMaxAnswerBytes in an answer (of a larger one only
-// the time and the total are kept); kBuckets answers for each question.
+// Limits: kMaxQuestions questions and kMaxBytes for all answers. Beyond these, questions that
+// nobody has asked for that long are removed first, and then, from the namespace that takes most,
+// those that have not been answered for the longest time. kMaxItems series and kMaxAnswerBytes in
+// an answer (for a larger one only time and total are kept); kBuckets answers for each question.
 #pragma once
 
 #include <deque>
@@ -42,48 +42,48 @@ class KeptAnswers {
   static constexpr int kBuckets = 10;
   static constexpr absl::Duration kLongestPause = absl::Minutes(5);  // between two syncs of an HPA
 
-  // `started`: when this process started; nothing is known from before.
+  // `started`: when this process started; nothing earlier is known.
   explicit KeptAnswers(MonotonicTime started) : started_(started) {}
 
-  // Keeps a good answer of now. An answer without items says only that the source answers.
-  // `meaning`: the query that the rule makes for it; with another one it is another question, since
-  // the answers may have another unit.
+  // Keeps a good answer, received now. One without items says only that the source answers.
+  // `meaning`: the query that the rule makes for the request. With another query it counts as
+  // another question, since the answers may have another unit.
   void Keep(const ExternalMetricRequest& request, absl::string_view meaning,
             const ExternalMetricList& list, absl::Duration window, MonotonicTime now);
 
   struct Kept {
-    // nullptr: there is none that is young enough, or the greatest was too large to be kept.
+    // nullptr: none is young enough, or the greatest was too large to be kept.
     std::shared_ptr<const ExternalMetricList> list = {};
-    double total_milli = 0;  // of the greatest
+    double total_milli = 0;  // of the greatest answer
     MonotonicTime silent_since;
   };
-  // After a failure. `heard`: the source has answered something since the start; if not, it is
-  // silent since then.
+  // To be called after a failure. `heard`: the source has answered something since the start; if
+  // not, it counts as silent since the start.
   Kept Find(const ExternalMetricRequest& request, absl::string_view meaning, absl::Duration window,
             MonotonicTime now, bool heard);
 
  private:
-  // The greatest answer of a tenth of the window. It is given as long as any part of that tenth is
+  // The greatest answer in a tenth of the window. It is given as long as any part of that tenth is
   // within the window.
   struct Bucket {
     MonotonicTime begin;
     double total_milli = 0;
-    std::shared_ptr<const ExternalMetricList> list;  // nullptr: it is too large
-    size_t bytes = 0;                                // that the list takes
+    std::shared_ptr<const ExternalMetricList> list;  // nullptr: it was too large
+    size_t bytes = 0;                                // size of the list
   };
   struct History {
     std::string ns;
-    MonotonicTime last_good;  // of a question that only failed: its first failure
+    MonotonicTime last_good;  // or the first failure, if there was no good answer
     MonotonicTime last_asked;
     absl::Duration window;
-    std::optional<MonotonicTime> silent_since;  // set by the failures since then
+    std::optional<MonotonicTime> silent_since;  // set by failures after last_good
     std::deque<Bucket> buckets;                 // oldest first
   };
 
   void KeepList(const ExternalMetricList& list, double total, absl::Duration window,
                 MonotonicTime now, std::deque<Bucket>& buckets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static size_t BytesOf(const History& history);  // that its lists take
+  static size_t BytesOf(const History& history);  // size of its lists
   // Whether nobody has asked for so long that the next failure counts as the first.
   static bool IsForgotten(const History& history, MonotonicTime now);
   void DropForgotten(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -92,7 +92,7 @@ class KeptAnswers {
   const MonotonicTime started_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, History> histories_ ABSL_GUARDED_BY(mutex_);
-  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that all lists take
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // size of all lists
 };
 
 }  // namespace flyball::adapter

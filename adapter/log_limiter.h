@@ -1,6 +1,6 @@
 // Limits repeated log lines to one in each interval for each key.
 //
-// Thread-safe. Limits: 1000 keys, of which the first 256 bytes count; when there are more, all are
+// Thread-safe. Limits: 1000 keys, compared by their first 256 bytes; if there are more, all are
 // forgotten.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Finds the objects that an answer of metrics.k8s.io is about.
+// Finds the objects for an answer of metrics.k8s.io.
 //
 // Thread-safe, as the directory is. Errors are those of the directory, and kNotFound if one object
 // is asked for by a name that does not exist.

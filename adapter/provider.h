@@ -30,22 +30,22 @@
 
 namespace flyball::adapter {
 
-// The answer to a request that its holder asks again and again.
+// The answer to a repeated request of one holder.
 template <typename List>
 struct StandingAnswer {
   bool unchanged = false;  // the items are those of the last answer, and left out of `list`
   std::optional<absl::Time> time =
-      std::nullopt;  // if unchanged: the time of all items; nullopt: as before
+      std::nullopt;  // if unchanged: the time of all items; nullopt: unchanged too
   List list = {};
 };
 
-// A request, or several that are asked together, which its holder asks again and again. It costs
-// little as long as the answers stay the same. One thread at a time; the provider outlives it.
+// One or several requests that their holder repeats. It costs little as long as the answers stay
+// the same. One thread at a time; the provider outlives it.
 template <typename Answers>
 class StandingRequest {
  public:
   virtual ~StandingRequest() = default;
-  // What the provider would answer now; no sample is older than this call. After a failure the next
+  // The provider's present answer; no sample was queried before this call. After a failure the next
   // answer is never "unchanged".
   virtual Answers Ask(absl::Duration timeout) = 0;
 };
@@ -53,8 +53,8 @@ class StandingRequest {
 class MetricsProvider {
  public:
   virtual ~MetricsProvider() = default;
-  // Changes whenever an earlier answer may no longer hold: registry, rules or objects changed. A
-  // few atomic loads.
+  // Changes whenever an earlier answer may be out of date because registry, rules or objects
+  // changed. Costs a few atomic loads.
   virtual uint64_t Epoch() const = 0;
 };
 
@@ -127,8 +127,8 @@ struct ExternalMetricList {
   std::string metric;
   std::vector<ExternalMetricValue> items;
   Freshness freshness;
-  // Not empty: the source failed, and the rule's onFailure gave the items. The text says why, for a
-  // Warning header.
+  // Not empty: the source failed, and the items come from the rule's onFailure. The text says why,
+  // for a Warning header.
   std::string replaced = {};
   bool kept = false;  // replaced by an earlier answer, with the times of that answer
 };
@@ -140,7 +140,7 @@ using StandingExternal =
 class ExternalMetricsProvider : public MetricsProvider {
  public:
   virtual absl::StatusOr<ExternalMetricList> Get(const ExternalMetricRequest& request) = 0;
-  // The requests' own timeouts do not count: each call of Ask has its own.
+  // The requests' own timeouts have no effect: each call of Ask has its own.
   virtual std::unique_ptr<StandingExternal> Stand(std::vector<ExternalMetricRequest> requests);
   // Metric names, sorted. The same pointer until the registry changes.
   virtual std::shared_ptr<const std::vector<std::string>> ListAll() const = 0;
@@ -181,14 +181,14 @@ struct ResourceMetricList {
   Freshness freshness;
 };
 
-// Which amounts a caller wants of pods. With one of them, the other is only known to have a sample
-// (the list has only pods with both): it is 0, and a container without the wanted one is left out.
+// Which amounts of pods a caller wants. If it is one, the other is not read: it is 0, but the list
+// still has only pods with both, and a container without the wanted one is left out.
 enum class PodAmounts { kBoth, kCpu, kMemory };
 
-// Which objects a list contains; only these are asked about.
+// Which objects a list contains; only these are queried.
 struct ObjectFilter {
   kube::Selector labels;
-  std::function<bool(const kube::ObjectMeta&)> others;  // what else has to hold; empty: nothing
+  std::function<bool(const kube::ObjectMeta&)> others;  // a further condition; empty: none
 };
 
 using StandingPods =
@@ -196,15 +196,15 @@ using StandingPods =
 
 class ResourceMetricsProvider : public MetricsProvider {
  public:
-  // `ns` "" is all namespaces; `name` "" is a list. One object by its name is not filtered.
+  // `ns` "": all namespaces; `name` "": a list. A single object by its name is not filtered.
   //   kNotFound   a name was given, but the object is not in the directory (running pods, nodes):
   //               the message is `pods "x" not found`
-  // An object that is there but has no sample gives an empty list.
+  // An object that exists but has no sample gives an empty list.
   virtual absl::StatusOr<ResourceMetricList<PodMetrics>> Pods(absl::string_view ns,
                                                               absl::string_view name,
                                                               const ObjectFilter& filter,
                                                               absl::Duration timeout) = 0;
-  // The same for the pods of a namespace. The answers may hold more amounts than `wanted`.
+  // Does the same for the pods of a namespace. The answers may hold more amounts than `wanted`.
   virtual std::unique_ptr<StandingPods> StandPods(std::string ns, kube::Selector selector,
                                                   PodAmounts wanted);
   virtual absl::StatusOr<ResourceMetricList<NodeMetrics>> Nodes(absl::string_view name,
@@ -212,7 +212,8 @@ class ResourceMetricsProvider : public MetricsProvider {
                                                                 absl::Duration timeout) = 0;
 };
 
-// What is served now. A null provider: its API group is off (404). Replaced whole on reload.
+// The present providers. A null provider: its API group is off (404). Replaced as a whole on
+// reload.
 struct Providers {
   std::shared_ptr<CustomMetricsProvider> custom;
   std::shared_ptr<ExternalMetricsProvider> external;

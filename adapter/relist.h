@@ -1,7 +1,7 @@
 // Keeps the series registry up to date: asks the metric source for each rule's series and swaps in
 // a new registry when anything changed.
 //
-// Threads: whoever owns a Relister calls Step from one thread, again when the returned time is over
+// Threads: the owner of a Relister calls Step from one thread, again when the returned time is over
 // or when `wake` was called; the series queries run where `run` puts them. SetRules and the readers
 // may be called from any thread. No lock is held during a query.
 //
@@ -12,8 +12,8 @@
 //   - New rules keep what equal series queries had found. A new REST mapping is applied to the
 //     known series without a query.
 //
-// Limits: as many queries at once as `run` has threads, and `run_live`; one under
-// way for each series query.
+// Limits: as many queries at once as `run` and `run_live` have threads, and one at a time for each
+// series query.
 #pragma once
 
 #include <atomic>
@@ -56,8 +56,8 @@ class Relister {
     AdapterMetrics* metrics = nullptr;  // may be nullptr
     // Runs a task, now or later, on this thread or another.
     std::function<void(std::function<void()>)> run;
-    // The same for queries that the live source alone answers, so that they do not wait for those
-    // to Prometheus; null: `run`.
+    // Does the same for queries that only the live source answers, so that they do not wait for
+    // those to Prometheus; null: `run`.
     std::function<void(std::function<void()>)> run_live = nullptr;
     // Called when Step has something to do before its time; must not call back.
     std::function<void()> wake;
@@ -69,13 +69,12 @@ class Relister {
   void SetRules(std::shared_ptr<const rules::CompiledRules> rules);
 
   // The live source has new series: the queries that it answers are due now, and one that is under
-  // way is asked again afterwards. When each is due by its interval stays, and so does the wait
-  // after a failure.
+  // way is repeated afterwards. Their regular times and the wait after a failure stay the same.
   void AskNow();
-  // How long the last attempts of the queries that AskNow asks took, all together.
+  // The duration of the last attempts of the queries that AskNow asks, in all.
   absl::Duration AskNowTook() const;
 
-  // Starts the queries that are due and applies their results. Returns when to be called again.
+  // Starts the queries that are due and applies their results. Returns when to call it again.
   absl::Duration Step();
 
   // Never nullptr.
@@ -83,7 +82,8 @@ class Relister {
   // Grows after each change of the registry.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
 
-  // `with_metrics`: also the metrics that each rule offers, which takes time in proportion to them.
+  // `with_metrics`: includes the metrics that each rule offers, which takes time in proportion to
+  // them.
   std::vector<RuleStatus> Statuses(bool with_metrics = false) const;
 
   // Whether every series query of the first rules has ended once, with success or not, or been
@@ -91,7 +91,7 @@ class Relister {
   bool first_round_done() const { return first_round_done_.load(std::memory_order_acquire); }
 
  private:
-  // One distinct series query and what it found last. Guarded by mutex_.
+  // One distinct series query and its last result. Guarded by mutex_.
   struct Query {
     std::string selector;
     rules::SourceChoice choice = rules::SourceChoice::kAny;
@@ -103,9 +103,9 @@ class Relister {
     bool attempted = false;
     bool running = false;
     MonotonicTime started;
-    bool again = false;  // it is to be asked anew once the one under way has ended
+    bool again = false;  // to be asked again once the one under way has ended
     MonotonicTime due;
-    MonotonicTime relist;  // when it is due by its interval
+    MonotonicTime relist;  // the next regular time
   };
 
   // Whether new series of the live source may be among its series.
@@ -114,7 +114,7 @@ class Relister {
   void Run(const std::shared_ptr<Query>& query);
   void Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesTable>> found,
               MonotonicTime started, absl::Time at) ABSL_LOCKS_EXCLUDED(mutex_);
-  // How long until Step is due again. `tell`: the rules in force have all been asked for once.
+  // Time until Step is due. `tell`: set once the rules in force have all been asked for once.
   absl::Duration NextStep(bool& tell) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Duration RetryAfter(int failures) const;
   void Rebuild() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -140,7 +140,7 @@ class Relister {
     return {rule.series_query, rule.source};
   }
   std::map<QueryKey, std::shared_ptr<Query>> queries_ ABSL_GUARDED_BY(mutex_);
-  bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry has to be built anew
+  bool changed_ ABSL_GUARDED_BY(mutex_) = true;  // the registry has to be rebuilt
   bool told_ ABSL_GUARDED_BY(mutex_) = true;     // what the rules found was logged
   MonotonicTime built_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::shared_ptr<const kube::RestMapper> mapper_ ABSL_GUARDED_BY(mutex_);

@@ -23,10 +23,10 @@ struct RuleStatus {
   int failures = 0;         // in a row, 0 after a success
   std::string error;        // of the last attempt; "" after a success or before the first
 
-  // The last query for one of its metrics that was answered.
+  // The last answered query for one of its metrics.
   struct Answered {
     absl::Time at;
-    std::string by;  // "live" or "prometheus"; "": it is not known
+    std::string by;  // "live" or "prometheus"; "": unknown
     std::string promql;
     size_t values = 0;
     absl::Duration took;

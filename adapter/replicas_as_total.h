@@ -2,9 +2,9 @@
 // decide on a total.
 //
 // Pure. An HPA computes total / averageValue replicas, rounded up, unless that is within its
-// tolerance of the present replicas. One total answers all HPAs that ask the same, so it is the
-// greatest that one of them needs; it never gives any of them fewer than it has. If none needs more
-// there is no total: the metric fails, and each HPA holds.
+// tolerance of the present replicas. One total answers all HPAs that ask for the metric, so it is
+// the greatest that one of them needs; it never gives any of them fewer replicas than it has. If
+// none needs more there is no total: the metric fails, and each HPA holds.
 //
 // Source:  Kubernetes v1.37.1 pkg/controller/podautoscaler/replica_calculator.go
 //          GetExternalPerPodMetricReplicas.

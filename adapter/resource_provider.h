@@ -1,11 +1,10 @@
 // metrics.k8s.io: cpu and memory of running pods and of nodes, two queries for each namespace.
 //
-// Thread-safe; nothing of its own changes. A bounded number of namespaces is asked in parallel, and
+// Thread-safe; it has no state of its own. A bounded number of namespaces is asked in parallel, and
 // the two queries of each at the same time, unless they were answered within a few milliseconds the
 // last time. If the templates group by namespace, one pair of queries asks for all namespaces (for
 // up to kMaxNames pods, and as many as fit into a URL). A standing request for one of the two
-// amounts is answered by one query, for its samples of those pods that have the other amount as
-// well.
+// amounts is answered by one query for its samples of the pods that have both amounts.
 //
 // Source: prometheus-adapter 0.12.0.
 //
@@ -15,9 +14,9 @@
 //   values NaN and negative ones are 0. Containers are sorted by name.
 //   time   The earliest of the samples used, whole seconds.
 //
-// A failure of the source is no error: the objects that it was asked for are left out and
-// `degraded` says why. If the time is over the error is kDeadlineExceeded. If the directory cannot
-// list, its error is returned.
+// A failure of the source is no error: the objects that were queried are left out and `degraded`
+// says why. If the time is over the error is kDeadlineExceeded. If the directory cannot list, its
+// error is returned.
 #pragma once
 
 #include <memory>
@@ -70,7 +69,7 @@ class ResourceProvider : public ResourceMetricsProvider {
     Freshness freshness;
     ResourceReadings readings;
 
-    // Of readings.Of(object)[i].
+    // The time of readings.Of(object)[i].
     absl::Time TimeOf(size_t object, size_t i) const {
       return time.has_value() ? *time : readings.TimeOf(object, i);
     }
@@ -89,7 +88,7 @@ class ResourceProvider : public ResourceMetricsProvider {
   using Amounts = absl::InlinedVector<Amount, 2>;
   using Objects = std::shared_ptr<const std::vector<kube::ObjectPtr>>;
   enum class Scope { kOneNamespace, kAllNamespaces, kNodes };
-  // Objects that are asked for together, neighbours in the list of candidates.
+  // Objects that are queried together, neighbours in the list of candidates.
   struct Batch {
     Scope scope = Scope::kOneNamespace;
     std::string ns;  // of kOneNamespace
@@ -101,31 +100,31 @@ class ResourceProvider : public ResourceMetricsProvider {
     std::string What() const;
   };
 
-  // Whether both queries find the same pods, so that one query can be limited to pods with both.
+  // Whether both queries select the same pods, so that one query can be limited to pods with both.
   bool MayJoin() const;
-  // The amounts that are asked for, each by a query.
+  // The amounts to query, one query each.
   Amounts AmountsOf(const Batch& batch) const;
   // Makes readings of the results that were not read yet.
   void TakeReadings(Batch& batch, const Amounts& amounts);
   ResourceReadings ReadingsOf(const Amount& amount, const Batch& batch, const Queried& queried);
-  // The batch was answered: adds its pods.
+  // Adds the pods of an answered batch.
   void AddPods(Batch& batch, std::vector<PodMetrics>& pods);
 
   std::vector<Batch> PodBatches(const std::vector<kube::ObjectPtr>& pods) const;
-  // Of one of the two queries for all namespaces.
+  // The room for names in one of the two queries for all namespaces.
   NamesRoom RoomIn(const rules::CompiledResourceRule& rule) const;
   absl::Status Ask(const Amount& amount, Batch& batch, MonotonicTime deadline);
   absl::Status MakeQuery(const Amount& amount, const Batch& batch, Queried& queried) const;
-  // Limits the query to the samples of pods that have the other amount as well.
+  // Limits the query to the samples of pods that also have the other amount.
   absl::Status Join(const Batch& batch, const std::vector<std::string>& pods,
                     const kube::RestMapper& mapper, Queried& queried) const;
-  // Fills in `both` of each batch and returns whether that was quick. Unless `parallel`, one query
-  // goes out after the other.
+  // Fills in the answers of each batch and returns whether that was quick. Unless `parallel`, one
+  // query is sent after the other.
   bool AskAll(absl::Span<Batch> batches, MonotonicTime deadline, bool parallel = true);
-  // Collects failures, and how long all answers hold together; kDeadlineExceeded when time is over.
+  // Collects failures, and the freshness of all answers; kDeadlineExceeded if the time is over.
   absl::Status Settle(absl::Span<const Batch> batches, MonotonicTime deadline,
                       std::string& degraded, Freshness& freshness);
-  // Of batch.objects[object].
+  // The usage of batch.objects[object].
   std::optional<PodMetrics> ForPod(const Batch& batch, const Amounts& amounts, size_t object) const;
   std::optional<NodeMetrics> ForNode(const Batch& batch, size_t object) const;
   // Thousandths; negative and NaN are 0; kUnknown: the object is left out.

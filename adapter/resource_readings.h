@@ -1,5 +1,4 @@
-// What one query said of the objects that it was asked for, in little room: it is kept while the
-// same is asked again and again.
+// The compact result of one query about objects, which is kept while the query is repeated.
 //
 // Plain values; immutable once made.
 #pragma once
@@ -33,7 +32,7 @@ struct ResourceReadings {
 
   std::vector<Reading> readings;  // by object
   std::vector<uint32_t> begins;   // where each object's readings begin; the last entry is the end
-  // Of each entry of `readings`; empty: all have the same time, which is known elsewhere.
+  // The time of each entry of `readings`; empty: all have the same time, which is kept elsewhere.
   std::vector<absl::Time> times;
   std::vector<std::string> containers;
 };

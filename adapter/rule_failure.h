@@ -1,4 +1,4 @@
-// A failed query of a rule, as messages and /debug/rules tell it. Plain values.
+// A failed query of a rule, for messages and /debug/rules. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct RuleFailure {
   uint64_t in_all = 0;
   uint64_t in_a_row = 0;  // 0 once a query has succeeded again
   std::string metric;     // of the last one
-  std::string promql;     // "" when none could be made
+  std::string promql;     // "" if none could be made
   std::string error;
   absl::Time at;
 };

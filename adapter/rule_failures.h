@@ -28,14 +28,14 @@ class RuleFailures {
   RuleFailures(Clock& clock, LogLimiter& complaints, AdapterMetrics* metrics)
       : clock_(clock), complaints_(complaints), metrics_(metrics) {}
 
-  // Logs it unless a line about the metric was logged shortly before; the next line counts those
-  // left out. `where` is the rule's place in its file.
+  // Logs the failure unless a line about the metric was logged shortly before; the next line counts
+  // those left out. `where` is the rule's place in its file.
   void Failed(RuleName rule, absl::string_view where, absl::string_view metric,
               const absl::Status& cause);
   void Succeeded(RuleName rule);
   // nullopt: none of its queries has failed.
   std::optional<RuleFailure> Of(RuleName rule) const;
-  // Other rules are in force.
+  // To be called when other rules come into force.
   void Forget();
 
  private:

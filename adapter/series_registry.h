@@ -1,5 +1,5 @@
-// The series registry: which metric names the three APIs know and which series and rule stand
-// behind each, as one immutable table.
+// The series registry: which metric names the three APIs know and which series and rule each comes
+// from, as one immutable table.
 //
 // Pure; built aside by the relister and swapped whole. Source: prometheus-adapter 0.12.0: rules
 // apply in file order, series in the order of the answer, and the last writer of a key wins.
@@ -22,7 +22,7 @@
 
 namespace flyball::adapter {
 
-// What one series query found. Series that share their label names share one list of them.
+// The result of one series query. Series with the same label names share one list of them.
 class SeriesTable {
  public:
   explicit SeriesTable(std::vector<SeriesName> found);
@@ -42,19 +42,19 @@ class SeriesTable {
   std::vector<std::vector<std::string>> label_sets_;
 };
 
-// One rule and what its series query found; nullptr: nothing yet.
+// One rule and the result of its series query; nullptr: none yet.
 struct DiscoveredRule {
   std::shared_ptr<const rules::CompiledRule> rule;
   std::shared_ptr<const SeriesTable> series;
 };
 
-// What stands behind a metric name.
+// The series and rule of a metric name.
 struct MetricSeries {
   std::shared_ptr<const rules::CompiledRule> rule;
   absl::string_view series;  // lives as long as the registry
 };
 
-// Core resources that the original registers as not namespaced; all others it takes for namespaced.
+// Core resources that the original registers as not namespaced; all others count as namespaced.
 bool IsCoreClusterScoped(const kube::GroupResource& resource);
 
 class SeriesRegistry {
@@ -64,12 +64,12 @@ class SeriesRegistry {
     std::shared_ptr<const kube::RestMapper> mapper;
   };
 
-  // Lists that are equal to those of `previous` (may be nullptr) are its very pointers; when
-  // nothing at all has changed, so is the whole registry.
+  // Lists that are equal to those of `previous` (may be nullptr) are shared with it; if nothing at
+  // all has changed, `previous` itself is returned.
   static std::shared_ptr<const SeriesRegistry> Build(
       const Inputs& inputs, const std::shared_ptr<const SeriesRegistry>& previous);
 
-  // `namespaced`: the request has a namespace. Empty rule pointer: not there.
+  // `namespaced`: the request has a namespace. Empty rule pointer: not found.
   MetricSeries FindCustom(const kube::ResourceInfo& resource, bool namespaced,
                           absl::string_view metric) const;
   MetricSeries FindExternal(absl::string_view metric) const;
@@ -88,8 +88,8 @@ class SeriesRegistry {
   // How many distinct series each rule accepts, in file order.
   const std::vector<size_t>& custom_counts() const { return custom_.counts; }
   const std::vector<size_t>& external_counts() const { return external_.counts; }
-  // What each rule offers, in file order: "pods/http_requests_per_second", of external metrics the
-  // name alone. Of a metric that several rules make the one that counts has it.
+  // What each rule offers, in file order: "pods/http_requests_per_second"; for external metrics
+  // only the name. If several rules make a metric, it belongs to the one that counts.
   std::vector<std::vector<std::string>> CustomNames() const;
   std::vector<std::vector<std::string>> ExternalNames() const;
 
@@ -101,14 +101,14 @@ class SeriesRegistry {
     std::string series;
     friend bool operator==(const Target&, const Target&) = default;
   };
-  // The names of one API and what stands behind each.
+  // The names of one API and the series and rule of each.
   template <typename Name>
   struct Names {
     std::shared_ptr<const std::vector<Name>> list;  // sorted
     std::vector<Target> targets;                    // beside the names of the list
     std::vector<std::shared_ptr<const rules::CompiledRule>> rules;
     std::vector<size_t> counts;  // beside the rules
-    // The same lists, not equal ones.
+    // Compares the pointers of the lists, not their content.
     friend bool operator==(const Names&, const Names&) = default;
 
     template <typename Key>

@@ -1,9 +1,9 @@
-// From a sample's value to the milli-units of an answer, or to "unknown".
+// Converts a sample's value to the milli-units of an answer, or to "unknown".
 //
 // Thread-safe. Source: prometheus-adapter 0.12.0: value * 1000 as a double, cut toward zero; NaN is
 // 0. Differs on purpose: what does not fit an int64 of milli-units, infinities included, is unknown
-// instead of a huge negative number; `nan_value` kDrop makes NaN unknown too; an external metric's
-// NaN is 0 as well. Unknown values are counted and warned of once a minute for each metric.
+// instead of a huge negative number; with kDrop NaN is unknown too; an external metric's NaN is 0
+// as well. Unknown values are counted, and a warning is logged once a minute for each metric.
 #pragma once
 
 #include <cstdint>

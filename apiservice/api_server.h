@@ -35,18 +35,18 @@ struct ServerDependencies {
   explicit ServerDependencies(Clock& its_clock) : clock(its_clock) {}
 
   Clock& clock;
-  // What is served now; called once a request, a few pointer copies.
+  // The present providers; called once a request, costs a few pointer copies.
   std::function<adapter::Providers()> providers;
-  // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is asked.
+  // The Kubernetes API for TokenReview and the ConfigMap; nullptr: no cluster, neither is used.
   // When the server stops it shuts this down to end its watch of the ConfigMap, if it has one.
   std::shared_ptr<http::HttpTransport> authentication;
   // The Kubernetes API for SubjectAccessReview; needed for AuthorizationMode::kReview.
   http::HttpTransport* authorization = nullptr;
-  // Metrics shown at /metrics beside the server's own.
+  // Metrics shown at /metrics in addition to the server's own.
   std::vector<std::weak_ptr<prometheus::Collectable>> metrics;
-  // Appends more of them as text, where they are many; empty function: there are none.
+  // Appends further metrics as text, where there are many; empty function: there are none.
   std::function<void(std::string&)> more_metrics;
-  // OK if the objects that every answer needs are known; empty function: they are.
+  // OK if the objects that every answer needs are known; empty function: they always are.
   std::function<absl::Status()> objects_known;
   std::vector<HealthCheck> checks;  // health checks beside the server's own
   // The body of /debug/rules, JSON; empty function: 404.
@@ -68,7 +68,7 @@ class ApiServer {
   //                        or has none, and tolerate_lookup_failure is off
   static absl::StatusOr<std::unique_ptr<ApiServer>> Create(ServerOptions options,
                                                            ServerDependencies dependencies);
-  ~ApiServer();  // as Shutdown() without its delay
+  ~ApiServer();  // like Shutdown() without its delay
 
   ApiServer(const ApiServer&) = delete;
   ApiServer& operator=(const ApiServer&) = delete;
@@ -83,8 +83,8 @@ class ApiServer {
   // The port that is listened on; 0 before Start.
   int port() const;
 
-  // From now on /readyz fails and connections are closed after their answers; everything else goes
-  // on as before. Returns when shutdown_delay has passed since the first call.
+  // From now on /readyz fails and connections are closed after their answers; everything else
+  // continues as before. Returns when shutdown_delay has passed since the first call.
   void BeginShutdown();
 
   // BeginShutdown, then the listener closes. Returns when the last request is answered or

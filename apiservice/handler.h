@@ -1,4 +1,4 @@
-// Answers a request: the order of the checks, without sockets.
+// Answers a request, without sockets; defines the order of the checks.
 //
 // Thread-safe. Order: target and ?timeout (414, 400), user (401, 429), Impersonate-* (403),
 // requests under way (429), authorization (403, 429, 500), parameters and route (404, 405, 400),
@@ -50,14 +50,14 @@ class RequestHandler {
                             const Style& style, MonotonicTime start, UserPtr* user);
   http::HttpResponse Authorized(const http::HttpRequest& request, RoutedRequest* routed,
                                 const Style& style, const User& user, MonotonicTime start);
-  // Whose page the request is for; nullptr: none of Deps::pages.
+  // The page that the request is for; nullptr: none of Deps::pages.
   http::Pages* PagesOf(const http::HttpRequest& request) const;
   http::HttpResponse TooManyReviews();
   http::HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                            const adapter::Providers& providers);
   http::HttpResponse Dispatch(const http::HttpRequest& request, const RoutedRequest& routed,
                               const Style& style, MonotonicTime start);
-  // Groups, lists and metrics, for what the caller accepts.
+  // Answers for groups, lists and metrics, in the form that the client accepts.
   http::HttpResponse Api(const http::HttpRequest& request, const RoutedRequest& routed,
                          const Style& style, const adapter::Providers& providers,
                          MonotonicTime deadline);

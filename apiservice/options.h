@@ -14,8 +14,8 @@
 
 namespace flyball::apiservice {
 
-// A page for people that depends on the query of its URL, as JSON; made outside this floor.
-// `parameter` gives the value of a parameter of the query, decoded; "" when it is not given.
+// Makes a page for people that depends on the query of its URL, as JSON. `parameter` returns the
+// decoded value of a query parameter; "" if it is not given.
 using DebugParameter = std::function<std::string(const char* name)>;
 using DebugPage = std::function<std::string(const DebugParameter& parameter)>;
 

@@ -59,7 +59,7 @@ class SelfMetrics {
  private:
   static constexpr std::array<int, 19> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406, 413,
                                                  414, 422, 429, 431, 500, 503, 504, 505, 0};
-  // One for each kind of request that is told apart.
+  // One for each distinguished kind of request.
   static constexpr size_t kKinds = 12;
   struct RequestMetrics {
     std::array<std::atomic<uint64_t>, kCodes.size()> codes{};

@@ -155,7 +155,7 @@ class FakeKubeApi : public http::HttpTransport {
     return absl::StrContains(call.target, "fieldSelector") ? List() : config_map;
   }
 
-  // A list, or a watch that stays open until shutdown; Push() sends an event to it.
+  // A list, or a watch that stays open until shutdown; Push() sends it an event.
   absl::Status Stream(const http::HttpCall& call,
                       const std::function<bool(absl::string_view)>& on_data) override {
     if (!absl::StrContains(call.target, "watch=1")) return StreamList(on_data);

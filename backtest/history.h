@@ -16,8 +16,8 @@
 
 namespace flyball::backtest {
 
-// The first moment is at `begin`, the others follow `step` apart; there are as many as whole steps
-// fit before `end`.
+// The first moment is at `begin`, the others follow at intervals of `step`; there are as many as
+// whole steps fit before `end`.
 struct Period {
   absl::Time begin, end;
   absl::Duration step;
@@ -29,9 +29,9 @@ inline constexpr int64_t kMaxMoments = 200'000;
 // many moments.
 absl::Status CheckPeriod(const Period& period);
 
-// `queries` ask for what the totals are made of (queries.h), and `values` says what a sample counts
-// as; a metric without a query is unknown at every moment.
-// The simulation begins with the replicas that there really were, if the source knows them.
+// `queries` ask for the samples of the totals (queries.h), and `values` says how a sample counts; a
+// metric without a query is unknown at every moment. The simulation begins with the replicas that
+// really existed, if the source knows them.
 //   kNotFound          no metric has a query; the message has the reason for each one
 //   kInvalidArgument   the source refuses a query
 //   kUnavailable       the source does not answer

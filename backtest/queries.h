@@ -1,8 +1,8 @@
 // The PromQL for each metric of an autoscaler, by the rules that serve the metric. The total is the
-// sum of what it gives.
+// sum of the query's samples.
 //
-// Pure. It is not known which pods there were, so that the target's pods are found by a pattern for
-// the names that their controller gives them.
+// Pure. It is not known which pods existed, so the target's pods are found by a pattern for the
+// names that their controller gives them.
 #pragma once
 
 #include <map>

@@ -15,8 +15,8 @@ struct BacktestReport {
   absl::Time begin, end;
   absl::Duration step;
   std::vector<std::string> metrics;          // title and PromQL of each metric that has a query
-  std::vector<std::string> notes;            // what people have to know about the figures
-  std::optional<double> replica_hours_then;  // those that there really were
+  std::vector<std::string> notes;            // what readers must know about the figures
+  std::optional<double> replica_hours_then;  // of the replicas that really existed
   Simulated simulated;
 };
 

@@ -1,11 +1,11 @@
 // Simulates what an autoscaler would have done with past load.
 //
-// Pure. The decider of the running scaler decides at each moment, beginning with the count and the
-// state of the simulated moment before, so that windows and policies work as in a cluster. Its
-// schedules set bounds, targets and pauses as of that moment. The total of each metric is what it
-// really was, and the simulated pods share it equally. Pods are ready at once. A total that depends
-// on the number of pods, as the length of a queue does, comes from the real number and not from the
-// simulated one.
+// Pure. The running scaler's decider decides at each moment, with the count and the state of the
+// previous simulated moment, so that windows and policies work as in a cluster. The autoscaler's
+// schedules set bounds, targets and pauses for each moment. The total of each metric is the real
+// one, and the simulated pods share it equally. Pods are ready at once. A total that depends on the
+// number of pods, like the length of a queue, comes from the real number and not from the simulated
+// one.
 //
 // Units: totals are in units of the metric.
 #pragma once
@@ -24,12 +24,12 @@
 
 namespace flyball::backtest {
 
-// The totals of each metric at the same moments, `step` apart.
+// The totals of each metric at the same moments, at intervals of `step`.
 struct History {
   absl::Time begin;
   absl::Duration step;
   size_t moments = 0;
-  // For each of the autoscaler's metrics, in their order, `moments` totals; nullopt: not known.
+  // For each of the autoscaler's metrics, in their order, `moments` totals; nullopt: unknown.
   std::vector<std::vector<std::optional<double>>> totals;
 
   absl::Time At(size_t moment) const { return begin + static_cast<int64_t>(moment) * step; }
@@ -45,8 +45,8 @@ struct Simulated {
   std::vector<Change> changes;
   int32_t lowest = 0, highest = 0;  // replicas
   double replica_hours = 0;
-  absl::Duration at_max;        // how long there were maxReplicas
-  absl::Duration not_followed;  // how long no metric was known, so that the count was held
+  absl::Duration at_max;        // time with maxReplicas
+  absl::Duration not_followed;  // time in which no metric was known, so that the count was held
 };
 
 struct SimulationInput {

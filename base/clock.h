@@ -1,5 +1,5 @@
-// Time as a value that is passed in (wall time to show, monotonic time to subtract), and waits for
-// it.
+// Time as a value that is passed in (wall time to show, monotonic time to subtract), and waits
+// until a time.
 //
 // Thread-safe. Only shells hold a Clock; everything that decides takes an absl::Time.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace flyball {
 
-// Never jumps, goes on while the machine is suspended. Only differences mean anything.
+// Never jumps, and continues while the machine is suspended. Only differences have a meaning.
 using MonotonicTime = absl::Duration;
 
 class Clock {
@@ -46,11 +46,11 @@ class SimulatedClock : public Clock {
 
   // Moves both times forward and ends the waits whose deadline has passed.
   void Advance(absl::Duration by);
-  // Sets the wall time alone, as an administrator or NTP does.
+  // Sets only the wall time, as an administrator or NTP does.
   void JumpWall(absl::Time to);
 
-  // Blocks until that many waits have begun since the clock was made: then a test knows that these
-  // threads sleep until it moves the time or their conditions become true.
+  // Blocks until that many waits have begun since the clock was made, so that a test knows that
+  // these threads sleep until it moves the time or their conditions become true.
   void AwaitWaits(uint64_t count);
 
  private:

@@ -1,8 +1,8 @@
 // A bounded map whose values expire. If it is full, the least recently used value is dropped.
 //
-// Thread-safe. Time is passed in. Limits: entries, and bytes as the callers count those of values.
-// With several stripes (base/striped.h) each has its part of both limits. An expired value is
-// dropped when it is asked for; a Put drops all expired ones, once in a second at most.
+// Thread-safe. Time is passed in. Limits: entries, and bytes as counted by the callers. With
+// several stripes (base/striped.h) each has its part of both limits. An expired value is dropped
+// when it is asked for; a Put drops all expired ones, at most once a second.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class ExpiringCache {
     return std::nullopt;
   }
 
-  // `bytes`: about how much the value takes. A value larger than the whole limit is not kept.
+  // `bytes`: the approximate size of the value. A value larger than the whole limit is not kept.
   void Put(absl::string_view key, Value value, size_t bytes, MonotonicTime now,
            MonotonicTime until) {
     const auto part = parts_.Lock(absl::HashOf(key));
@@ -69,7 +69,7 @@ class ExpiringCache {
     size_t bytes = 0;
     MonotonicTime until;
   };
-  // What is known of one stripe's keys.
+  // The keys and values of one stripe.
   struct KeyPart {
     RecentlyUsed<CachedValue> values;
     size_t bytes = 0;

@@ -1,5 +1,5 @@
-// Tells when files or folders change: rewritten, replaced, removed, or swapped behind symlinks as a
-// Kubernetes ConfigMap mount is (..data).
+// Reports that files or folders have changed: rewritten, replaced, removed, or swapped behind
+// symlinks like a Kubernetes ConfigMap mount (..data).
 //
 // It polls (stat), so that network and overlay file systems behave alike. Create the watcher, or
 // the FileStamps that it continues from, before the first read of the files, so that no later
@@ -54,9 +54,9 @@ class FileStamps {
   Stamps last_;
 };
 
-// Calls `on_change` from a thread of its own after a change: once the files have stood still for
-// 50 ms, or at the latest after a second in which they never did. After an error it is called again
-// after each interval: a read may fail for a moment, and no change tells of its end.
+// Calls `on_change` from a thread of its own after a change: once the files have not changed for 50
+// ms, or at the latest after a second. After an error it is called again after each interval: a
+// read may fail for a moment, and no change reports that it would succeed again.
 class FileWatcher {
  public:
   // Continues from stamps that were taken before the files were read. The clock outlives the
@@ -66,7 +66,7 @@ class FileWatcher {
               std::function<absl::Status()> on_change);
 
  private:
-  FileStamps stamps_;  // the thread's own after construction
+  FileStamps stamps_;  // used only by the thread after construction
   RepeatingThread thread_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace flyball {
 
-// Of all threads. Takes milliseconds where much is free in many pieces.
+// Works for all threads. Takes milliseconds if much is free in many pieces.
 inline void ReturnFreeMemory() {
 #ifdef __GLIBC__
   malloc_trim(0);

@@ -16,8 +16,8 @@
 
 namespace flyball {
 
-// The samples that an answer was made from, as far as their source tells of new ones. As long as it
-// is held, the source goes on telling.
+// The samples that an answer was made from, if their source reports new ones. The source keeps
+// reporting as long as this object is held.
 class SamplesRead {
  public:
   struct Version {
@@ -26,9 +26,9 @@ class SamplesRead {
     friend bool operator==(const Version&, const Version&) = default;
   };
 
-  // Of a source that does not tell.
+  // For a source that does not report samples.
   SamplesRead() = default;
-  // For a source that tells: one of these versions changes whenever new samples could change the
+  // For a source that does: one of these versions changes whenever new samples could change the
   // answer.
   explicit SamplesRead(std::vector<Version> versions)
       : told_(true), versions_(std::move(versions)) {}
@@ -38,7 +38,7 @@ class SamplesRead {
   const std::vector<Version>& versions() const { return versions_; }
 
   // False as soon as a sample has arrived that the answer was not made from. Always true if the
-  // source does not tell.
+  // source does not report samples.
   bool AreNewest() const {
     return std::all_of(versions_.begin(), versions_.end(), [](const Version& version) {
       return version.samples->number() == version.number;
@@ -62,11 +62,11 @@ class SamplesRead {
 struct Freshness {
   MonotonicTime fresh_until = absl::ZeroDuration();
   uint64_t epoch = 0;
-  // From then on one asker should ask anew, while the others are still given this answer.
+  // From this time one caller should ask anew, while the others still get this answer.
   MonotonicTime refresh_at = absl::InfiniteDuration();
   SamplesRead samples = {};
 
-  // What Add begins with.
+  // The start value for Add.
   static Freshness Forever() {
     return {.fresh_until = absl::InfiniteDuration(),
             .samples = SamplesRead(std::vector<SamplesRead::Version>())};
@@ -75,8 +75,8 @@ struct Freshness {
   bool HoldsAt(MonotonicTime now) const { return now < fresh_until && samples.AreNewest(); }
   bool IsDueAt(MonotonicTime now) const { return now >= refresh_at; }
 
-  // Restricts this to the freshness of an answer that was also made from the other one. The epoch
-  // stays.
+  // Restricts this to the freshness of another answer, if the result was made from both. The epoch
+  // is not changed.
   void Add(const Freshness& other) {
     fresh_until = std::min(fresh_until, other.fresh_until);
     refresh_at = std::min(refresh_at, other.refresh_at);

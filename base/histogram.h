@@ -24,7 +24,7 @@ class Histogram {
   }
 
   const std::array<double, N>& bounds() const { return bounds_; }
-  // Of bucket 0 to N, not cumulative.
+  // The count of bucket 0 to N, not cumulative.
   uint64_t count(size_t bucket) const { return counts_[bucket].load(std::memory_order_relaxed); }
   double sum() const { return sum_.load(std::memory_order_relaxed); }
 

@@ -1,7 +1,7 @@
 // Makes one key of several texts.
 //
-// Pure. Two different lists of texts never make the same key, whatever bytes they hold: no byte is
-// sure to be in no name, since the path of a request may name anything.
+// Pure. Two different lists of texts never make the same key, whatever bytes they hold: there is no
+// byte that no name contains, since the path of a request may name anything.
 #pragma once
 
 #include <string>

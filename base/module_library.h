@@ -1,5 +1,5 @@
-// Loads shared libraries of this program when they are first needed, so that servers which do not
-// use them do not pay their memory.
+// Loads shared libraries of this program when they are first needed, so that servers that do not
+// use them do not need memory for them.
 //
 // Thread-safe. A loaded module stays until the process ends, since threads of its libraries may
 // run. A module exports one symbol: a struct whose first member is the text of the interface that
@@ -27,8 +27,8 @@ struct LoadedModule {
   const void* module = nullptr;  // the struct
 };
 
-// Loads the module from the first folder that has the file, whether or not that one is good. Costs
-// microseconds where it is loaded already.
+// Loads the module from the first folder that has the file, whether or not that one is valid. Costs
+// microseconds if it is already loaded.
 //   kNotFound            no folder has it; the message names them
 //   kFailedPrecondition  it can't be loaded, or is not of this program
 absl::StatusOr<LoadedModule> LoadModule(const ModuleLibrary& library,

@@ -1,6 +1,6 @@
-// A text from somebody else in one line of a page or a log.
+// Shows text from somebody else in one line of a page or a log.
 //
-// Pure. Whoever may choose a part of a line could otherwise write lines that look like others', or
+// Pure. Otherwise whoever chooses a part of a line could write lines that look like others', or
 // control the reader's terminal.
 #pragma once
 

@@ -34,11 +34,11 @@ using BioPtr = std::unique_ptr<BIO, OpenSslDeleter<BIO_free_all>>;
 // The oldest error of this thread's queue as text; empties the queue.
 std::string OpenSslError();
 
-// Leaves elliptic curves alone for the exchange of keys, as Go does. With a large finite field one
+// Allows only elliptic curves for the key exchange, as Go does. With a large finite field one
 // handshake costs 0.1 s of CPU or more, and its peer nothing.
 void UseCurvesOnly(SSL_CTX* context);
 
-// InfinitePast for what is no time.
+// InfinitePast if it is no valid time.
 absl::Time TimeOf(const ASN1_TIME* time);
 
 // What was written to a memory BIO.

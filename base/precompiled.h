@@ -1,5 +1,5 @@
-// What most files include, parsed once for all of them (cmake/flyball.cmake, FLYBALL_PCH). No file
-// includes this, and none may rely on it: builds for development have none of it.
+// Headers that most files include, parsed once for all of them (cmake/flyball.cmake, FLYBALL_PCH).
+// No file includes this, and none may rely on it: builds for development do not use it.
 #pragma once
 
 #include <algorithm>

@@ -18,12 +18,12 @@ constexpr size_t kMaxFileBytes = 64u << 20;
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes = kMaxFileBytes);
 
-// The same, where "-" is standard input.
+// Does the same; "-" is standard input.
 absl::StatusOr<std::string> ReadFileOrStdin(const std::string& path,
                                             size_t max_bytes = kMaxFileBytes);
 
-// For a file that is read again and had a content before. Who rewrites a file in place empties it
-// first, so white space alone is kInvalidArgument; whoever means it writes a comment.
+// For a file that is read again and had content before. A writer that rewrites a file in place
+// empties it first, so white space alone is kInvalidArgument; a file can be emptied with a comment.
 absl::Status HasNotBecomeEmpty(absl::string_view text);
 
 }  // namespace flyball

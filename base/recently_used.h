@@ -18,7 +18,7 @@ namespace flyball {
 template <typename Value>
 class RecentlyUsed {
  public:
-  // nullptr: it is not there. Else it counts as used.
+  // nullptr: the key does not exist. Otherwise it counts as used.
   Value* Find(absl::string_view key) {
     const auto found = places_.find(key);
     if (found == places_.end()) return nullptr;
@@ -26,7 +26,7 @@ class RecentlyUsed {
     return &found->second->second;
   }
 
-  // Used now; made by default if it was not there.
+  // Counts as a use; a missing value is default-constructed.
   Value& operator[](absl::string_view key) {
     if (Value* value = Find(key)) return *value;
     values_.emplace_front(std::string(key), Value());

@@ -1,5 +1,5 @@
-// A thread that calls a function again and again: at the time for which the function asked, or when
-// Wake is called.
+// A thread that calls a function repeatedly: at the time that the function returned, or when Wake
+// is called.
 //
 // Thread-safe, except for Start. One call at a time.
 #pragma once
@@ -18,9 +18,9 @@ class RepeatingThread {
   struct Next {
     MonotonicTime at;
   };
-  // `step` returns when it is to be called again. The clock outlives the thread.
+  // `step` returns the time of its next call. The clock outlives the thread.
   RepeatingThread(Clock& clock, std::function<Next()> step);
-  // `step` returns after which time it is to be called again, counted from its return.
+  // `step` returns the wait until its next call, counted from its return.
   RepeatingThread(Clock& clock, std::function<absl::Duration()> step);
   ~RepeatingThread() { Stop(); }
   RepeatingThread(const RepeatingThread&) = delete;
@@ -31,9 +31,9 @@ class RepeatingThread {
   void Start(absl::Duration wait = absl::ZeroDuration());
   // Makes the next call come at once. If a call is under way, another one follows.
   void Wake();
-  // No call begins any more; one that is under way goes on.
+  // No further call begins; one that is under way continues.
   void BeginStop();
-  // The same, and waits for the call under way. Not to be called from `step`.
+  // Also waits for the call under way. Not to be called from `step`.
   void Stop();
   bool stopping() const;
 

@@ -1,8 +1,8 @@
-// Tells readers of samples when another sample of the same kind has arrived: by a number that
+// Tells readers of samples that another sample of the same kind has arrived: by a number that
 // changes then, and by functions that are called soon after.
 //
 // Thread-safe. The number is even when a reader has taken it and is about to read the samples, and
-// odd from the next sample on, so that samples which arrive while nobody reads cost only a check. A
+// odd from the next sample on, so that samples that arrive while nobody reads cost only a check. A
 // reader that first takes the number and then reads the samples has seen all of them as long as the
 // number stays the same.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace flyball {
 
-// A follower, which is called once at most, as long as this object lives. Its destructor waits for
-// a call under way, so the function must not destroy it, nor wait for a lock under which it is
+// A follower, which is called at most once, while this object lives. Its destructor waits for a
+// call under way, so the function must not destroy it, nor wait for a lock under which it is
 // destroyed.
 class FollowedVersion {
  public:
@@ -37,7 +37,7 @@ class FollowedVersion {
   std::function<void()> on_moved_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Holds one.
+// Owns a FollowedVersion.
 class VersionFollowing {
  public:
   VersionFollowing() = default;
@@ -55,8 +55,8 @@ class VersionFollowing {
 
 class SampleVersion {
  public:
-  // `on_move` is called by the thread that brought a sample when the number changes, and when
-  // somebody follows a number that has changed already. It should be quick, and cause CallFollowers
+  // `on_move` is called when the number changes, by the thread that brought a sample, and when
+  // somebody follows a number that has already changed. It should be quick, and cause CallFollowers
   // to be called soon.
   explicit SampleVersion(std::function<void()> on_move) : on_move_(std::move(on_move)) {}
   virtual ~SampleVersion() = default;
@@ -66,7 +66,7 @@ class SampleVersion {
 
   // ---- for the thread that brings samples
   // Returns true to the caller that changes the number, which then has to call Tell. To be called
-  // under a lock that readers of the sample take as well: then no reader that took an earlier
+  // under a lock that readers of the sample also take, so that no reader that took an earlier
   // number can miss the sample.
   bool Mark() {
     uint64_t seen = number_.load(std::memory_order_relaxed);
@@ -75,7 +75,7 @@ class SampleVersion {
   void Tell() const { on_move_(); }
 
   // ---- for readers
-  // The number of what is read from now on.
+  // The number for what is read from now on.
   uint64_t Take() {
     uint64_t seen = number_.load(std::memory_order_acquire);
     while (seen % 2 == 1 && !number_.compare_exchange_weak(seen, seen + 1)) {
@@ -84,9 +84,9 @@ class SampleVersion {
   }
 
   // ---- for followers
-  // `on_moved` is called once, soon after the number is not this one any more.
+  // `on_moved` is called once, soon after the number is no longer this one.
   VersionFollowing Follow(uint64_t number, std::function<void()> on_moved) const;
-  // Calls those whose number is not the present one.
+  // Calls the followers whose number is not the present one.
   void CallFollowers() const;
 
  private:

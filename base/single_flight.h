@@ -1,9 +1,10 @@
-// Makes one call for all callers that ask the same at the same time.
+// Makes one call for all callers that ask the same question at the same time.
 //
 // Thread-safe; no threads of its own: the first caller with a key makes the call, and the others
 // wait for its answer, whatever it is, each until its own deadline. The answer is not kept for
-// later callers. Limit: `max_askers` at once, over all keys. One who asks for somebody gets no more
-// places than are left for all, so that n who ask all the time get n/(n + 1) of them.
+// later callers. Limit: `max_askers` at once, over all keys. Those that ask on behalf of one client
+// (`who`) get no more places than are left, so that n such clients that ask all the time get n/(n +
+// 1) of them.
 #pragma once
 
 #include <limits>
@@ -26,19 +27,19 @@ namespace flyball {
 
 struct NothingMeanwhile {};
 
-// An object of type Meanwhile lives in each asker's thread while it waits for an answer.
+// Each waiting thread holds an object of type Meanwhile.
 template <typename Value, typename Meanwhile = NothingMeanwhile>
 class SingleFlight {
  public:
   using Answer = absl::StatusOr<Value>;
 
-  // `what`: what is asked for, in errors: "list". The clock outlives it.
+  // `what` names the question in errors: "list". The clock outlives it.
   SingleFlight(Clock& clock, std::string what, int max_askers = std::numeric_limits<int>::max())
       : clock_(clock), what_(std::move(what)), max_askers_(max_askers) {}
 
-  // What `ask` answers, or an equal question that is being asked. Without a deadline an asker
-  // waits for as long as that takes.
-  // `who`: whom this is asked for; "": nobody whose places are counted.
+  // The answer of `ask`, or of an equal question that is being asked. A caller without a deadline
+  // waits for as long as that takes. `who`: the client that it asks for; "": none whose places are
+  // counted.
   //   kResourceExhausted  too many ask already, in all or for `who`
   //   kDeadlineExceeded   another asker's call is not back in time
   Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask,
@@ -58,7 +59,7 @@ class SingleFlight {
       flight = known;
     }
     [[maybe_unused]] const Meanwhile meanwhile{};
-    // Also when a library threw.
+    // Also if a library threw.
     const absl::Cleanup end = [&] { End(key, who, ours ? flight.get() : nullptr); };
     if (ours) {
       flight->answer = ask();
@@ -107,7 +108,7 @@ class SingleFlight {
   const int max_askers_;
   mutable absl::Mutex mutex_;
   int askers_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::flat_hash_map<std::string, int> places_ ABSL_GUARDED_BY(mutex_);  // of those who have any
+  absl::flat_hash_map<std::string, int> places_ ABSL_GUARDED_BY(mutex_);  // of clients with places
   absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
 };
 

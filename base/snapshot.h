@@ -1,8 +1,7 @@
-// Snapshot<T>: an immutable value that many threads read and one writer replaces whole.
+// Snapshot<T>: an immutable value that many threads read and one writer replaces as a whole.
 //
-// Thread-safe. A reader keeps what it got for as long as it likes; it never sees a half-replaced
-// value and never waits for the making of the next one. Empty (nullptr) until the first Set unless
-// given a value.
+// Thread-safe. A reader may keep what it got; it never sees a half-replaced value and never waits
+// while the next one is made. Empty (nullptr) until the first Set unless constructed with a value.
 #pragma once
 
 #include <memory>

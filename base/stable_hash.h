@@ -1,5 +1,5 @@
-// A hash that is the same in each process and version, for what replicas have to agree on and for
-// what is compared with an earlier run.
+// A hash that is the same in each process and version, for values on which replicas have to agree
+// or that are compared with an earlier run.
 //
 // Pure. FNV-1a of 64 bits. It has no seed, so somebody who chooses the texts can make them collide;
 // tables in memory use absl's hash. The last bytes of a text change only few bits of the hash, so a

@@ -1,4 +1,4 @@
-// RETURN_IF_ERROR and ASSIGN_OR_RETURN: hand an absl::Status error to the caller unchanged.
+// RETURN_IF_ERROR and ASSIGN_OR_RETURN: return an absl::Status error to the caller unchanged.
 #pragma once
 
 #include <utility>

@@ -1,8 +1,8 @@
-// A value in N copies, each under a lock of its own, so that threads which use different keys
-// seldom wait for one another. Each copy of a map or cache holds a part of the keys.
+// A value in N copies, each under a lock of its own, so that threads that use different keys seldom
+// wait for one another. Each copy of a map or cache holds a part of the keys.
 //
-// Thread-safe, but for what is done with a copy after its handle has ended. A thread holds one
-// handle at a time.
+// Thread-safe, unless a copy is used after its handle has ended. A thread holds one handle at a
+// time.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class Striped {
     const absl::MutexLock lock_;
   };
 
-  // The copy of the keys with that hash. Its low bits do not count: a hash table uses them.
+  // The copy for keys with that hash. Its low bits are not used here, since a hash table uses them.
   Locked Lock(size_t hash) const { return Locked(stripes_[(hash >> 32) % kStripes]); }
 
   // Calls body(T&) for one copy after the other, each under its lock.

@@ -1,5 +1,5 @@
-// What is logged while it lives. For tests: no other thread may log when it is made and when it
-// ends, nor while Count reads.
+// Records what is logged while it exists. For tests: no other thread may log during construction,
+// destruction and Count.
 #pragma once
 
 #include <spdlog/sinks/ostream_sink.h>
@@ -24,7 +24,7 @@ class TestLog {
 
   std::string text() const { return text_.str(); }
   void Clear() { text_.str(""); }
-  // How often it was logged.
+  // The number of lines with that text.
   size_t Count(const std::string& what) const {
     const std::string text = text_.str();
     size_t count = 0;

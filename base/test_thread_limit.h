@@ -1,5 +1,5 @@
-// Tests only: makes the making of threads fail, as at a limit on them. It defines the function that
-// the whole test program then calls.
+// Tests only: makes the creation of threads fail, as at a limit. It defines the function that the
+// whole test program then calls.
 #pragma once
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ namespace flyball {
 
 inline std::atomic<int> threads_left{-1};  // that may still be made; -1: any number
 
-// While it lives no more threads than these can be made.
+// While it exists, no more than this many threads can be made.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int left = 0) { threads_left = left; }

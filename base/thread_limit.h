@@ -1,5 +1,5 @@
-// Handles the case that no further thread can be made: std::thread throws when the limit of the
-// container, the user or the machine is reached. That must not end the process.
+// Handles the failure to make a thread: std::thread throws when the limit of the container, the
+// user or the machine is reached. That must not end the process.
 #pragma once
 
 #include <system_error>
@@ -13,8 +13,8 @@
 
 namespace flyball {
 
-// What `make` returns, a status or a value; it starts threads. kResourceExhausted if they can't be
-// made.
+// Returns what `make`, which starts threads, returns: a status or a value. kResourceExhausted if
+// they can't be made.
 template <typename Make, typename Made = decltype(std::declval<Make>()())>
 auto UnlessNoThread(Make make)
     -> std::conditional_t<std::is_same_v<Made, absl::Status>, absl::Status, absl::StatusOr<Made>> {

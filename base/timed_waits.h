@@ -18,7 +18,7 @@ namespace flyball {
 
 class TimedWaits {
  public:
-  // As Clock::Await, by the time of `clock`, which rings.
+  // Like Clock::Await, by the time of `clock`, which calls Ring.
   bool Await(const Clock& clock, absl::Mutex& mutex, const absl::Condition& condition,
              MonotonicTime deadline) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
 
@@ -26,11 +26,11 @@ class TimedWaits {
   // none.
   MonotonicTime Ring(MonotonicTime now);
 
-  // Blocks until the clock, which is the machine's, says `next`, or there is an earlier deadline.
-  // May be late by the time for which the machine was suspended meanwhile.
+  // Blocks until the clock, which is the machine's, reaches `next`, or there is an earlier
+  // deadline. May be late by the time for which the machine was suspended.
   void SleepUntil(const Clock& clock, MonotonicTime next);
 
-  // Blocks until so many waits have begun.
+  // Blocks until that many waits have begun.
   void AwaitBegun(uint64_t count);
 
  private:
@@ -43,11 +43,11 @@ class TimedWaits {
   void Remove(Waits::iterator place, Wait& wait) ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
   std::mutex mutex_;
-  std::condition_variable sooner_;   // the first deadline is an earlier one
-  std::condition_variable counted_;  // one more has begun
+  std::condition_variable sooner_;   // the first deadline has become earlier
+  std::condition_variable counted_;  // another wait has begun
   std::condition_variable rung_;
   Waits waits_;
-  std::vector<const Wait*> ringing_;  // whose mutex a Ring is about to lock, or holds
+  std::vector<const Wait*> ringing_;  // waits whose mutex a Ring is about to lock, or holds
   uint64_t begun_ = 0;
 };
 

@@ -1,6 +1,7 @@
-// A queue in which everybody has a turn: who has put in thousands delays others by one of them.
+// A queue in which owners take turns: thousands of items of one owner delay each other one by a
+// single item.
 //
-// Not thread-safe. What one puts in comes out in order. Memory is what is in it.
+// Not thread-safe. The items of one owner come out in order. Memory is proportional to the items.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ class Turns {
     ++size_;
   }
 
-  // The first item of whose turn it is; there is one.
+  // The first item of the owner whose turn it is. There must be one.
   Item Pop() {
     std::string who = std::move(turns_.front());
     turns_.pop_front();
@@ -45,8 +46,8 @@ class Turns {
   }
 
  private:
-  std::map<std::string, std::deque<Item>> items_;  // of those who have any
-  std::deque<std::string> turns_;                  // the same, in order
+  std::map<std::string, std::deque<Item>> items_;  // of owners that have any
+  std::deque<std::string> turns_;                  // the same owners in order
   size_t size_ = 0;
 };
 

@@ -24,8 +24,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Waits for the tasks under way and drops those that have not begun, and also those that are
-  // submitted from now on: a task may submit another one while its pool stops.
+  // Waits for the tasks under way and drops those that have not begun, and all that are submitted
+  // later: a task may submit another one while its pool stops.
   void Stop();
 
   void Submit(std::function<void()> task);
@@ -38,11 +38,11 @@ class WorkerPool {
   // A thread that is idle; under mutex_.
   struct Idle {
     absl::CondVar woken;
-    std::function<void()> task;  // that it was given; null: none yet
+    std::function<void()> task;  // assigned to it; null: none yet
   };
 
   void Work();
-  // Waits for it; null: the pool stops.
+  // Waits for the next task; null: the pool stops.
   std::function<void()> NextTask(Idle& self);
 
   const int max_threads_;

@@ -2,7 +2,7 @@
 //
 // Pure. Takes serving.knative.dev/v1 in JSON or YAML: one object, several documents, or a List. It
 // converts Services, Configurations that belong to no Service of the file, and Revisions that
-// belong to no Configuration of the file. Comments tell what Routes and DomainMappings did; objects
+// belong to no Configuration of the file. Comments say what Routes and DomainMappings did; objects
 // of other kinds are skipped. Knative's defaults are written out where ours differ.
 //
 // Pods get from Knative more than their template has: PORT, the probes and the termination grace

@@ -1,7 +1,7 @@
 // Converts values of prometheus-adapter's Helm chart to values of this project's chart.
 //
-// Pure. Nearly all names and meanings are the same in both charts, so most values are kept as they
-// are. Values that name the other program's image, that have no effect any more, or that this
+// Pure. Nearly all names and meanings are the same in both charts, so most values are kept
+// unchanged. Values that name the other program's image, that have no effect any more, or that this
 // chart's schema refuses are left out, each with a remark.
 #pragma once
 

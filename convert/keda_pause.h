@@ -1,5 +1,5 @@
-// What KEDA's annotations of a ScaledObject hold back: its scaling, one direction of it, or the way
-// to zero replicas, which its cooldowns hold back too.
+// Converts KEDA's annotations that pause a ScaledObject: its scaling, one direction of it, or
+// scaling to zero replicas, which its cooldowns delay too.
 //
 // Pure. Source: KEDA 2.20, the meaning of both in its HPA and in its scale executor.
 #pragma once
@@ -12,15 +12,15 @@
 
 namespace flyball::convert {
 
-// Adds it to the spec of an Autoscaler (CRD), which has its minReplicas and its behavior already. A
-// direction that is paused would leave or enter zero replicas nevertheless, so with minReplicas of
-// 0 the spec says more than the direction, and a remark says what.
+// Adds the pause to the spec of an Autoscaler (CRD), which already has its minReplicas and
+// behavior. A paused direction would still leave or enter zero replicas, so with minReplicas 0 the
+// spec gets more than the direction, and a remark says what.
 void AddKedaPause(const nlohmann::ordered_json& object, nlohmann::ordered_json& spec,
                   Manifests& out);
 
-// Remarks for cooldowns of the object that an Autoscaler (CRD) does not keep: the one after it is
-// made, and the one that its status shows to be running, for a spec that has its minReplicas and
-// its cooldownPeriod already. `of` comes before the names of the object's fields.
+// Adds remarks for cooldowns of the object that an Autoscaler (CRD) does not keep: the one after
+// its creation, and the one that its status shows to be running. The spec already has its
+// minReplicas and cooldownPeriod. `of` precedes the names of the object's fields.
 void NameInitialCooldown(const nlohmann::ordered_json& object, const std::string& of,
                          Manifests& out);
 void NameRunningCooldown(const nlohmann::ordered_json& object, const std::string& of,

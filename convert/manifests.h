@@ -30,23 +30,24 @@ class Manifests {
   // Adds an error with the field's line.
   void Refuse(absl::string_view field, absl::string_view why);
 
-  // Remarks for each member of `object` that is not in `known` that it is not carried over.
+  // Adds a remark for each member of `object` that is not in `known`: it is not carried over.
   void NameUnknown(const nlohmann::ordered_json& object, absl::string_view path,
                    const std::set<std::string>& known);
-  // The same for annotations of the object, but for those that kubectl writes for itself.
+  // Does the same for annotations of the object, except for those that kubectl writes for itself.
   void NameAnnotations(const nlohmann::ordered_json& object, const std::set<std::string>& known);
 
   // A member that is a whole number; `otherwise` if it is absent or, with an error, none.
   int64_t NumberOr(const nlohmann::ordered_json& object, absl::string_view path, const char* name,
                    int64_t otherwise);
 
-  // `made`, a field of the Autoscaler (CRD), was made from `source`, a field of the object, with
-  // what is in it. What is wrong with it is told of the source.
+  // Records that `made`, a field of the Autoscaler (CRD), was made with its content from `source`,
+  // a field of the object. Errors in it are then reported for the source.
   void MadeFrom(const std::string& made, const std::string& source) { sources_[made] = source; }
 
   void Add(const nlohmann::ordered_json& object);
   // Adds an Autoscaler (CRD) or, as errors, everything that is wrong with it. If something was
-  // refused before, only fields with a source are checked: others may be missing for that reason.
+  // refused before, only fields with a source are checked, since others may be missing for that
+  // reason.
   void AddAutoscaler(nlohmann::ordered_json object, const std::string& mode);
 
   // Writes everything. `from` says what was converted, such as `HTTPScaledObject web`.

@@ -9,7 +9,7 @@
 
 namespace flyball::doctor {
 
-// Must be called only if the scale is known and has zero replicas.
+// To be called only if the scale is known and has zero replicas.
 Finding CheckAtZero(const AutoscalerFacts& facts);
 
 }  // namespace flyball::doctor

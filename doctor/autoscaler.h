@@ -31,7 +31,7 @@ struct AutoscalerFacts : scaler::Managed {
   absl::StatusOr<kube::Scale> scale;
   absl::Status pods_read;  // reading the pods of scale.selector
   MeasuredPods measured;
-  TargetFacts own_object;  // what the target's own object and its pods tell
+  TargetFacts own_object;  // from the target's own object and its pods
   std::vector<MetricFacts> metrics;
 };
 

@@ -28,8 +28,8 @@ absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::str
 // Connects to a TLS server, returns the certificates that it presents for `server_name` as PEM, its
 // own first, and disconnects (tls_probe.cc). Blocks; sends nothing beyond the handshake, and
 // verifies nothing. `host` is a name or an address, IPv6 without brackets.
-//   kUnavailable  there was no handshake within `timeout`, with the reason (for looking up the name
-//                 the resolver's limits hold)
+//   kUnavailable  there was no handshake within `timeout`, with the reason (for the lookup of the
+//                 name the resolver's limits apply)
 absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
                                               const std::string& server_name,
                                               absl::Duration timeout);

@@ -32,8 +32,8 @@ struct Wanted {
   std::string by;  // "2 external rules", "resourceRules", an autoscaler's title
 };
 
-// The Service that APIServices lead to, and what is behind it. If the Service could not be read,
-// the rest was not asked for.
+// The Service that APIServices lead to, and its endpoints and pods. If the Service could not be
+// read, nothing else was asked for.
 struct Backend {
   std::string ns, name;
   int port = 443;
@@ -65,7 +65,7 @@ struct ClusterFacts {
 };
 
 Finding CheckApiServer(const ClusterFacts& facts);
-// Each group that is wanted has to exist, and each that exists has to be Available.
+// Each wanted group has to exist, and each existing one has to be Available.
 Findings CheckApiServices(const ClusterFacts& facts, const std::vector<Wanted>& wanted);
 Findings CheckBackend(const Backend& backend);
 // Checks the certificate of one backend for all APIServices that lead to it.

@@ -15,7 +15,7 @@ struct Finding {
   Level level = Level::kGood;
   std::string check;  // for programs: "apiservice", "rule-series"
   std::string text;   // what was found
-  std::string fix;    // unless it is good: one line that names a field or a command
+  std::string fix;    // unless the level is good: one line that names a field or a command
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

@@ -1,5 +1,5 @@
-// Feature gates of the HPA controller: which ones objects show to be on, and which fields of an
-// autoscaler have no effect because a gate is off.
+// Feature gates of the HPA controller: which ones objects show to be enabled, and which fields of
+// an autoscaler have no effect because a gate is off.
 //
 // Pure.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace flyball::doctor {
 
-// The choice, with the gates that HorizontalPodAutoscalers among `listed` show to be on.
+// The choice, with the gates that HorizontalPodAutoscalers among `listed` show to be enabled.
 scaler::DialectChoice WithShownGates(const scaler::DialectChoice& choice,
                                      const scaler::ServerVersion& server,
                                      absl::Span<const scaler::ManagedPtr> listed);

@@ -28,16 +28,16 @@
 
 namespace flyball::doctor {
 
-// The way from a metric's name through its rule to Prometheus, as far as it could be followed.
+// The path from a metric's name through its rule to Prometheus, as far as it could be followed.
 struct Walk {
   // The rule that gives series the metric's name; "" if none does.
   std::string rule;                 // "config.yaml:12"
   std::string series;               // "http_requests_total"
   std::vector<std::string> labels;  // of that series
-  std::string wanted;        // the resource that it should be for: "pods"; "" for an external one
+  std::string wanted;        // the resource that it is asked for: "pods"; "" for an external one
   std::string object_label;  // label of that resource; "" if the rule has none
   std::string namespace_label;
-  std::vector<std::string> made_for;  // resources that have the metric, if `wanted` is not one
+  std::vector<std::string> made_for;  // resources that have the metric, if `wanted` does not
   std::vector<std::string> similar;   // existing names, if this one does not exist
 
   // The query and its result.
@@ -45,11 +45,11 @@ struct Walk {
   absl::Status asked;  // of making the query and sending it
   size_t samples = 0;
 
-  // The values of the labels, which may show why there is no sample. Their number is limited.
+  // The values of the labels, which may show why there is no sample. Limited in number.
   bool joined = false;                  // the fields below have been read
   std::vector<std::string> namespaces;  // values of namespace_label in the series
   std::vector<std::string> objects;     // values of object_label within the namespace
-  size_t objects_that_exist = 0;        // how many of these are names of objects of the target
+  size_t objects_that_exist = 0;        // how many of these the target has
   std::string better_label;             // another label whose values are such objects
 };
 
@@ -58,7 +58,7 @@ struct MetricFacts {
   bool in_process = false;     // the scaler asks the rules itself, without the metrics API
   std::optional<bool> listed;  // whether discovery has the metric; nullopt: discovery failed
   absl::StatusOr<std::vector<MetricItem>> answer;
-  absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // if the answer is not good
+  absl::StatusOr<Walk> walk = absl::UnknownError("not walked");  // set if the answer is not good
 };
 
 // The pods that the metric is about.

@@ -1,4 +1,4 @@
-// Reads from a cluster's objects the few fields that the doctor's checks need.
+// Reads the few fields of a cluster's objects that the doctor's checks need.
 //
 // Pure. kInvalidArgument: the bytes are no such object. A field that is absent or has another type
 // keeps its default: no API server sends such a field, and it must not stop the doctor.
@@ -41,7 +41,7 @@ struct Endpoints {
 };
 absl::StatusOr<Endpoints> ReadEndpoints(absl::string_view json);
 
-// A pod behind the Service, and what its server was started with.
+// A pod of the Service, and the arguments of its server.
 struct ServerPod {
   std::string ns, name;
   std::string created;  // as the API server writes times, so that later ones compare greater
@@ -50,7 +50,7 @@ struct ServerPod {
   bool ready = false;
   std::string service_account;
   std::vector<std::string> args;       // the server's flags as they are given
-  std::string config_map, config_key;  // what --config comes from; "": not a ConfigMap
+  std::string config_map, config_key;  // the source of --config; "": not a ConfigMap
   std::string trouble;                 // "CrashLoopBackOff: back-off 5m0s …"
 };
 absl::StatusOr<ServerPod> ReadServerPod(absl::string_view json);

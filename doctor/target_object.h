@@ -1,9 +1,9 @@
 // Checks the target's own object and its pods: who else writes spec.replicas, why a count is not
 // reached, and which pods the selector matches although the target does not own them.
 //
-// Pure, except for the look (autoscaler_look.cc), which only reads. What it has no right to read is
-// left out, since other checks report missing rights. The readers return kInvalidArgument for bytes
-// that are no object.
+// Pure, except for the look (autoscaler_look.cc), which only reads. What it may not read is left
+// out, since other checks report missing rights. The readers return kInvalidArgument for bytes that
+// are no object.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace flyball::doctor {
 
-// An owner of spec.replicas by metadata.managedFields that is not the autoscaler.
+// A manager of spec.replicas in metadata.managedFields other than the autoscaler.
 struct ReplicasManager {
   std::string name;    // "argocd-controller"
   bool apply = false;  // by server-side apply: it sets the field again each time it applies
@@ -27,9 +27,9 @@ struct ReplicasManager {
 struct TargetObject {
   std::string uid;
   std::vector<ReplicasManager> managers;
-  // Why it can't make its pods, for example because a quota is used up. It comes from the condition
-  // ReplicaFailure or, for kinds that have none (StatefulSets), from the newest event FailedCreate.
-  // "": there is neither.
+  // Why it can't create its pods, for example because a quota is used up. From the condition
+  // ReplicaFailure or, for kinds without it (StatefulSets), from the newest event FailedCreate. "":
+  // there is neither.
   std::string replica_failure;
 };
 absl::StatusOr<TargetObject> ReadTargetObject(absl::string_view json);

@@ -16,7 +16,7 @@ namespace flyball::http {
 
 struct IpAddress {
   bool v4 = true;
-  std::array<uint8_t, 16> bytes = {};  // of IPv4 the first four
+  std::array<uint8_t, 16> bytes = {};  // the first four for IPv4
 
   // Decimal IPv4 of four parts, or IPv6 without a zone.
   static std::optional<IpAddress> Parse(absl::string_view text);
@@ -37,7 +37,7 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
-// As the calls of the system take it; the length.
+// Fills the form that system calls take; returns its length.
 socklen_t ToSockaddr(const Endpoint& endpoint, sockaddr_storage& out);
 
 }  // namespace flyball::http

@@ -1,8 +1,8 @@
-// How often OpenSSL reads a socket within one step: a handshake, a read or a write.
+// Limits how often OpenSSL reads a socket within one step: a handshake, a read or a write.
 //
-// By itself it goes on over records and messages without data (changed keys, tickets, requests for
+// By itself OpenSSL reads records and messages without data (changed keys, tickets, requests for
 // another handshake) for as long as the peer sends them. With this limit the step ends as if
-// nothing more had come, and its caller can look at the time, or serve others.
+// nothing more had arrived, and its caller can check the time or serve others.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ class SocketReads {
   SocketReads(const SocketReads&) = delete;
   SocketReads& operator=(const SocketReads&) = delete;
 
-  // Once `ssl` has its socket; this outlives it.
+  // To be called once `ssl` has its socket; this object outlives it.
   void Limit(ssl_st* ssl);
-  // A step begins.
+  // To be called when a step begins.
   void Begin() { left_ = kInOneStep; }
 
  private:
   static constexpr int kInOneStep = 64;  // a record takes two
 
-  // Hears of each read of the socket, as OpenSSL wants it: what it returns stands for the read.
+  // The callback for each read of the socket; its result replaces that of the read.
   static long OnSocket(bio_st* bio, int operation, const char* data, size_t size, int number,
                        long argument, int result, size_t* processed);
 

@@ -1,7 +1,7 @@
 // The syntax tree of a PromQL expression.
 //
 // Plain values, owned top down, immutable once parsed. Durations and times are int64 milliseconds.
-// Parentheses are kept as nodes, so that a tree prints as it was written.
+// Parentheses are kept as nodes, so that a tree prints as written.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct StringLiteral {
   std::string value;
 };
 
-// What `offset` and `@` say about a selector or subquery.
+// The `offset` and `@` of a selector or subquery.
 struct TimeShift {
   int64_t offset_ms = 0;
   enum class At { kNone, kTime, kStart, kEnd };
@@ -60,7 +60,7 @@ struct Call {
 };
 
 struct Grouping {
-  bool without = false;  // else by
+  bool without = false;  // false: by
   bool given = false;
   std::vector<std::string> labels;
 };
@@ -68,7 +68,7 @@ struct Grouping {
 struct Aggregation {
   std::string op;  // "sum"
   Grouping grouping;
-  ExprPtr param;  // null for those without
+  ExprPtr param;  // null for operators without one
   ExprPtr expr;
 };
 
@@ -76,7 +76,7 @@ enum class Cardinality { kOneToOne, kManyToOne, kOneToMany, kManyToMany };
 
 struct Matching {
   bool given = false;  // on or ignoring was written
-  bool on = false;     // else ignoring
+  bool on = false;     // false: ignoring
   std::vector<std::string> labels;
   Cardinality cardinality = Cardinality::kOneToOne;
   std::vector<std::string> include;  // of group_left or group_right
@@ -104,7 +104,7 @@ struct Expr {
                Paren>
       node;
   size_t at = 0;  // byte offset of the first token
-  int depth = 1;  // nodes on the longest way down, this one included
+  int depth = 1;  // nodes on the longest path down, this one included
 
   ValueType Type() const;
   template <typename T>
@@ -113,7 +113,7 @@ struct Expr {
   }
 };
 
-// Without the parentheses around it.
+// The expression inside its parentheses.
 const Expr& Unwrap(const Expr& expr);
 
 bool IsComparison(absl::string_view op);   // == != > < >= <=

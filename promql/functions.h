@@ -1,8 +1,7 @@
 // The table of PromQL functions that are supported, with their arguments.
 //
-// A constant table; what each computes is in engine/functions.h. Source:
-// Prometheus 2.42.0 promql/parser/functions.go, with first_over_time and the newer name of
-// holt_winters from 3.15.0.
+// A constant table; engine/functions.h has their computations. Source: Prometheus 2.42.0
+// promql/parser/functions.go, with first_over_time and the newer name of holt_winters from 3.15.0.
 #pragma once
 
 #include <vector>
@@ -16,18 +15,18 @@ struct Function {
   absl::string_view name;
   std::vector<ValueType> args;
   ValueType returns = ValueType::kVector;
-  int optional = 0;       // how many of the last args may be left out
-  bool repeated = false;  // the last arg may come any number of times, or not at all
-  // Each sample that it gives comes of one series alone and has its labels, the name apart. The
-  // histogram functions join series, but only those that differ in nothing but `le`. Only
-  // set where it is known to be so: rules/query_shape.h builds on it.
+  int optional = 0;       // how many of the last args may be omitted
+  bool repeated = false;  // the last arg may be repeated, or omitted
+  // Each sample that it returns comes from one series alone and has its labels, except for the
+  // name. The histogram functions join series, but only those that differ in nothing but `le`. Only
+  // set where this is certain: rules/query_shape.h relies on it.
   bool by_series = false;
 };
 
 // nullptr: no such function.
 const Function* FindFunction(absl::string_view name);
 
-// True for functions that Prometheus has and this subset has not.
+// Whether Prometheus has this function although this subset does not.
 bool IsKnownElsewhere(absl::string_view name);
 
 }  // namespace flyball::promql

@@ -41,8 +41,8 @@ class Labels {
   Labels() = default;
   // Sorted by name, each name once, no empty value.
   explicit Labels(const LabelSet& labels);
-  // From what AppendLabel wrote, in the order of names, each name once, no empty value. Throws
-  // std::length_error where that is more than 4 GiB.
+  // Takes the bytes of AppendLabel calls, in the order of names, each name once, no empty value.
+  // Throws std::length_error beyond 4 GiB.
   static Labels FromEncoded(absl::string_view encoded);
 
   Labels(const Labels& other) : shared_(other.shared_) {
@@ -69,12 +69,12 @@ class Labels {
     if (shared_ == nullptr) return {};
     return {reinterpret_cast<const char*>(shared_ + 1), shared_->size};
   }
-  // What this copy takes beyond its pointer; 0 while others share it.
+  // The memory of this copy beyond its pointer; 0 while others share it.
   size_t bytes_alone() const {
     if (shared_ == nullptr || shared_->owners.load(std::memory_order_relaxed) > 1) return 0;
     return sizeof(Shared) + shared_->size;
   }
-  // Kept since the labels were made. Not the same in another process.
+  // Computed when the labels were made. Not the same in another process.
   size_t hash() const { return shared_ == nullptr ? HashOfEncoded({}) : shared_->hash; }
   static size_t HashOfEncoded(absl::string_view encoded);
 
@@ -82,7 +82,7 @@ class Labels {
     if (a.shared_ == b.shared_) return true;
     return a.hash() == b.hash() && a.encoded() == b.encoded();
   }
-  // Label by label, name before value; of two the shorter first where it begins the other.
+  // Compares label by label, name before value; a text comes before its longer continuations.
   friend std::strong_ordering operator<=>(const Labels& a, const Labels& b);
   template <typename H>
   friend H AbslHashValue(H state, const Labels& labels) {
@@ -137,20 +137,20 @@ class Labels::Iterator {
   Label label_;
 };
 
-// Makes Labels of labels in any order. The texts are borrowed until Build.
+// Makes Labels from labels in any order. The texts are borrowed until Build.
 class LabelsBuilder {
  public:
   LabelsBuilder() = default;
   explicit LabelsBuilder(const Labels& base) : labels_(base.begin(), base.end()) {}
 
   void Clear() { labels_.clear(); }
-  // Another label, whatever its name.
+  // Adds another label, even if the name exists.
   void Add(absl::string_view name, absl::string_view value) { labels_.emplace_back(name, value); }
-  // The one label of this name; an empty value drops it.
+  // Sets the only label of this name; an empty value drops it.
   void Set(absl::string_view name, absl::string_view value);
-  // Sorted, without empty values. False if that leaves a name twice; `twice` is that name then.
+  // Sorts and drops empty values. False if a name then occurs twice; `twice` is that name.
   bool Build(Labels* labels, absl::string_view* twice);
-  // The same where no name can be there twice.
+  // For callers whose names cannot occur twice.
   Labels Build();
 
  private:

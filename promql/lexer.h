@@ -3,7 +3,7 @@
 // Pure. Source: Prometheus 2.42.0 promql/parser/lex.go, with the newer syntax of 3.15.0 accepted
 // too (durations and `_` in numbers anywhere, quoted names in braces). The whole text is read at
 // once; an error ends the list as a token of its own, so that the parser reports it only if nothing
-// before it is wrong. Limit: kMaxTokens, of 96 bytes each; more are such an error.
+// before it is wrong. Limit: kMaxTokens, of 96 bytes each; exceeding it is such an error.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ struct Token {
   bool Is(TokenKind other, absl::string_view other_word) const {
     return kind == other && word == other_word;
   }
-  // `identifier "b"`, `<op:+>`, `end of input`: as error texts name it.
+  // The name in error texts: `identifier "b"`, `<op:+>`, `end of input`.
   std::string Describe() const;
 };
 

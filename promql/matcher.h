@@ -2,7 +2,7 @@
 //
 // Pure, immutable, safe on any thread. Source: Prometheus 2.42.0 and 3.15.0, model/labels. Regular
 // expressions are RE2, anchored at both ends. Limits: 8 MiB for each of them by RE2 itself, and
-// those of one query together by RegexRoom.
+// RegexRoom for those of one query.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace flyball::promql {
 
-// Room for the regular expressions of one query, of all its selectors together. Each takes 1 MiB of
-// it, for its program and for what RE2 keeps as it matches, and a large one 8 MiB.
+// Room for the regular expressions of one query, over all its selectors. Each takes 1 MiB of it,
+// for its program and for what RE2 keeps while it matches, and a large one 8 MiB.
 class RegexRoom {
  public:
   static constexpr int64_t kBytes = int64_t{64} << 20;
@@ -32,8 +32,8 @@ class RegexRoom {
 };
 
 // A regular expression that must match the whole text, as Prometheus anchors it. `dot_is_any`: `.`
-// matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2). `room`, if given,
-// is taken from.
+// matches a line break too (Prometheus 3); otherwise it does not (Prometheus 2). The expression
+// takes its memory from `room`, if given.
 //   kInvalidArgument    not an RE2 expression; the text is RE2's
 //   kResourceExhausted  no room
 absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern, bool dot_is_any = true,
@@ -53,7 +53,7 @@ class Matcher {
   // `value` is "" for a series without the label.
   bool Matches(absl::string_view value) const;
 
-  // What a call of Matches costs at most, in comparisons of short texts.
+  // The most that a call of Matches costs, in comparisons of short texts.
   size_t cost() const { return regex_ ? 1 + regex_->program_size() / 16 : 1; }
 
   // `label=~"value"`, the value quoted.

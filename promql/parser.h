@@ -14,9 +14,9 @@
 
 namespace flyball::promql {
 
-// Limits: the length of the text, looked at before anything is read; nesting, so that no query can
-// exhaust the stack; the matchers of a selector, which are all tried on each series; the tokens
-// (lexer.h) and the regular expressions (RegexRoom). Prometheus has none of them but for RE2's.
+// Limits: the length of the text, checked before anything is read; nesting, so that no query can
+// exhaust the stack; the matchers of a selector, which are all tested on each series; the tokens
+// (lexer.h) and the regular expressions (RegexRoom). Prometheus has only RE2's.
 inline constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 inline constexpr int kMaxNesting = 250;
 inline constexpr size_t kMaxMatchers = 64;
@@ -26,8 +26,8 @@ inline constexpr size_t kMaxMatchers = 64;
 //   kUnimplemented    PromQL outside the subset, named in the text
 absl::StatusOr<ExprPtr> Parse(absl::string_view query, Dialect dialect = Dialect::k3);
 
-// `{a="b"}` or `name{…}` alone, as match[] of the series API takes it. Selectors that are held
-// together share a `room`; nullptr: it has one of its own.
+// `{a="b"}` or `name{…}` alone, as in match[] of the series API. Selectors that are held together
+// share a `room`; nullptr: this one has its own.
 absl::StatusOr<Selector> ParseSeriesSelector(absl::string_view query, Dialect dialect = Dialect::k3,
                                              RegexRoom* room = nullptr);
 

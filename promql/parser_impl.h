@@ -58,12 +58,12 @@ class Parser {
 
   absl::Status Error(size_t at, absl::string_view text,
                      absl::StatusCode code = absl::StatusCode::kInvalidArgument) const;
-  // The next token does not belong here.
+  // The error for a next token that does not belong here.
   absl::Status Unexpected(absl::string_view context = "", absl::string_view expected = "") const;
   static std::string TooDeep() {
     return absl::StrCat("the expression is nested more than ", kMaxNesting, " levels deep");
   }
-  // `node` as an expression with its position and depth.
+  // Makes `node` an expression with its position and depth.
   template <typename Node>
   absl::StatusOr<ExprPtr> Make(size_t at, Node node, int child_depth = 0) const;
 
@@ -108,9 +108,9 @@ struct TypeError {
   std::string text;
 };
 
-// The type rules of PromQL, applied to a whole tree after it was read without error: the first
-// violation in reading order of the tree, innermost first. Completes the tree on its way: set
-// operators are many-to-many. Source: Prometheus 2.42.0 promql/parser/parse.go.
+// Applies the type rules of PromQL to a whole tree that was read without error. Returns the first
+// violation in reading order, innermost first. Also completes the tree: set operators become
+// many-to-many. Source: Prometheus 2.42.0 promql/parser/parse.go.
 std::optional<TypeError> CheckTypes(Expr* expr);
 
 // Counts one level of recursion for its lifetime.

@@ -12,7 +12,7 @@
 
 namespace flyball::promql {
 
-// What step() and range() stand for, in seconds. An instant query has neither.
+// The values of step() and range(), in seconds. An instant query has neither.
 struct QuerySpan {
   double step_seconds = 0;
   double range_seconds = 0;

@@ -24,10 +24,10 @@ struct QueryOptions {
   bool json = false;
 };
 
-// What is printed: a line for each value, or `data` of the API.
+// The output: a line for each value, or the `data` of the API.
 //   kInvalidArgument     the samples, the times or the query are wrong ("bad_data" in the API)
 //   kFailedPrecondition  the query fails on these samples ("execution")
-//   kResourceExhausted   it touches too many samples ("execution")
+//   kResourceExhausted   it reads too many samples ("execution")
 absl::StatusOr<std::string> AnswerQuery(absl::string_view samples, const QueryOptions& options);
 
 }  // namespace flyball::query

@@ -19,7 +19,7 @@ struct SampleFile {
 };
 
 // Each sample must have a timestamp. The samples of a series may come in any order; of those with
-// the same time the first stays, if their values are equal.
+// the same time the first counts, if their values are equal.
 //   kInvalidArgument  not OpenMetrics, with line and column; or what a store would refuse, with the
 //                     series
 absl::StatusOr<SampleFile> ReadSampleFile(absl::string_view text);

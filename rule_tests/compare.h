@@ -1,4 +1,4 @@
-// What a request gave against what its test expects, as lines that a reader can act on.
+// Compares a request's result with what its test expects, and describes the differences.
 //
 // Pure.
 #pragma once

@@ -1,9 +1,8 @@
-// Asks the server, over samples in memory, one request: gives its answer and the PromQL it sent.
+// Sends the server, over samples in memory, one request; returns its answer and the PromQL it sent.
 //
-// The code under test is the server's own, from the request handler through the providers and the
-// query batcher to the series registry; only the metric source, the objects and the clock are
-// fixed, and everybody may ask. No network; a few threads for resource metrics, ended with the
-// call.
+// The tested code is the server's own, from the request handler through the providers and the query
+// batcher to the series registry; only the metric source, the objects and the clock are fixed, and
+// every client is allowed. No network; a few threads for resource metrics, which end with the call.
 #pragma once
 
 #include <memory>
@@ -23,8 +22,8 @@ struct Exchange {
   int code = 0;
   std::string body;                    // JSON
   std::vector<std::string> promql;     // sent for this request, sorted
-  std::vector<std::string> errors;     // of those queries; the client is not told them
-  std::vector<std::string> discovery;  // why series queries failed before it, one text each
+  std::vector<std::string> errors;     // of those queries; not shown to the client
+  std::vector<std::string> discovery;  // errors of the series queries before it
 };
 
 // GET of `request`, a path with query. Time 0 of the series is the epoch; the request comes at

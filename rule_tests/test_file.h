@@ -1,5 +1,5 @@
-// A test file of `flyball test rules`: series with values, objects, requests and what they should
-// give.
+// A test file of `flyball test rules`: series with values, objects, requests and their expected
+// results.
 //
 // Pure. The format follows promtool's test files where it can. Keys are strict: one that is unknown
 // or given twice is an error, with its place. Limits: those of series_notation.h and kMaxTestFile.
@@ -31,14 +31,14 @@ struct Expected {
   enum class Kind { kNull, kText, kList, kMap };
   Kind kind = Kind::kNull;
   std::string text;
-  std::vector<Expected> items;  // of a list; of a map, beside its keys
+  std::vector<Expected> items;  // of a list; of a map, in the order of its keys
   std::vector<std::string> keys;
 };
 
 struct RuleTest {
   std::string name;
   std::string request;                             // path and query of a GET
-  std::optional<absl::Duration> eval_time;         // else the file's
+  std::optional<absl::Duration> eval_time;         // absent: the file's
   std::optional<std::vector<std::string>> promql;  // queries sent, in any order; nullopt: any
   std::optional<Expected> answer;
   int code = 200;
@@ -57,7 +57,7 @@ struct RuleTestFile {
   std::vector<RuleTest> tests;
 };
 
-// What can be read is returned also when there are errors.
+// What can be read is returned even if there are errors.
 RuleTestFile ReadRuleTestFile(absl::string_view text, rules::Findings& findings);
 
 }  // namespace flyball::rule_tests

@@ -1,4 +1,4 @@
-// What the tests of rule files came to, as text or for other programs. Pure.
+// Reports the results of rule files' tests, as text or for other programs. Pure.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ struct FileResult {
   std::vector<TestResult> tests;
 };
 
-// A line for each test, what is different below it, and a line for the file.
+// A line for each test, with its differences below it, and a line for the file.
 std::string TextReport(const FileResult& file);
 // "3 files: 12 passed, 1 failed".
 std::string TotalLine(const std::vector<FileResult>& files);
-// As JUnit's Ant task writes it, which continuous integration reads.
+// JUnit XML as Ant writes it, which continuous integration reads.
 std::string JunitReport(const std::vector<FileResult>& files);
 std::string JsonReport(const std::vector<FileResult>& files);
 

@@ -11,7 +11,7 @@ enum class TestFormat { kText, kJunit, kJson };
 
 struct TestOptions {
   std::vector<std::string> files;  // "-": standard input
-  std::string run = {};            // RE2: only tests in whose name it is found; "": all
+  std::string run = {};            // an RE2 that the name of a test must contain; "": all
   TestFormat format = TestFormat::kText;
 };
 

@@ -1,7 +1,7 @@
-// What differs between two rule files, rule by rule and field by field.
+// Compares two rule files, rule by rule and field by field.
 //
-// Pure. Which rule of the old file is which of the new one is for rule_pairing.h to say; those
-// without a counterpart are gone or new. Texts are compared as they are written: a default that is
+// Pure. rule_pairing.h decides which rule of the old file corresponds to which of the new one;
+// those without a counterpart are gone or new. Texts are compared as written: a default that is
 // spelled out is a difference.
 #pragma once
 
@@ -30,14 +30,14 @@ struct RuleDifference {
   };
   Kind kind = Kind::kChanged;
   std::string list;           // "rules", "externalRules", "resourceRules"
-  std::optional<At> was, is;  // absent: it is not in that file
+  std::optional<At> was, is;  // absent: not in that file
   std::string series;         // its seriesQuery, the old one if it is gone; "" of resourceRules
   std::vector<FieldDifference> fields;  // kMoved: none
 };
 
 struct RulesDiff {
   std::vector<RuleDifference> differences;  // list by list: gone, then in the order of the new file
-  size_t same = 0;                          // rules that are as they were
+  size_t same = 0;                          // number of unchanged rules
 };
 
 RulesDiff DiffRules(const rules::Config& before, const rules::Config& after);

@@ -1,4 +1,4 @@
-// What differs between two rule files, as text or for other programs. Pure.
+// Reports the differences between two rule files, as text or for other programs. Pure.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Why a series is, or is not, a metric: what each rule of a file does with it.
 //
-// Pure. A series of which only the name is given may have any labels: a rule that asks for labels
-// is then taken to find it, and what becomes of it is not known.
+// Pure. A series of which only the name is given may have any labels: a rule that requires labels
+// is then assumed to find it, and its result is unknown.
 #pragma once
 
 #include <map>
@@ -24,24 +24,24 @@ struct GivenSeries {
 };
 
 // `http_requests_total{namespace="shop",pod="web-1"}`, or the name alone. kInvalidArgument: it is
-// no series, as with other operators than `=`.
+// no series, for example with operators other than `=`.
 absl::StatusOr<GivenSeries> ParseGivenSeries(absl::string_view text);
 
 // A metric that a rule makes of the series.
 struct OfferedMetric {
-  std::string name;       // "pods/http_requests_per_second"; of external metrics the name alone
-  std::string promql;     // what a request for the series' own object sends; "": there is none
-  std::string trouble;    // why that finds nothing, or cannot be made; "": nothing is wrong
+  std::string name;       // "pods/http_requests_per_second"; for external metrics only the name
+  std::string promql;     // sent for a request for the series' own object; "": there is none
+  std::string trouble;    // why that finds nothing, or cannot be made; "": all is well
   std::string hidden_by;  // the later rule that makes the same name and counts; "": none
 };
 
 struct RuleVerdict {
   enum class End {
-    kOtherName,     // the rule asks for series of other names
-    kNotFound,      // it asks for other labels
+    kOtherName,     // the rule selects series of other names
+    kNotFound,      // it selects other labels
     kNotAccepted,   // seriesFilters or name.matches leave it out
-    kNoResource,    // no label says whose it is
-    kLabelsNeeded,  // the labels decide, and they were not given
+    kNoResource,    // no label names an object
+    kLabelsNeeded,  // the result depends on labels that were not given
     kOffered,
   };
   std::string rule;  // "rules[3] config.yaml:12"
@@ -56,7 +56,7 @@ std::vector<RuleVerdict> FateOf(const GivenSeries& series, const rules::Config& 
                                 const rules::CompiledRules& compiled,
                                 const kube::RestMapper& mapper);
 
-// Whether a request gets a value of it by any rule.
+// Whether any rule offers a value of it.
 bool IsOffered(const std::vector<RuleVerdict>& verdicts);
 
 std::string FateText(const GivenSeries& series, const std::vector<RuleVerdict>& verdicts);

@@ -27,7 +27,7 @@
 
 namespace flyball::rules {
 
-// What a custom-metrics or resource-metrics query asks for.
+// The arguments of a custom-metrics or resource-metrics query.
 struct ObjectQueryArgs {
   std::string series;
   kube::GroupResource resource;
@@ -36,9 +36,9 @@ struct ObjectQueryArgs {
   std::vector<kube::Requirement> selector;  // sorted by key
 };
 
-// The replicas that all HorizontalPodAutoscalers which ask for a metric are to have at least.
+// The least count for each HorizontalPodAutoscaler that asks for a metric.
 struct ReplicasInstead {
-  enum class Count { kGiven, kMax, kMin };  // the last two of each autoscaler
+  enum class Count { kGiven, kMax, kMin };  // kMax, kMin: the autoscaler's own bound
   Count count = Count::kGiven;
   int32_t given = 0;
 
@@ -47,8 +47,8 @@ struct ReplicasInstead {
 
 // The answer to an external metric while its source fails.
 struct OnFailure {
-  absl::Duration keep_last;  // how long a kept answer is given; zero: not at all
-  // What is given after that; neither: the failure.
+  absl::Duration keep_last;  // how long a kept answer is used; zero: not at all
+  // What is answered after that; neither: the failure.
   std::optional<int64_t> value_milli;
   std::optional<ReplicasInstead> replicas;
 };
@@ -57,18 +57,18 @@ struct OnFailure {
 struct CompiledRule {
   int index = 0;             // in its list in the file
   std::string where;         // "config.yaml:12"
-  std::string series_query;  // the series that it is made of...
-  SeriesNaming naming;       // ...which of them it takes, and what the API calls them
+  std::string series_query;  // selects the series that it is made of...
+  SeriesNaming naming;       // ...which of them it accepts, and their names in the API
   ResourceMapping mapping;
   QueryTemplate query;
   QueryShape shape;        // of `query`
-  bool namespaced = true;  // an external query names the namespace
+  bool namespaced = true;  // an external query contains the namespace
   SourceChoice source = SourceChoice::kAny;
   mutable LastAnswer last_answer = {};
   std::optional<OnFailure> on_failure = std::nullopt;  // of externalRules
-  // With on_failure: the API name, where seriesQuery names one series; "" otherwise.
+  // With on_failure: the API name if seriesQuery names one series; "" otherwise.
   std::string sole_metric = "";
-  // Whether a query was ever made of it: `flyball test rules` names those that no test asks.
+  // Whether it was ever queried: `flyball test rules` names the rules that no test uses.
   mutable std::atomic<bool> asked = false;
 
   // PromQL for objects.
@@ -89,7 +89,7 @@ struct CompiledResourceRule {
   QueryTemplate container_query, node_query;
   QueryShape container_shape;  // of `container_query`
   SourceChoice source = SourceChoice::kAny;
-  mutable std::atomic<bool> asked = false;  // as of a rule
+  mutable std::atomic<bool> asked = false;  // as in CompiledRule
 
   // containerQuery for pods. An empty `ns` matches no namespace.
   absl::StatusOr<std::string> ContainerQuery(absl::string_view ns,
@@ -105,7 +105,7 @@ struct CompiledResourceRules {
   absl::Duration window;
 };
 
-// A resource that an override names, as written, and where.
+// A resource that an override names, as written, and its place.
 struct ResourceReference {
   std::string label;
   std::string group, resource;
@@ -133,7 +133,7 @@ CompileResult CompileRules(absl::string_view text, absl::string_view file);
 CompileResult CompileChartValues(absl::string_view text, absl::string_view file,
                                  const std::vector<std::string>& path);
 
-// Overrides that name resources which `mapper` does not know: warnings (errors under --strict).
+// Overrides that name resources that `mapper` does not know: warnings (errors under --strict).
 std::vector<Finding> CheckResources(const CompiledRules& rules, const kube::RestMapper& mapper);
 
 }  // namespace flyball::rules

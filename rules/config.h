@@ -1,9 +1,9 @@
-// The rule file as it is written: typed, with the place of everything in it, not yet compiled.
+// The rule file as written: typed, with the place of everything in it, not yet compiled.
 //
-// Pure. Source: prometheus-adapter 0.12.0 pkg/config, read as its yaml.v2 in strict mode reads it:
-// a key unknown, given twice or of the wrong type is an error; YAML 1.1 booleans; a number or
-// boolean where text is wanted is its text; null leaves a field unset; of several documents the
-// first counts; a merge key (`<<: *anchor`) acts where it stands. Limits: kMaxFileBytes,
+// Pure. Source: prometheus-adapter 0.12.0 pkg/config, read like its yaml.v2 in strict mode: a key
+// that is unknown, repeated or of the wrong type is an error; YAML 1.1 booleans; a number or
+// boolean where text is expected is its text; null leaves a field unset; of several documents the
+// first counts; a merge key (`<<: *anchor`) acts at its position. Limits: kMaxFileBytes, and
 // kMaxValues before and after anchors are expanded.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace flyball::rules {
 inline constexpr size_t kMaxFileBytes = 8 << 20;
 inline constexpr int kMaxValues = 200'000;
 
-// From 1; 0 where the file says nothing.
+// Counted from 1; 0 if the file does not contain it.
 struct Place {
   int line = 0, column = 0;
   bool known() const { return line > 0; }
@@ -32,7 +32,7 @@ struct Finding {
   enum class Severity { kError, kQuery, kWarning };
   Severity severity = Severity::kError;
   std::string file;
-  int line = 0, column = 0;  // from 1; 0 when the file as a whole is meant
+  int line = 0, column = 0;  // from 1; 0 for the file as a whole
   std::string field;         // "rules[3].name.as"
   std::string message;       // what is wrong, what was expected
   // `file:line:column: field: message`, with "warning: " before the message of a warning.
@@ -65,7 +65,7 @@ struct NameConfig {
   TextField matches, as;
 };
 
-// onFailure: what is answered while the source fails. Not of the original.
+// onFailure: what is answered while the source fails. The original does not have it.
 struct OnFailureConfig {
   absl::Duration keep_last;
   // `then` is a word (fail, max, min), or a map with one of these.
@@ -105,13 +105,13 @@ struct ResourceRulesConfig {
 struct Config {
   std::vector<RuleConfig> rules, external_rules;
   std::optional<ResourceRulesConfig> resource_rules;
-  // What the file calls them.
+  // The names of the two lists in the file.
   std::string rules_field = "rules";
   std::string external_field = "externalRules";
   std::string resource_field = "resourceRules";
 };
 
-// Gathers what is wrong with a file.
+// Collects the findings about a file.
 class Findings {
  public:
   explicit Findings(absl::string_view file) : file_(file) {}
@@ -132,12 +132,12 @@ class Findings {
   std::vector<Finding> findings_;
 };
 
-// What can be read is returned also when there are errors, so that the later stages can find more.
+// What can be read is returned even if there are errors, so that later stages can find more.
 Config ReadConfig(absl::string_view text, Findings& findings);
 
-// The rules that the values of a Helm chart hold: `rules.custom`, `rules.external` and
-// `rules.resource` of this project's chart and of prometheus-adapter's. `path`: the keys down to
-// the chart's own values, as [prometheus-adapter] in those of a chart around it.
+// The rules in the values of a Helm chart: `rules.custom`, `rules.external` and `rules.resource` of
+// this project's chart and of prometheus-adapter's. `path`: the keys down to the chart's own
+// values, as [prometheus-adapter] in those of a parent chart.
 Config ReadChartValues(absl::string_view text, const std::vector<std::string>& path,
                        Findings& findings);
 

@@ -1,7 +1,7 @@
 // The last query of a rule that was answered, for /debug/rules.
 //
-// Thread-safe. An answer that many callers are given is noted by the first of them; for the others,
-// and for one to a query that was sent earlier, it costs an atomic load.
+// Thread-safe. An answer that many callers get is recorded by the first of them; for the others,
+// and for an answer to an earlier query, recording costs an atomic load.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace flyball::rules {
 
 struct AnsweredQuery {
   std::string promql;                        // its first kMaxPromql bytes
-  SourceChoice source = SourceChoice::kAny;  // that answered it; kAny: it is not known
+  SourceChoice source = SourceChoice::kAny;  // the source that answered; kAny: unknown
   size_t values = 0;                         // samples of the answer
   absl::Duration took;                       // from the question to the answer
   MonotonicTime sent = absl::ZeroDuration();

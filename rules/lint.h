@@ -19,7 +19,7 @@ namespace flyball::rules {
 
 void LintConfig(const Config& config, Findings& findings);
 
-// What follows is shared by the files that make up these warnings.
+// Shared by the files that make these warnings.
 
 // Warns about fields below one place of the file.
 class Warner {
@@ -27,7 +27,7 @@ class Warner {
   Warner(Findings& findings, std::string path, Place place)
       : findings_(findings), path_(std::move(path)), place_(place) {}
 
-  // `field` continues the path: ".name.as". A place that is not known is the whole's.
+  // `field` continues the path: ".name.as". An unknown place is that of the whole.
   void operator()(Place place, absl::string_view field, std::string message) const;
   // Says that Prometheus refuses the query there.
   void Refuse(Place place, absl::string_view field, std::string message) const;
@@ -40,9 +40,9 @@ class Warner {
 
 // lint_mapping.cc
 
-// How resources are told apart without a cluster: "pod." of pods, Pod and pod.
+// How resources are compared without a cluster: "pod." for pods, Pod and pod.
 std::string GuessResource(const OverrideConfig& item);
-// An override to that core resource, or a template that may make its label.
+// Whether there is an override to that core resource, or a template that may make its label.
 bool HasLabelFor(const MappingConfig& mapping, absl::string_view singular);
 void LintMapping(const MappingConfig& mapping, absl::string_view field, const Warner& warn);
 
@@ -53,7 +53,7 @@ void LintQuery(const TextField& query, absl::string_view field, QueryUse use, co
 
 // lint_promql.cc
 
-// What Prometheus would refuse of a series query, and of a metric query filled in with made-up
+// Reports what Prometheus would refuse in a series query, and in a metric query with made-up
 // values.
 void LintSelector(const TextField& query, absl::string_view field, const Warner& warn);
 void LintFilledQuery(const std::string& filled, Place place, absl::string_view field,
@@ -61,21 +61,21 @@ void LintFilledQuery(const std::string& filled, Place place, absl::string_view f
 
 // lint_fields.cc
 
-// Which fields of the data a template asks for, read off its tree. Nothing is executed, so a field
-// that is asked for in a branch that is never taken counts.
+// The fields of the data that a template uses, taken from its tree. Nothing is executed, so fields
+// in a branch that is never taken count.
 struct FieldUse {
-  std::set<std::string> known;    // of those that the data has
-  std::set<std::string> unknown;  // others, asked of the data itself: such an action fails
+  std::set<std::string> known;    // those that the data has
+  std::set<std::string> unknown;  // other fields of the data itself: such an action fails
   bool whole = false;             // the data is used as a whole, by `.` or `$`
 };
 
-// `fields`: what the data has.
+// `fields`: those that the data has.
 FieldUse FieldsOf(const QueryTemplate& query, absl::Span<const absl::string_view> fields);
 
 // lint_name.cc
 
-// seriesFilters and name. The API name that all of the rule's series have; nullopt: it does not
-// show.
+// Checks seriesFilters and name. Returns the API name of all of the rule's series; nullopt: it
+// cannot be inferred.
 std::optional<std::string> LintName(const RuleConfig& rule, const Warner& warn);
 
 }  // namespace flyball::rules

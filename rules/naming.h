@@ -15,11 +15,11 @@ namespace flyball::rules {
 
 class SeriesNaming {
  public:
-  // Of seriesFilters and name. nullopt after an error, which is then among the findings.
+  // Compiles seriesFilters and name. nullopt after an error, which is then among the findings.
   static std::optional<SeriesNaming> Compile(const RuleConfig& rule, const std::string& path,
                                              Findings& findings);
 
-  // Every filter passes, name.matches included.
+  // Whether every filter passes, name.matches included.
   bool Accepts(absl::string_view series) const;
   // The expansion of name.as; "" for a series that name.matches does not match.
   std::string ApiName(absl::string_view series) const;
@@ -27,7 +27,7 @@ class SeriesNaming {
  private:
   struct Filter {
     go::Regexp regexp;
-    bool keeps;  // is; else isNot
+    bool keeps;  // for `is`; false: for `isNot`
   };
 
   SeriesNaming() = default;

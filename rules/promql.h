@@ -1,5 +1,5 @@
-// Label matchers of PromQL, and queries made of two: the only place that writes query text other
-// than the user's template.
+// Label matchers of PromQL, and queries made of two queries: the only place that writes query text
+// other than the user's template.
 //
 // Pure. Source: prometheus-adapter 0.12.0 pkg/naming/metrics_query.go and pkg/client/helpers.go;
 // names inside `=~` are sorted and escaped, which the original leaves out.
@@ -15,8 +15,8 @@
 
 namespace flyball::rules {
 
-// The matchers of one query in order, and what `.LabelValuesByName` says of them: the later of two
-// matchers of one label wins there.
+// The matchers of one query in order, and the data of `.LabelValuesByName`, in which the later of
+// two matchers of one label counts.
 class MatcherList {
  public:
   // kInvalidArgument: an operator that PromQL has no form for (> and <), a missing value or label.

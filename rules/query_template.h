@@ -34,10 +34,10 @@ class QueryTemplate {
   static absl::StatusOr<QueryTemplate> ParseQuery(absl::string_view text);
   static absl::StatusOr<QueryTemplate> ParseLabel(absl::string_view text);
 
-  // kInvalidArgument, kResourceExhausted: as template/evaluator.h says. An empty text is the
-  // caller's to refuse.
+  // kInvalidArgument, kResourceExhausted: see template/evaluator.h. The caller has to refuse an
+  // empty text.
   absl::StatusOr<std::string> Execute(const QueryData& data) const;
-  // The same for a resource label.
+  // Does the same for a resource label.
   absl::StatusOr<std::string> Execute(const kube::GroupResource& data) const;
 
   const std::string& text() const { return tree_->text; }

@@ -1,8 +1,8 @@
-// Rules where people keep them: a rule file, a ConfigMap that holds one, or the values of a Helm
-// chart (this project's, prometheus-adapter's, or a chart's around them).
+// Finds rules in the files that people keep: a rule file, a ConfigMap that contains one, or the
+// values of a Helm chart (this project's, prometheus-adapter's, or a parent chart's).
 //
-// Pure. Findings have their place in the file that was given, whatever the rules are wrapped in.
-// Limit: kMaxRuleSources documents, and as many places with rules.
+// Pure. Findings have their place in the given file, whatever the rules are wrapped in. Limit:
+// kMaxRuleSources documents, and as many places with rules.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ struct FoundRules {
   Config config = {};  // the rules as they are written
 };
 
-// All of a file, at least one. Which of the forms it has shows from what stands at its top: objects
-// of Kubernetes have a kind (those that are no ConfigMap are passed over), values a mapping
-// `rules`. `values_path`: see ReadChartValues; if it is not empty the file holds values.
+// All rules of a file, at least one element. The top level shows the form of the file: Kubernetes
+// objects have a kind (those that are no ConfigMap are skipped), values have a mapping `rules`.
+// `values_path`: see ReadChartValues; if it is not empty the file holds values.
 std::vector<FoundRules> FindRules(absl::string_view text, absl::string_view file,
                                   const std::vector<std::string>& values_path);
 

@@ -1,4 +1,4 @@
-// Which metric source a rule wants to be answered by, where the server has two.
+// Which metric source a rule wants its answers from, if the server has two.
 #pragma once
 
 namespace flyball::rules {

@@ -1,5 +1,5 @@
-// Which series the queries of a rule file can read: a store that serves these rules alone needs to
-// keep no others.
+// Which series the queries of a rule file can read: a store that serves only these rules needs no
+// others.
 //
 // Pure.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace flyball::rules {
 
-// The series that any of the selectors matches, each selector once. nullopt: the rules may read any
-// series, for one of them does not show what it reads, as with control flow in its template, or
-// reads series without saying their name. Of selectors in metric queries the name alone counts:
-// what else they ask for is for each request to say. Of series queries, which metrics are listed by
-// but not read by, it is the name as well, and `!=""` of the namespace's label where each request
-// names one: in external rules, and in rules whose objects all are in namespaces as far as shows
-// without a cluster.
+// The series that match any of the selectors, each selector once. nullopt: the rules may read any
+// series, since one of them does not show what it reads, for example because its template has
+// control flow, or reads series without a name. Of a selector in a metric query only the name
+// counts, since its other matchers may be the request's. Series queries only list metrics; of these
+// the name counts, and `!=""` of the namespace's label if each request names a namespace: in
+// external rules, and in rules whose objects, as far as is known without a cluster, all are in
+// namespaces.
 std::optional<std::vector<std::vector<promql::Matcher>>> UsedSeries(const CompiledRules& rules);
 
 }  // namespace flyball::rules

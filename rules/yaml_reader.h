@@ -1,8 +1,8 @@
-// What a YAML tree holds, read by keys, lists and scalars as yaml.v2 decodes into Go's structs in
-// strict mode: a key unknown or given twice is an error, merge keys act where they stand, null
-// leaves a field unset.
+// Reads a YAML tree by keys, lists and scalars as yaml.v2 decodes into Go's structs in strict mode:
+// an unknown or repeated key is an error, merge keys act at their position, null leaves a field
+// unset.
 //
-// Pure; not thread-safe. Whoever reads a kind of file derives its reader from this one.
+// Pure; not thread-safe. The reader of each kind of file derives from this one.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@
 
 namespace flyball::rules {
 
-// Whether it stands for null.
+// Whether it means null.
 bool IsNothing(const YamlNode& node);
-// Null and NULL: to the original they are null, but they set a pointer: to false, or to an empty
+// Null and NULL: the original treats them as null, but they set a pointer: to false, or to an empty
 // struct.
 bool IsCapitalNull(const YamlNode& node);
-// YAML 1.1, as yaml.v2 resolves plain scalars.
+// A bool of YAML 1.1, as yaml.v2 resolves plain scalars.
 std::optional<bool> ReadBool(const YamlNode& node);
 // "parent.key", or `parent["odd key"]`.
 std::string FieldPath(absl::string_view parent, absl::string_view key);
@@ -39,11 +39,11 @@ class YamlReader {
   using Keys = std::vector<Key>;
 
   void Wrong(const YamlNode& node, const std::string& path, absl::string_view expected);
-  // False once the file has grown too large through its anchors.
+  // False once the expanded anchors have made the file too large.
   bool Count(const YamlNode& node, const std::string& path);
-  // nullopt: what is wrong with it has been told.
+  // nullopt: its error has been reported.
   std::optional<std::string> TextOf(const YamlNode& node, const std::string& path);
-  // Calls `on_entry(key, value)` for each that is no merge.
+  // Calls `on_entry(key, value)` for each entry that is no merge.
   void ForEachEntry(const YamlNode& map, const std::string& path,
                     const std::function<void(const YamlNode&)>& on_merged,
                     const std::function<void(const YamlNode&, const YamlNode&)>& on_entry);

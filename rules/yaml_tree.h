@@ -1,6 +1,6 @@
 // A rule file's YAML as a tree that keeps what was written: tags, quotes and places.
 //
-// Pure. The text is read by libyaml, of which the original's yaml.v2 is a translation: both take
+// Pure. The text is read by libyaml, of which the original's yaml.v2 is a translation: both accept
 // the same texts, down to what a block scalar keeps and which characters are allowed. Limit:
 // kMaxValues nodes.
 #pragma once
@@ -17,15 +17,15 @@ namespace flyball::rules {
 struct YamlNode {
   enum class Kind { kScalar, kList, kMap, kAlias };
   Kind kind = Kind::kScalar;
-  std::string tag;               // "": none is written
+  std::string tag;               // "": none was written
   bool plain = false;            // a scalar without quotes that is no block
   std::string text;              // of a scalar
-  std::vector<YamlNode*> items;  // of a list; of a map its keys and values in turns
-  YamlNode* anchored = nullptr;  // what an alias stands for; an alias may stand inside of it
+  std::vector<YamlNode*> items;  // of a list; of a map its keys and values alternately
+  YamlNode* anchored = nullptr;  // target of an alias; an alias may be inside of it
   Place place;
 };
 
-// What an alias stands for; any other node itself.
+// The target of an alias; any other node itself.
 const YamlNode& Follow(const YamlNode& node);
 // The value of a key, with aliases followed. nullptr: it is no mapping, or has no such key.
 const YamlNode* ValueOf(const YamlNode* map, absl::string_view key);
@@ -35,8 +35,8 @@ struct YamlTree {
   YamlNode* root = nullptr;    // of the first document; nullptr: there is none
 };
 
-// Why the text is not YAML is an error among the findings, and the tree is empty then. A second
-// document is a warning: only the first is read.
+// If the text is not YAML, the reason is an error among the findings, and the tree is empty. A
+// second document is a warning: only the first is read.
 YamlTree ReadYaml(absl::string_view text, Findings& findings);
 
 }  // namespace flyball::rules

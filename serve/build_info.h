@@ -1,4 +1,4 @@
-// Which program this is: for the log, /version, /metrics and `flyball version`.
+// The version of this program: for the log, /version, /metrics and `flyball version`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@ namespace flyball::serve {
 
 struct BuildInfo {
   std::string version;  // "0.1.0"
-  std::string commit;   // "" where it was built without a repository; "…-dirty": of changed files
-  std::string date;     // of the commit, RFC 3339; "" as well
+  std::string commit;   // "" if it was built without a repository; "…-dirty": of changed files
+  std::string date;     // of the commit, RFC 3339; "" likewise
 };
 
 const BuildInfo& ThisBuild();

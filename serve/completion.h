@@ -1,6 +1,6 @@
 // The words that may come next on a command line, for the shells' completion.
 //
-// Pure. They are read off the very app that parses the command line, so that there is no second
+// Pure. They are taken from the very app that parses the command line, so that there is no second
 // list.
 #pragma once
 
@@ -14,7 +14,7 @@ class App;
 
 namespace flyball::serve {
 
-// As the last word of a command line this asks for what may stand in its place.
+// As the last word of a command line it asks for the words that may replace it.
 inline constexpr char kListWords[] = "--list-words";
 
 // One a line: the flags, without those that help does not list, and the subcommands of the app, or

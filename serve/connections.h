@@ -20,9 +20,9 @@
 
 namespace flyball::serve {
 
-// Of one --prometheus-url, with the credentials of the other flags. As prometheus-adapter 0.12.0:
-// with a CA file both auth flags are ignored, and the client certificate is only read with a CA
-// file; a user in the URL comes before a token.
+// The options for one --prometheus-url, with the credentials of the other flags. As in
+// prometheus-adapter 0.12.0: with a CA file both auth flags are ignored, and the client certificate
+// is only read with a CA file; a user in the URL takes precedence over a token.
 absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFlags& flags,
                                                                   const std::string& url);
 
@@ -30,15 +30,15 @@ absl::StatusOr<http::TransportOptions> PrometheusTransportOptions(const ServeFla
 absl::StatusOr<std::unique_ptr<adapter::prometheus::Client>> MakePrometheusSource(
     const ServeFlags& flags, Clock& clock, adapter::RequestObserver* observer);
 
-// The cluster of a kubeconfig; of the pod this runs in when `kubeconfig` is "". `flag` is for the
-// message.
+// The cluster of a kubeconfig; if `kubeconfig` is "", that of the pod that this process runs in.
+// `flag` is for the message.
 absl::StatusOr<http::TransportOptions> ClusterTransportOptions(const std::string& kubeconfig,
                                                                const std::string& flag);
 // The clock outlives the transport.
 absl::StatusOr<std::unique_ptr<http::HttpTransport>> MakeClusterTransport(
     const std::string& kubeconfig, const std::string& flag, Clock& clock);
 
-// The variables that name a proxy, which Go's programs use and this one does not: for a warning.
+// The variables that name a proxy, which Go's programs use and this one does not; for a warning.
 std::vector<std::string> IgnoredProxyVariables();
 
 // The namespace of the pod that this runs in: the variable POD_NAMESPACE, or the file of its
@@ -49,25 +49,24 @@ std::string PodNamespace();
 // credentials, so that no second watch is needed.
 bool ScalerWatchesAllPods(const ServeFlags& flags);
 
-// The objects: the folder of --objects, or a cluster. With the scaler the folder is a cluster, too:
+// The objects: the folder of --objects, or a cluster. With the scaler the folder is a cluster too:
 // its objects can be written, and the processes of its ProcessSets run.
 struct Objects {
   std::unique_ptr<processes::LocalCluster> cluster;  // of a folder with the scaler; else nullptr
   std::unique_ptr<kube::ObjectDirectory> directory;
   std::function<absl::Status()> ready;  // OK once the resources are known
-  std::shared_ptr<kube::PodFeed> pods;  // the scaler has to feed it; nullptr: it has not
+  std::shared_ptr<kube::PodFeed> pods;  // to be fed by the scaler; nullptr: it need not be
 };
 // kInvalidArgument, kFailedPrecondition: the flag and what is wrong. The clock outlives them.
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 
-// What connects to the API server that these objects come from; the clock and the objects outlive
-// it. kFailedPrecondition, when it is called: they come from no server.
+// Connects to the API server that these objects come from; the clock and the objects outlive the
+// result. A call returns kFailedPrecondition if they come from no server.
 std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
     const ServeFlags& flags, const Objects& objects, Clock& clock);
 
-// The credentials for the kubelets of that cluster: the same as for the cluster, with the CA of the
-// flags.
-// kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
+// The credentials for the kubelets of that cluster: those for the cluster, with the CA of the
+// flags. kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
 absl::StatusOr<scrape::HttpConfig> KubeletAccess(const ServeFlags& flags);
 
 }  // namespace flyball::serve

@@ -18,14 +18,14 @@ namespace flyball::serve {
 
 struct RulesPage {
   std::vector<adapter::RuleStatus> rules = {};  // with metrics and failures
-  absl::Status last_reload = {};  // OK, or why the rule file as it is now is not in force
+  absl::Status last_reload = {};  // OK, or why the present rule file is not in force
   std::vector<adapter::AdapterMetrics::ServerOutcome> servers = {};  // Prometheus's
   std::string version = {};
-  bool relisted = false;  // each rule was asked for once
+  bool relisted = false;  // whether each rule was queried once
 };
 
-// A client that asks through the API server's proxy, which does not pass on the user's
-// Authorization, sends its token in this header.
+// A client behind the API server's proxy, which does not pass on the user's Authorization, sends
+// its token in this header.
 using apiservice::kTokenHeader;
 
 // What each rule found and offers, the state of its queries, and whether the present rule file is
@@ -35,16 +35,16 @@ std::string DebugRulesJson(const RulesPage& page);
 struct DecisionSources {
   const scaler::DecisionLog& log;
   const scaler::Shadow& shadow;
-  std::string replica;  // the one that answers; another one may decide the autoscaler
+  std::string replica;  // the one that answers; another may decide the autoscaler
 };
 
-// What was decided last, and why; or the shadow report.
+// The last decisions with their reasons, or the shadow report.
 //
 // Parameters: `namespace`, `name`, `kind` (HorizontalPodAutoscaler or Autoscaler, in any of the
-// forms that kubectl takes; absent: both). With a name the last decisions of that autoscaler,
-// newest first, each with its `text` as `flyball decide` prints it and its whole `trace`; without
-// one a line for each autoscaler, `limit` (1000) of them at most. `report=shadow`: how the stock
-// controller's decisions compare with ours.
+// forms that kubectl accepts; absent: both). With a name: the last decisions of that autoscaler,
+// newest first, each with its `text` as `flyball decide` prints it and its whole `trace`. Without:
+// a line for each autoscaler, at most `limit` (1000). `report=shadow`: how the stock controller's
+// decisions compare with ours.
 std::string DebugDecisionsJson(const DecisionSources& sources,
                                const apiservice::DebugParameter& parameter);
 
@@ -57,7 +57,7 @@ struct NamedAutoscaler {
   std::optional<scaler::AutoscalerKind> kind;  // nullopt: either
   std::string name;
 };
-// kInvalidArgument: what stands before the slash is no kind of autoscaler.
+// kInvalidArgument: the part before the slash is no kind of autoscaler.
 absl::StatusOr<NamedAutoscaler> ParseNamedAutoscaler(const std::string& text);
 
 }  // namespace flyball::serve

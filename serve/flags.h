@@ -1,9 +1,9 @@
 // The command line of `flyball serve`: prometheus-adapter 0.12.0's flags by name and default, and
-// our own few.
+// some of our own.
 //
-// Pure: turns words into a struct. A flag that is the same as an option of a floor below is read
-// into that option. Flags of the original that have no effect in this program are accepted and
-// named in `warnings`.
+// Pure: turns words into a struct. A flag that equals an option of a floor below is read into that
+// option. Flags of the original that have no effect in this program are accepted and named in
+// `warnings`.
 #pragma once
 
 #include <string>
@@ -32,18 +32,19 @@ struct ServeFlags {
   std::string prometheus_verb = "GET";
   absl::Duration prometheus_timeout = absl::Seconds(60);
   std::string nan_value = "zero";   // or "drop"
-  adapter::AdapterOptions adapter;  // relist.max_age is not zero: parsing puts the interval there
+  adapter::AdapterOptions adapter;  // parsing replaces a relist.max_age of zero by the interval
 
   // Objects.
   std::string objects;  // folder of YAML files, instead of a cluster
   std::string lister_kubeconfig;
   absl::Duration discovery_interval = absl::ZeroDuration();
 
-  // Serving. ServerOptionsFrom adds to `server` what the fields below say.
+  // Serving. ServerOptionsFrom adds the fields below to `server`.
   apiservice::ServerOptions server;
   bool bind_address_given = false;
   std::vector<std::string> tls_sni_cert_keys;
-  // How much clients may take. These are signed, unlike the options that they become, so that a
+  // Limits for clients. These are signed, unlike the options that they become, so that a negative
+  // number can be refused with the name of its flag.
   // negative number can be refused with the name of its flag.
   int max_connection_bytes = 40 << 20;
   int max_header_bytes = 1 << 20;
@@ -61,15 +62,15 @@ struct ServeFlags {
   std::string log_format = "text";  // or "json"
 
   std::vector<std::string> warnings;
-  std::string help;  // set when --help was asked for: print it and end with status 0
+  std::string help;  // set by --help: print it and end with status 0
 };
 
 // Adds the flags for the address of Prometheus and the credentials for it.
 void AddPrometheusFlags(GoFlags flags, ServeFlags& f);
 
 // The message names the flag.
-//   kInvalidArgument     the words don't parse: unknown flag, wrong type
-//   kFailedPrecondition  they parse, but what they ask for can't be (no --config, unknown verb)
+//   kInvalidArgument     the words cannot be parsed: unknown flag, wrong type
+//   kFailedPrecondition  they can, but not be carried out (no --config, unknown verb)
 absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args);
 
 }  // namespace flyball::serve

@@ -1,9 +1,8 @@
-// Adds options to a CLI::App in the manner of Go's flags: the last value of a flag wins, though
-// each must be well formed; lists are cut at commas, and a list flag that is given replaces its
+// Adds options to a CLI::App that behave like Go's flags: the last value of a flag counts, though
+// each must be well formed; lists are split at commas, and a list flag that is given replaces its
 // default.
 //
-// The values are written while the words are parsed; they outlive the app. Names are without
-// dashes.
+// The values are written during parsing; they outlive the app. Names are without dashes.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +21,7 @@ namespace flyball::serve {
 
 class GoFlags {
  public:
-  // `group`: the headline under which --help lists what is added; "": it does not.
+  // `group`: the headline of these flags in --help; "": they are not listed.
   explicit GoFlags(CLI::App& app, const char* group = "Options") : app_(app), group_(group) {}
 
   void String(const char* name, std::string& value, const char* help, const char* type = "TEXT");
@@ -33,7 +32,7 @@ class GoFlags {
   // Each occurrence is one value.
   void Repeated(const char* name, std::vector<std::string>& value, const char* help,
                 const char* type = "TEXT");
-  // klog's levels of files, as `client=4,watch*=6`: checked, and forgotten.
+  // klog's levels of files, as `client=4,watch*=6`: checked, but without effect.
   void FileLevels(const char* name, const char* help);
   // Comma lists, whose parts may be quoted as in CSV; an empty text is an empty list.
   void List(const char* name, std::vector<std::string>& value, const char* help);
@@ -43,19 +42,19 @@ class GoFlags {
   const char* group_;
 };
 
-// The words as CLI11 reads them alike: Go spells the short flag `-v=6` as well, takes the word
-// after a flag for its value whatever it looks like, and `--flag=` for the empty value.
+// Changes the words so that CLI11 reads them as Go does: Go also writes the short flag `-v=6`, uses
+// the word after a flag as its value whatever it looks like, and `--flag=` for the empty value.
 std::vector<std::string> GoWords(const CLI::App& app, const std::vector<std::string>& words);
 
-// A value that a flag must not have, and the text that says so.
+// A value that a flag must not have, and the error text.
 struct RefusedFlag {
   bool refused;
   std::string text;
 };
-// kFailedPrecondition with the first text of what is refused.
+// kFailedPrecondition with the text of the first check that refuses.
 absl::Status FirstRefused(std::initializer_list<RefusedFlag> checks);
 
-// Refused with klog's text. A level counts from 0 and fits 32 bits.
+// The error has klog's text. A level is at least 0 and fits 32 bits.
 absl::Status CheckFileLevels(absl::string_view text);
 
 }  // namespace flyball::serve

@@ -1,10 +1,10 @@
-// Finds the HorizontalPodAutoscalers that ask for an external metric by asking the API server: the
-// HPAs of the request's namespace, and the scales of those that ask.
+// Finds the HorizontalPodAutoscalers that ask for an external metric through the API server: the
+// HPAs of the request's namespace, and the scales of those that use the metric.
 //
-// Thread-safe; no threads of its own. Nothing is asked until a source fails. Nothing is cached: an
-// answer must not be older than what the HPA's controller knows. Callers that ask the same while a
-// lookup is under way share the next lookup, which begins when that one has ended. Needs the rights
-// to list HorizontalPodAutoscalers and to get their targets' scale.
+// Thread-safe; no threads of its own. Nothing is requested until a source fails. Nothing is cached:
+// an answer must not be older than what the HPA's controller knows. Callers with the same question
+// while a lookup is under way share the next lookup, which begins when that one has ended. Needs
+// the rights to list HorizontalPodAutoscalers and to get their targets' scale.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ namespace flyball::serve {
 
 class HpaAskers : public adapter::MetricAskers {
  public:
-  // Of a question at most; a call that began within it may take as long again.
+  // Limit for a question; a call that began within it may take as long again.
   static constexpr absl::Duration kTimeout = absl::Seconds(5);
-  // Of one question; more are an error.
+  // Limit for one question; more are an error.
   static constexpr size_t kMaxAskers = 20;
 
-  // `kinds`: what the cluster knows now. The clock outlives this.
+  // `kinds`: those that the cluster has now. The clock outlives this.
   HpaAskers(std::unique_ptr<http::HttpTransport> server, Clock& clock,
             std::function<std::shared_ptr<const kube::RestMapper>()> kinds)
       : server_(std::move(server)),
@@ -46,11 +46,11 @@ class HpaAskers : public adapter::MetricAskers {
 
   absl::StatusOr<std::vector<adapter::MetricAsker>> Of(
       const adapter::ExternalMetricRequest& request) override;
-  // Ends the calls under way, and lets no others begin.
+  // Ends the calls under way, and refuses new ones.
   void Shutdown();
 
  private:
-  // An HPA, without what is not asked for here.
+  // The fields of an HPA that are needed here.
   struct Hpa {
     std::string name;
     scaler::ObjectReference target;
@@ -63,10 +63,10 @@ class HpaAskers : public adapter::MetricAskers {
   };
   using AskersOr = absl::StatusOr<std::vector<adapter::MetricAsker>>;
   class Lister;
-  // Callers that ask the same. Guarded by mutex_.
+  // Callers with the same question. Guarded by mutex_.
   struct Line {
     int askers = 0;
-    int64_t looks = 0;  // that have begun
+    int64_t looks = 0;  // number of lookups that have begun
     bool idle = true;
   };
 

@@ -52,14 +52,15 @@ class LiveSource {
     // As of Scraping.
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
-    // Called from Start to Stop: soon after series came whose metric name with their label names is
-    // new, and within seconds after other new ones, or within a minute if a relist takes long.
+    // Called from Start to Stop: soon after series with a new combination of metric name and label
+    // names arrive, and within seconds after other new ones, or within a minute if a relist takes
+    // long.
     std::function<void()> on_new_series;
-    // How long the last relist took, all series queries together.
+    // The duration of the last relist, over all series queries.
     std::function<absl::Duration()> relist_took;
-    // Where earlier samples are fetched from; nullptr: nowhere.
+    // The source of past samples; nullptr: there is none.
     adapter::PastSamples* past = nullptr;
-    // The credentials for kubelets, if the flags have them scraped.
+    // The credentials for kubelets, if the flags ask for scraping them.
     scrape::HttpConfig kubelet_access = {};
   };
 
@@ -70,7 +71,7 @@ class LiveSource {
   LiveSource& operator=(const LiveSource&) = delete;
 
   adapter::MetricSource& source() { return live_; }
-  // What the kubelets say; nullptr: they are not scraped.
+  // The kubelets' values; nullptr: they are not scraped.
   const kubelet::KubeletPages* kubelets() const { return kubelets_ ? &*kubelets_ : nullptr; }
   // Pages to be mounted behind authentication and authorization.
   std::vector<http::Pages*> pages();
@@ -87,7 +88,7 @@ class LiveSource {
 
   // Reads the scrape configuration now.
   void ReloadScrapeConfig() { scrape_file_->Reload(); }
-  // OK, or why it is not in force as it is now.
+  // OK, or why the present file is not in force.
   absl::Status LastScrapeReload() const { return scrape_file_->LastReload(); }
 
  private:
@@ -102,17 +103,17 @@ class LiveSource {
   void SaveSnapshot();
   // Tells the live source since when which series are kept.
   void TellKept(const adapter::KeptSince& kept) ABSL_EXCLUSIVE_LOCKS_REQUIRED(rules_mutex_);
-  // What the snapshot makes known of these selectors.
+  // Since when the snapshot has all samples of these selectors.
   adapter::KeptSince SinceSnapshot(const std::optional<std::vector<live::Selector>>& selectors,
                                    int64_t now_ms) const;
-  // To be called when the store has all samples of these series since then.
+  // To be called when the store has all samples of these series since `since_ms`.
   void Know(const adapter::WarmStart::Kept& kept, int64_t since_ms);
-  // Begins anew if the wall clock was set: the times of samples no longer tell how much time
-  // passed.
+  // Starts again if the wall clock was set: the times of samples then no longer show how much time
+  // has passed.
   void LookAtClock();
-  // The warm-up begins when all targets have been discovered.
+  // Begins the warm-up once all targets have been discovered.
   void LookForTargets();
-  // Whether each series should have been seen since.
+  // Whether each series should have arrived since then.
   bool HasWarmedUp() ABSL_LOCKS_EXCLUDED(rules_mutex_);
   void LookForNewSeries(MonotonicTime now);
   absl::Duration Step();
@@ -129,13 +130,13 @@ class LiveSource {
   live::QueryPages query_pages_;
   live::ScrapedSamples scraped_;
   std::optional<kubelet::KubeletPages> kubelets_;
-  // What the snapshot has all samples of; written before other threads begin.
+  // The selectors whose samples the snapshot has in full; written before other threads begin.
   std::vector<live::KeptSelector> snapshot_kept_;
   absl::Mutex rules_mutex_;
   std::optional<adapter::KeptSince> kept_since_ ABSL_GUARDED_BY(rules_mutex_);
   int64_t first_rules_ms_ ABSL_GUARDED_BY(rules_mutex_) = 0;  // when they were set
-  // When not all targets had been discovered yet. What is kept since the first rules counts as
-  // beginning then, but not what is known of the past.
+  // The last time at which not all targets had been discovered. What is kept since the first rules
+  // counts as beginning then, but not what is known of the past.
   int64_t lacked_targets_ms_ ABSL_GUARDED_BY(rules_mutex_) = std::numeric_limits<int64_t>::min();
   std::optional<adapter::WarmStart> warm_start_;  // calls Know
   mutable absl::Mutex mutex_;
@@ -144,14 +145,14 @@ class LiveSource {
   const std::unique_ptr<ScrapeFile> scrape_file_;  // calls Scrape
 
   // The thread's own.
-  uint64_t made_before_ = 0;  // series, at the last look
-  uint64_t series_told_ = 0;  // of these
+  uint64_t made_before_ = 0;  // number of series at the last check
+  uint64_t series_told_ = 0;  // of these, those reported
   uint64_t names_told_ = 0;
   bool tell_again_ = false;
   MonotonicTime next_known_names_ = -absl::InfiniteDuration();
   MonotonicTime next_prune_;
   const MonotonicTime look_for_targets_until_;
-  absl::Time clock_began_;  // when the monotonic clock was 0, by the wall clock
+  absl::Time clock_began_;  // the wall time at which the monotonic clock was 0
   // Last: they use the others.
   RepeatingThread thread_;
   RepeatingThread snapshots_;

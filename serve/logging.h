@@ -1,7 +1,6 @@
 // The log of a server: standard error, a line for each message.
 //
-// Control characters in a message are escaped, and of one longer than 16 KiB only the beginning is
-// written.
+// Control characters in a message are escaped, and only the first 16 KiB of a message are written.
 #pragma once
 
 #include <string>
@@ -10,12 +9,12 @@
 
 namespace flyball::serve {
 
-// From which --v on more is logged than what an operator must know: each request with its user and
+// The lowest --v at which more is logged than an operator must know: each request with its user and
 // user agent, and each query to Prometheus with its server, time and size.
 inline constexpr int kLogRequests = 3;
 inline constexpr int kLogQueries = 6;
 
-// Sets the default logger. `format`: text, or json (an object with time, level and msg a line).
+// Sets the default logger. `format`: text, or json (a line with an object of time, level and msg).
 void SetUpLogging(const std::string& format, int verbosity);
 
 // Logs a list of problems, one message for each line of `text`.

@@ -1,8 +1,8 @@
 // The rule file of a running server: read at start, read again when it changes or on SIGHUP.
 //
 // Thread-safe. A file that is refused leaves the last good rules in force; its findings are logged
+// Thread-safe. If a file is refused, the last good rules stay in force; its findings are logged
 // once, and LastReload() and the metrics say so until a good file replaces it.
-//
 // Metrics: flyball_rules_reload_success (1: the last reading was good),
 // flyball_rules_reloads_total{result}, flyball_rules_last_reload_success_timestamp_seconds.
 #pragma once
@@ -48,15 +48,15 @@ class RuleFile {
   // Ends watching: afterwards `on_rules` is called only from Reload.
   void StopWatching();
 
-  // Reads the file now. The same text as before changes nothing.
+  // Reads the file now. Nothing happens if the text is unchanged.
   void Reload();
 
-  // OK, or why the file as it is now is not in force.
+  // OK, or why the present file is not in force.
   absl::Status LastReload() const;
 
  private:
   RuleFile(std::string path, Clock& clock, prometheus::Registry& metrics);
-  // `warnings`: what a good file is warned of, one a line.
+  // `warnings` gets the warnings about a good file, one a line.
   absl::StatusOr<RulesPtr> Read(std::vector<std::string>& warnings) const;
 
   const std::string path_;

@@ -1,7 +1,7 @@
-// The flags of `flyball serve` that are about the scaler.
+// The flags of `flyball serve` for the scaler.
 //
-// Pure. A flag that is the same as an option of the loop or of the election is read into that
-// option. Flags that kube-controller-manager has are called as there, with its defaults.
+// Pure. A flag that equals an option of the loop or of the election is read into that option. Flags
+// that kube-controller-manager has too have its names and defaults.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace flyball::serve {
 
 struct ScalerFlags {
   bool enabled = false;
-  std::string kubeconfig;  // empty: as for objects
+  std::string kubeconfig;  // empty: that of the objects
 
   bool autoscaler_metrics = false;
   std::string decision_log;  // a file; "": none
@@ -26,16 +26,16 @@ struct ScalerFlags {
   std::string decision_log_otlp;  // a receiver of OpenTelemetry logs; "": none
 
   bool leader_elect = true;
-  scaler::ElectionOptions election;  // `ns` "" is the pod's namespace; the identity is not set here
+  scaler::ElectionOptions election;  // `ns` "": the pod's namespace; the identity is not set here
 
-  // Where Envoys connect to that carry requests; "": nobody carries them here.
+  // The address that Envoys connect to; "": this process carries no requests.
   std::string front_listen;
   std::string front_pod_selector;
   int front_hosts_port = 8080;
   bool front_shared_hosts = false;
   std::string front_cert_file, front_key_file, front_ca_file, front_peer_name;
 
-  // ScalerOptionsFrom adds to `options` what these five say.
+  // ScalerOptionsFrom adds these five to `options`.
   std::string mode = "shadow";  // "shadow", "advise" or "act"
   std::vector<std::string> trigger_allow_addresses;
   std::string trigger_secrets = "all";  // or "referenced"
@@ -45,20 +45,20 @@ struct ScalerFlags {
 };
 
 // The times of the election if there is a front and no flag sets others: requests wait for the
-// replica that takes over, which is to happen within 10 s.
+// replica that takes over, which should happen within 10 s.
 inline constexpr absl::Duration kFrontLeaseDuration = absl::Seconds(6);
 inline constexpr absl::Duration kFrontRenewDeadline = absl::Seconds(4);
 inline constexpr absl::Duration kFrontRetryPeriod = absl::Seconds(1);
 
 void AddScalerFlags(GoFlags flags, ScalerFlags& f);
-// Once the flags are read. `given`: whether a flag was, by its name.
+// To be called after parsing. `given`: whether the flag of that name was given.
 void TakeFrontDefaults(ScalerFlags& f, absl::FunctionRef<bool(const std::string& name)> given);
 
 // kFailedPrecondition, kInvalidArgument: the flag and what is wrong.
 absl::Status CheckScalerFlags(const ScalerFlags& f);
 
-// The options of the loop, of flags that CheckScalerFlags has accepted. A request to the API server
-// may take less time than the election's WriteMargin.
+// The options of the loop, from flags that CheckScalerFlags has accepted. The time limit for a
+// request to the API server is at most the election's WriteMargin.
 scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f);
 
 }  // namespace flyball::serve

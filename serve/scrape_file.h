@@ -1,8 +1,8 @@
 // The scrape configuration of a running server: read at start, read again when its file changes or
 // on SIGHUP.
 //
-// Thread-safe. A file that is refused leaves the last good configuration in force; what is wrong is
-// logged once, and LastReload() says so until a good file takes its place.
+// Thread-safe. If a file is refused, the last good configuration stays in force; the reason is
+// logged once, and LastReload() returns it until a good file replaces it.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ namespace flyball::serve {
 
 class ScrapeFile {
  public:
-  // `path` "": there is no file. `besides`: jobs that there are whatever the file says.
+  // `path` "": there is no file. `besides`: jobs that exist whatever the file contains.
   //   kInvalidArgument  --live-scrape-config, with all findings, one a line; also a job of the
   //                     file that has the name of one of those
   static absl::StatusOr<std::unique_ptr<ScrapeFile>> Open(std::string path,
@@ -39,10 +39,10 @@ class ScrapeFile {
   // No call of `apply` begins afterwards.
   void StopWatching();
 
-  // Reads the file now. The text that is in force changes nothing.
+  // Reads the file now. Nothing happens if its text is in force.
   void Reload();
 
-  // OK, or why the file as it is now is not in force.
+  // OK, or why the present file is not in force.
   absl::Status LastReload() const;
 
  private:
@@ -55,7 +55,7 @@ class ScrapeFile {
   absl::Mutex reload_mutex_ ABSL_ACQUIRED_BEFORE(mutex_);  // held while `apply_` runs
   std::function<absl::Status(const scrape::Config&)> apply_ ABSL_GUARDED_BY(reload_mutex_);
   scrape::Config config_ ABSL_GUARDED_BY(reload_mutex_);  // as it was opened
-  // That is in force; nullopt: perhaps none.
+  // The text that is in force; nullopt: perhaps none.
   std::optional<std::string> text_ ABSL_GUARDED_BY(reload_mutex_) = "";
   mutable absl::Mutex mutex_;
   absl::Status last_ ABSL_GUARDED_BY(mutex_);

@@ -1,8 +1,7 @@
 // Scraping, as one object: a configuration's jobs, the discovery of their targets, and the scrapes.
 //
-// Scrapes from the first Apply until it is destroyed. Thread-safe, but for Apply: one call at a
-// time. Threads: those of scheduler.h, target_board.h, file_discovery.h and
-// kubernetes_discovery.h.
+// Scrapes from the first Apply until it is destroyed. Thread-safe, except for Apply: one call at a
+// time. Threads: those of scheduler.h, target_board.h, file_discovery.h and kubernetes_discovery.h.
 #pragma once
 
 #include <memory>
@@ -26,26 +25,26 @@ class Scraping {
     // A connection to the cluster whose pods, nodes and endpoints are discovered.
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
-    scrape::MakeFetcher fetch;  // how pages are got
+    scrape::MakeFetcher fetch;  // how pages are fetched
     size_t max_bytes;           // see SchedulerOptions, as for the next one
     absl::Duration first_at_most;
   };
 
   explicit Scraping(const Deps& deps);
 
-  // Scrapes by this configuration from now on. Targets that it has too begin anew and their series
-  // go on; those that it has not get their staleness markers once the cluster has been listed and
-  // each file with targets has been read. Errors are those of `connect`, and kResourceExhausted
-  // where no thread can be made: then the configuration before stays.
+  // Scrapes by this configuration from now on. Targets that are also in it start again and their
+  // series continue; others get their staleness markers once the cluster has been listed and each
+  // file with targets has been read. Errors are those of `connect`, and kResourceExhausted if no
+  // thread can be made: then the previous configuration stays.
   absl::Status Apply(const scrape::Config& config);
 
-  // Whether all targets are known, and not only those that were discovered first.
+  // Whether all targets are known, not only those that were discovered first.
   bool HasAllTargets() const { return scheduler_.HasAllTargets(); }
   scrape::Scheduler::Totals totals() const { return scheduler_.totals(); }
   std::vector<scrape::TargetState> States() const { return scheduler_.States(); }
 
  private:
-  // What finds the targets of one configuration.
+  // The discoveries of one configuration.
   struct Discovery {
     std::unique_ptr<scrape::TargetBoard> board;
     std::vector<std::unique_ptr<discovery::FileDiscovery>> files;
@@ -58,7 +57,7 @@ class Scraping {
 
   const Deps deps_;
   scrape::Scheduler scheduler_;
-  scrape::Config config_;  // that is in force
+  scrape::Config config_;  // the one in force
   Discovery discovery_;
 };
 

@@ -13,8 +13,8 @@ namespace flyball::serve {
 
 inline constexpr int kStartError = 255;  // as prometheus-adapter
 
-// Serves until SIGTERM or SIGINT and gives back the exit status: 0, or kStartError with a line in
-// the log. Blocks these signals and SIGHUP, so no other thread may run yet.
+// Serves until SIGTERM or SIGINT and returns the exit status: 0, or kStartError with a line in the
+// log. Blocks these signals and SIGHUP, so no other thread may run yet.
 int Serve(ServeFlags flags, Clock& clock);
 
 }  // namespace flyball::serve

@@ -1,10 +1,10 @@
-// The scaler of one serving process: the loop with its election, what it remembers, and the views
-// of its decisions, made from flags.
+// The scaler of one serving process: the loop with its election, its saved state, and the views of
+// its decisions, made from flags.
 //
 // Start and Stop are called once each. They start in this order: the front, the loop, the election
 // (leases). They stop in this order: the loop, until no write is under way, the front, then the
-// election, which saves and releases. The Envoys then ask the next owner about the requests that
-// they hold.
+// election, which saves the state and releases the Leases. The Envoys then ask the next owner about
+// the requests that they hold.
 #pragma once
 
 #include <functional>
@@ -48,8 +48,8 @@ class ServeScaler {
     kube::ObjectDirectory& directory;
     std::function<adapter::Providers()> providers;  // of the rules
     Clock& clock;
-    std::shared_ptr<kube::PodFeed> pod_followers;  // as Scaler::Deps
-    processes::LocalCluster* cluster;              // what is scaled; nullptr: that of the flags
+    std::shared_ptr<kube::PodFeed> pod_followers;  // see Scaler::Deps
+    processes::LocalCluster* cluster;              // to scale; nullptr: that of the flags
   };
 
   // kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
@@ -62,22 +62,23 @@ class ServeScaler {
   absl::Status Start();
   void Stop();
 
-  // OK once everything is listed and the leases have been looked at, whoever holds them.
+  // OK once everything is listed and the Leases were read, whoever holds them.
   absl::Status Ready() const;
 
-  // The providers of the rules with what is advised.
+  // Adds the advised metric to the providers of the rules.
   adapter::Providers WithAdvice(adapter::Providers providers) {
     return advise_.Wrap(std::move(providers));
   }
   // /debug/decisions.
   std::string DebugDecisions(const apiservice::DebugParameter& parameter) const;
   std::shared_ptr<prometheus::Collectable> metrics() const;
-  // Gauges of each autoscaler, as the text of /metrics has them, if they are wanted.
+  // Appends the gauges of each autoscaler in the text format of /metrics, if the flags ask for
+  // them.
   void AppendGauges(std::string& text) const;
 
  private:
   class FreshMetrics;
-  // `connect`: to the API server. `ns`: where the Leases and what is remembered are kept.
+  // `connect`: to the API server. `ns`: the namespace of the Leases and the saved state.
   ServeScaler(const ServeFlags& flags, const Deps& deps, scaler::Scaler::MakeTransport connect,
               std::unique_ptr<http::HttpTransport> own, std::unique_ptr<scaler::OtlpLog> otlp,
               const std::string& ns);
@@ -91,21 +92,21 @@ class ServeScaler {
   const scaler::ScalerOptions options_;
   Clock& clock_;
   const std::string identity_;
-  std::unique_ptr<http::HttpTransport> transport_;  // of leases and what is remembered
+  std::unique_ptr<http::HttpTransport> transport_;  // for Leases and the saved state
   kube::ApiClient client_;
   scaler::ApiLeaseStore leases_;
   scaler::StateStore state_;
   scaler::ShardElection election_;
   scaler::RememberingOwner sole_;
   scaler::DecisionLog log_;
-  std::unique_ptr<scaler::DecisionFile> file_;  // nullptr: none is wanted
-  std::unique_ptr<scaler::OtlpLog> otlp_;       // the same
+  std::unique_ptr<scaler::DecisionFile> file_;  // nullptr: not asked for
+  std::unique_ptr<scaler::OtlpLog> otlp_;       // likewise
   scaler::Advise advise_;
   scaler::Shadow shadow_;
   scaler::LoopMetricSources sources_;
   std::shared_ptr<FreshMetrics> fresh_;
   scaler::LoopMetrics metrics_;
-  std::shared_ptr<ServeFront> front_;  // nullptr: nobody carries requests here
+  std::shared_ptr<ServeFront> front_;  // nullptr: this process carries no requests
   scaler::Scaler scaler_;
   bool started_ = false;
 };

@@ -1,4 +1,4 @@
-// From the flags of `flyball serve` to the options of the floors below. Pure.
+// Converts the flags of `flyball serve` to the options of the floors below. Pure.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace flyball::serve {
 
-// Which of the two questions about a user a cluster is asked. With --objects those whose kubeconfig
-// is given; otherwise both, by default of the cluster that this is a pod of.
+// Which of the two reviews of a user a cluster is asked for. With --objects, those whose kubeconfig
+// is given; otherwise both, by default by the cluster of this process's pod.
 struct Reviewers {
   bool authentication = false;  // TokenReview, and the ConfigMap with its authorities
   bool authorization = false;   // SubjectAccessReview
 };
 Reviewers ReviewersOf(const ServeFlags& flags);
 
-// Where no cluster is asked what users may do, every authenticated user may do everything. If users
-// cannot be told apart either, the server stays on loopback: another --bind-address is
-// kInvalidArgument, and none given is 127.0.0.1.
+// If no cluster is asked what users may do, every authenticated user may do everything. If users
+// cannot be distinguished either, the server stays on loopback: another --bind-address is
+// kInvalidArgument, and the default is 127.0.0.1.
 absl::StatusOr<apiservice::ServerOptions> ServerOptionsFrom(const ServeFlags& flags);
 
 // `CERT,KEY[:NAME,…]` of --tls-sni-cert-key.

@@ -1,8 +1,8 @@
 // Since when the live source has all samples of the series that a selector matches.
 //
 // Pure, immutable, safe on any thread. The rules determine which series are kept: series that are
-// kept only since a reload have no earlier samples, and must not be taken as absent for that time.
-// Times in milliseconds since the epoch.
+// kept only since a reload have no earlier samples, which must not be mistaken for absence. Times
+// in milliseconds since the epoch.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class KeptSince {
  public:
   using Kept = live::KeptSelector;
 
-  // Each selector is kept since a time of its own.
+  // Each selector has its own time.
   explicit KeptSince(std::vector<Kept> kept) : kept_(std::move(kept)) {}
 
   // The result of keeping these selectors from `now_ms` on (nullopt: every series): what was kept
@@ -29,7 +29,8 @@ class KeptSince {
   // A copy in which this selector is kept since `since_ms`, if that is earlier.
   KeptSince Earlier(const live::Selector& selector, int64_t since_ms) const;
 
-  // A copy in which no selector that is kept since `from_ms` or later is kept before `to_ms`.
+  // A copy in which each selector that is kept since `from_ms` or later is kept since `to_ms` or
+  // later.
   KeptSince NotBefore(int64_t from_ms, int64_t to_ms) const;
 
   // A copy in which every selector is kept since `since_ms`.
@@ -42,7 +43,7 @@ class KeptSince {
   const std::vector<Kept>& kept() const { return kept_; }
 
  private:
-  // The same; nullopt if no kept selector contains it. A selector contains another one if each
+  // Does the same; nullopt if no kept selector contains it. A selector contains another one if each
   // of its matchers is implied by one of the other: `ns!=""` by `ns="x"`.
   std::optional<int64_t> Contained(const live::Selector& selector) const;
 

@@ -1,7 +1,7 @@
 // Live: a metric source whose samples are in this process's memory.
 //
 // Thread-safe, without a lock around queries: the store has its own, and is fed (by a test file's
-// series, scraping or remote write) while queries run. If it tells of samples it has one thread,
+// series, scraping or remote write) while queries run. If it reports samples it has one thread,
 // from Start to Stop, which calls the followers of its answers.
 #pragma once
 
@@ -28,23 +28,23 @@ namespace flyball::adapter {
 struct LiveOptions {
   promql::EvalOptions eval = {};  // how queries are read and evaluated
   LiveWindow window = {};
-  // Followers of answers are called this long after the first sample that they do not know.
+  // Followers of answers are called this long after the first sample that their answer lacks.
   absl::Duration debounce = absl::Milliseconds(20);
   // A query is refused while one of its selectors matches no series that still gets samples, since
-  // another source may have series that never came here, or do not come here any more.
+  // another source may have series that never arrive here, or no longer do.
   bool refuses_unseen = false;
 };
 
 class Live : public MetricSource {
  public:
-  // Over any series. It does not tell of samples and has no thread.
+  // Reads from any series. It does not report samples and has no thread.
   explicit Live(const promql::SeriesReader& series, LiveOptions options = {});
-  // Over a store, of whose samples it tells. Store and clock outlive this and the SamplesRead of
-  // its answers.
+  // Reads from a store, whose samples it reports. Store and clock outlive this object and the
+  // SamplesRead of its answers.
   Live(live::Store& store, Clock& clock, LiveOptions options = {});
   ~Live() override { Stop(); }
 
-  // Sets since when the store has which samples, in place of LiveWindow::kept.
+  // Sets since when the store has all samples, replacing LiveWindow::kept.
   void SetKept(KeptSince kept) { kept_.Set(std::make_shared<const KeptSince>(std::move(kept))); }
 
   // Begins to call the followers of answers. Throws std::system_error if no thread can be made.
@@ -81,10 +81,10 @@ class Live : public MetricSource {
   absl::Status CheckForgotten(const promql::Expr& expr, int64_t time_ms) const;
 
   const promql::SeriesReader& series_;
-  const live::Store* const store_;  // nullptr: nothing is forgotten
+  const live::Store* const store_;  // nullptr: no samples are ever forgotten
   const LiveOptions options_;
   Snapshot<KeptSince> kept_;
-  const std::shared_ptr<SampleNews> news_;  // nullptr: it does not tell of samples
+  const std::shared_ptr<SampleNews> news_;  // nullptr: samples are not reported
   PreparedQueries queries_;
 };
 

@@ -1,5 +1,5 @@
-// Queries that the live source keeps, parsed and watched in the store, as long as an answer to them
-// is held. Equal texts share one query.
+// Queries of the live source, parsed and watched in the store, which it keeps as long as somebody
+// holds an answer to them. Equal texts share one query.
 //
 // Thread-safe. The store outlives the queries.
 #pragma once
@@ -25,7 +25,7 @@ namespace flyball::adapter {
 
 class PreparedQuery : public std::enable_shared_from_this<PreparedQuery> {
  public:
-  // `store` nullptr: there is nothing that tells of samples.
+  // `store` nullptr: no samples are reported.
   PreparedQuery(promql::ExprPtr expr, live::Store* store, std::shared_ptr<SampleNews> news)
       : expr_(std::move(expr)), store_(store), news_(std::move(news)) {}
   ~PreparedQuery();

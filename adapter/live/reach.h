@@ -1,5 +1,5 @@
-// How far back a query reads, and whether the live source has samples since then. It must not take
-// as absent what it has not seen yet, or a target would look idle after each start.
+// How far back a query reads, and whether the live source has samples since then. What it has not
+// received yet must not count as absent, or a target would look idle after each start.
 //
 // Pure. Times in milliseconds since the epoch.
 #pragma once
@@ -18,9 +18,9 @@ namespace flyball::adapter {
 // Which of all past samples the live source has.
 struct LiveWindow {
   std::shared_ptr<const KeptSince> kept;  // nullptr: all of them
-  // Samples that are older than now by more than this may have been forgotten.
+  // Samples older than this may have been forgotten.
   absl::Duration retention = absl::InfiniteDuration();
-  // How long it takes until each series has been seen once. An instant selector counts as reading
+  // How long it takes until each series has arrived once. An instant selector counts as reading
   // that far back, and not for the whole lookback, with which every query would be unknown for five
   // minutes after a start.
   absl::Duration warmup = absl::ZeroDuration();

@@ -1,5 +1,5 @@
-// Calls the followers of versions that have changed, a little later and all together: thousands of
-// samples arrive within milliseconds, and a follower need not be called for each of them.
+// Calls the followers of versions that have changed, with a short delay and all together: thousands
+// of samples arrive within milliseconds, and a follower need not be called for each of them.
 //
 // Thread-safe. One thread, from Start to Stop; the followers are called on it, with no lock held.
 // It is held by shared_ptr, since a version that calls Add may outlive the object that made it.
@@ -19,7 +19,7 @@ namespace flyball::adapter {
 
 class SampleNews {
  public:
-  // Followers are called `debounce` after the first version moved on. The clock outlives it.
+  // Followers are called `debounce` after the first version has changed. The clock outlives it.
   SampleNews(Clock& clock, absl::Duration debounce)
       : clock_(clock), debounce_(debounce), thread_(clock, [this] { return Step(); }) {}
 
@@ -28,10 +28,10 @@ class SampleNews {
   // Waits for the followers that are being called.
   void Stop() { thread_.Stop(); }
 
-  // A version has moved on.
+  // To be called when a version has changed.
   void Add(std::weak_ptr<const SampleVersion> moved);
 
-  // Calls those that are due. Called by the thread; by tests that start none.
+  // Calls those that are due. Called by the thread, or by tests without one.
   void CallDue();
 
  private:

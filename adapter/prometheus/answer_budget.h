@@ -1,11 +1,11 @@
 // Bounds the bytes of the answers that are being read and parsed at the same time, so that many
-// callers with long answers do not fill the memory: those for which there is no room wait, and with
-// them the servers that send.
+// callers with long answers do not fill the memory: answers for which there is no room wait, and so
+// do the servers that send them.
 //
 // Thread-safe. It outlives its shares. Any answer gets through: one share at a time is the long
 // one, whose further bytes are not counted. It is the first that grows beyond half of the limit, or
-// for which there is no room. The others go on in the room that is left. So the memory is the
-// limit, the longest answer, and what is free for each share.
+// for which there is no room. The others use the room that is left. So the memory is bounded by the
+// limit, the longest answer, and the uncounted bytes of each share.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace flyball::adapter::prometheus {
 
 class AnswerBudget {
  public:
-  // A share that takes no more than this is not counted and never waits.
+  // A share of no more bytes than this is not counted and never waits.
   static constexpr size_t kFreeBytes = 16 << 10;
 
   AnswerBudget(size_t limit, Clock& clock) : limit_(limit), clock_(clock) {}
@@ -26,7 +26,7 @@ class AnswerBudget {
   AnswerBudget(const AnswerBudget&) = delete;
   AnswerBudget& operator=(const AnswerBudget&) = delete;
 
-  // What one answer takes, given back when it is destroyed. Of one thread.
+  // The bytes of one answer, given back on destruction. Used by one thread.
   class Share {
    public:
     Share(AnswerBudget& budget, MonotonicTime deadline) : budget_(budget), deadline_(deadline) {}

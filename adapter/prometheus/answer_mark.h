@@ -1,5 +1,5 @@
-// Tells whether an answer of /api/v1/query is equal to an earlier one except for its time, from 24
-// bytes that are kept of the earlier one.
+// Recognises an answer of /api/v1/query that equals an earlier one except for its time, by 24 bytes
+// that are kept of the earlier one.
 //
 // Pure; safe on any thread.
 #pragma once

@@ -32,7 +32,7 @@
 
 namespace flyball::adapter::prometheus {
 
-// A --prometheus-url taken apart.
+// The parts of a --prometheus-url.
 struct ServerUrl {
   std::string base;   // for the transport: scheme, user, host and path
   std::string query;  // its query string without `?`, sent along by POST only
@@ -51,15 +51,15 @@ struct ClientOptions {
   enum class Verb { kGet, kPost };
   Verb verb = Verb::kGet;
   // A query never takes longer than this or its own timeout, whichever is shorter; a series call
-  // has its own alone. The default is the original's limit of a whole request.
+  // has only its own. The default is the original's limit for a whole request.
   absl::Duration timeout = absl::Seconds(60);
-  // With several servers, how long one may take while there is another to ask.
+  // The time limit for one of several servers while there is another one to ask.
   absl::Duration failover_after = absl::Seconds(10);
   absl::Duration recheck_interval = absl::Seconds(5);
   absl::Duration recheck_timeout = absl::Seconds(2);
   size_t max_query_bytes = 32u << 20;    // about 200,000 samples
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
-  // Of all answers to queries, and as many of those about series: see answer_budget.h.
+  // For all answers to queries, and again for all answers about series: see answer_budget.h.
   size_t max_bytes_at_once = 3u << 20;
 };
 
@@ -80,7 +80,7 @@ class Client : public MetricSource, public PastSamples {
                                                absl::Duration range,
                                                absl::Duration timeout) override;
 
-  // The version that the server in use reports: "2.42.0". The outcome does not count for failover,
+  // The version that the server in use reports: "2.42.0". The outcome has no effect on failover,
   // since not every server that answers queries answers this.
   absl::StatusOr<std::string> Version(absl::Duration timeout);
   // The server in use, for the log.
@@ -101,15 +101,15 @@ class Client : public MetricSource, public PastSamples {
 
   // `escaped`: the query in form encoding.
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout);
-  // Sends one request to one server: an answer whose body should be parsed, and is counted by
-  // `memory`.
+  // Sends one request to one server. Returns an answer whose body is to be parsed; `memory` counts
+  // its bytes.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
                                              absl::Duration timeout, AnswerBudget::Share& memory);
-  // The first answer of the servers that `parse` accepts.
+  // The first answer of a server that `parse` accepts.
   template <typename T>
   absl::StatusOr<T> AskAny(Request request,
                            absl::FunctionRef<absl::StatusOr<T>(std::string)> parse);
-  // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
+  // The server to begin with: the one in use, or 0 when it is time to check the earlier ones.
   size_t FirstToAsk(size_t in_use);
   void UseServer(size_t index);
   MonotonicTime Deadline(absl::Duration timeout) const;
@@ -119,7 +119,7 @@ class Client : public MetricSource, public PastSamples {
   Clock& clock_;
   RequestObserver* const observer_;
   AnswerBudget query_memory_;
-  AnswerBudget series_memory_;  // they may have long answers, for which no query waits
+  AnswerBudget series_memory_;  // long answers, for which no query should wait
   std::atomic<size_t> in_use_{0};
   absl::Mutex mutex_;
   MonotonicTime next_recheck_ ABSL_GUARDED_BY(mutex_) = absl::ZeroDuration();

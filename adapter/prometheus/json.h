@@ -1,4 +1,4 @@
-// Bytes of a Prometheus HTTP API answer -> typed values. The only place that knows its JSON.
+// Parses answers of the Prometheus HTTP API. The only place that knows their JSON.
 //
 // Pure; safe on any thread.
 // Source: the HTTP API v1 of Prometheus (Thanos, Mimir and VictoriaMetrics answer alike). What is
@@ -13,9 +13,9 @@
 //                     bytes that are not such an answer: HTML, cut off, other JSON. The text says
 //                     what came.
 //   kUnknown          `status: "error"` of another type, such as VictoriaMetrics' "422": the
-//                     response code says what it is
+//                     HTTP code says what it is
 //
-// Memory: about the body's size again while parsing, whatever the number of series.
+// Memory: while parsing about the body's size again, whatever the number of series.
 #pragma once
 
 #include <optional>
@@ -31,17 +31,17 @@ namespace flyball::adapter::prometheus {
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
 absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
 
-// The same of a query that is a range selector: the samples themselves. Series with native
-// histograms have no samples here. kUnavailable also for an answer that is no matrix.
+// Does the same for a query that is a range selector: returns the samples themselves. Series with
+// native histograms have no samples here. kUnavailable also for an answer that is no matrix.
 absl::StatusOr<std::vector<PastSeries>> ParsePastAnswer(std::string body);
 
-// A time as it stands in an answer: seconds with a fraction, cut to milliseconds. nullopt: the text
-// is no time.
+// Parses a time of an answer: seconds with a fraction, cut to milliseconds. nullopt: the text is no
+// time.
 std::optional<absl::Time> TimeOfText(absl::string_view text);
 
 // The answer of /api/v1/series, reduced to distinct (name, label names). Ordered by the last
-// occurrence of each, because where two series give one metric name the last one counts.
-// `data: null` and an absent `data` are kUnavailable.
+// occurrence of each, because if two series give one metric name the last one counts. `data: null`
+// and an absent `data` are kUnavailable.
 absl::StatusOr<std::vector<SeriesName>> ParseSeriesAnswer(std::string body);
 
 // The version in the answer of /api/v1/status/buildinfo.

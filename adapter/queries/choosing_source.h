@@ -1,6 +1,6 @@
 // Two metric sources as one: the live source answers what it can, Prometheus everything else. The
-// live source cannot answer a query whose window it has not seen whole, one with a selector of
-// which no series gets samples there, and one that it does not understand.
+// live source cannot answer a query whose window it does not have in full, one with a selector for
+// which no series gets samples there, or one that it does not understand.
 //
 // Thread-safe as both are. Series are those of both: if one of the two fails the list fails, so
 // that the registry keeps what it knows. Prometheus is asked for a list of series once in a relist
@@ -24,10 +24,10 @@ namespace flyball::adapter {
 
 class ChoosingSource : public MetricSource {
  public:
-  // So many lists of Prometheus are remembered.
+  // How many of Prometheus's lists are remembered.
   static constexpr size_t kMaxLists = 10'000;
 
-  // All outlive it. `live` must refuse what it has not seen (LiveOptions::refuses_unseen).
+  // All outlive it. `live` must refuse what it has not received (LiveOptions::refuses_unseen).
   ChoosingSource(MetricSource& live, MetricSource& prometheus, Clock& clock,
                  absl::Duration relist_interval)
       : live_(live), prometheus_(prometheus), clock_(clock), relist_interval_(relist_interval) {}
@@ -40,15 +40,15 @@ class ChoosingSource : public MetricSource {
   absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector, absl::Time start,
                                                  absl::Duration timeout) override;
 
-  // True if the live source's answers do. Then queries are not merged for Prometheus either, since
-  // which of the two answers is known only for each query by itself.
+  // True if the live source reports samples. Then queries are not merged for Prometheus either,
+  // since it is not known beforehand which of the two will answer a query.
   bool TellsOfSamples() const override { return live_.TellsOfSamples(); }
 
   MetricSource& Of(rules::SourceChoice choice) override;
 
  private:
   using SeriesNames = std::shared_ptr<const std::vector<SeriesName>>;
-  // What Prometheus has said of a selector.
+  // Prometheus's last list for a selector.
   struct List {
     MonotonicTime asked;
     SeriesNames names;

@@ -1,4 +1,4 @@
-// Notes that a failed status carries beside its message, since the message has to be the
+// Notes that a failed status carries besides its message, since the message has to be the
 // original's.
 //
 // Pure.
@@ -19,7 +19,7 @@ inline void SetNote(absl::Status& status, const char* note, absl::string_view te
   status.SetPayload(note, absl::Cord(text));  // no effect on OK
 }
 
-// "" without such a note.
+// "" if there is no such note.
 inline std::string NoteOf(const absl::Status& status, const char* note) {
   const auto text = status.GetPayload(note);
   return text.has_value() ? std::string(*text) : "";

@@ -38,7 +38,7 @@ struct QueryResult {
   std::vector<Sample> samples;
   bool null_result = false;  // `"result": null`
   SamplesRead read = {};     // the samples that it was made from
-  // The source that answered; kAny: it is not known.
+  // The source that answered; kAny: unknown.
   rules::SourceChoice source = rules::SourceChoice::kAny;
 };
 
@@ -50,8 +50,8 @@ struct AnswerMark {
   friend bool operator==(const AnswerMark&, const AnswerMark&) = default;
 };
 
-// A query that its holder will ask again. It keeps the encoded text, which may be long, and the
-// mark of the last answer, so that the source can say "unchanged".
+// A query that its holder will repeat. It keeps the encoded text, which may be long, and the mark
+// of the last answer, so that the source can answer "unchanged".
 //
 // One thread at a time.
 class StandingQuery {
@@ -60,17 +60,17 @@ class StandingQuery {
                          rules::SourceChoice source_choice = rules::SourceChoice::kAny)
       : promql(std::move(text)), choice(source_choice) {}
 
-  // After this the next answer is never "unchanged".
+  // Makes sure that the next answer is not "unchanged".
   void Forget() { last.reset(); }
 
   const std::string promql;
-  const rules::SourceChoice choice;  // which source is to be asked
+  const rules::SourceChoice choice;  // the source to ask
 
   // ---- used by the source that is asked
-  // The text as it is sent: what `encode` makes of it, which is always the same.
+  // The text as sent, made by `encode`, which is always the same function.
   const std::string& Encoded(std::string (*encode)(absl::string_view));
   std::optional<AnswerMark> last;  // of the last answer; nullopt: it has no mark
-  std::shared_ptr<void> prepared;  // what a source in this process has made from the text
+  std::shared_ptr<void> prepared;  // made from the text by a source in this process
 
  private:
   std::string encoded_;
@@ -80,12 +80,12 @@ class StandingQuery {
 struct StandingResult {
   std::shared_ptr<const QueryResult> result;      // nullptr: unchanged, except for times
   std::optional<absl::Time> time = std::nullopt;  // of all samples; nullopt: each has its own
-  SamplesRead read = {};                          // what the answer was made of, also if unchanged
-  rules::SourceChoice source = rules::SourceChoice::kAny;  // as of QueryResult
+  SamplesRead read = {};                          // samples of the answer, also if unchanged
+  rules::SourceChoice source = rules::SourceChoice::kAny;  // as in QueryResult
   absl::Time TimeOf(const Sample& sample) const { return time.value_or(sample.time); }
 };
 
-// Names only: what discovery needs of a series.
+// The names in a series, which are all that discovery needs.
 struct SeriesName {
   std::string name;                 // __name__
   std::vector<std::string> labels;  // label names other than __name__, sorted
@@ -95,29 +95,29 @@ class MetricSource {
  public:
   virtual ~MetricSource() = default;
 
-  //   kUnavailable       the source is down, answers 5xx, or what it answers cannot be read
-  //   kDeadlineExceeded  no whole answer within the timeout
+  //   kUnavailable       the source is unreachable, answers 5xx, or its answer cannot be read
+  //   kDeadlineExceeded  no complete answer within the timeout
   //   kInvalidArgument   the query is refused; the text is the source's
-  //   kResourceExhausted there is no memory for the answer beside those that are read already
+  //   kResourceExhausted there is no memory for the answer beside those that are being read
   virtual absl::StatusOr<std::shared_ptr<const QueryResult>> Query(absl::string_view promql,
                                                                    absl::Time at,
                                                                    absl::Duration timeout) = 0;
 
-  // As Query. Unless it fails it notes in `query` what the answer was.
+  // Like Query. Unless it fails it records the answer's mark in `query`.
   virtual absl::StatusOr<StandingResult> Ask(StandingQuery& query, absl::Time at,
                                              absl::Duration timeout);
 
   // Distinct (name, label names) of the series that match the selector since `start`. Errors are
-  // those of Query; `data: null` is one.
+  // those of Query; `data: null` is an error too.
   virtual absl::StatusOr<std::vector<SeriesName>> Series(absl::string_view selector,
                                                          absl::Time start,
                                                          absl::Duration timeout) = 0;
 
-  // Whether its answers say which samples they were made from (SamplesRead). Then many queries,
-  // each asked only when one of its own samples arrived, cost less than a few large ones.
+  // Whether its answers say which samples they were made from (SamplesRead). If so, many queries,
+  // each repeated only when one of its own samples arrives, cost less than a few large ones.
   virtual bool TellsOfSamples() const { return false; }
 
-  // The source that a rule wants; this one if it is the only one.
+  // The source of that choice; this object if it is the only source.
   virtual MetricSource& Of(rules::SourceChoice choice) {
     (void)choice;
     return *this;

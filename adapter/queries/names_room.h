@@ -1,8 +1,8 @@
-// How many names fit into a query that stands in a URL: proxies in front of Prometheus refuse long
+// How many names fit into a query that is part of a URL: proxies in front of Prometheus refuse long
 // ones, nginx those beyond 8 KiB.
 //
-// Pure. A query grows in proportion to its names, each time that the template repeats them. What a
-// query takes is estimated from two small ones, so that no long one is made in vain.
+// Pure. A query grows in proportion to its names, as often as the template repeats them. Its length
+// is estimated from two short queries, so that no long one is made in vain.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +21,20 @@ class NamesRoom {
   using MakeQuery =
       absl::FunctionRef<absl::StatusOr<std::string>(const std::vector<std::string>& names)>;
 
-  // Room without end.
+  // Unlimited room.
   NamesRoom() = default;
-  // `max_bytes` of the escaped query, of which `make` makes examples; 0: without end, as where
-  // there is no query.
+  // `max_bytes` limits the escaped query, of which `make` makes examples; 0, or no query:
+  // unlimited.
   NamesRoom(size_t max_bytes, MakeQuery make);
 
-  // For all names together.
+  // The room for all names.
   size_t bytes() const { return bytes_; }
-  // What one name takes.
+  // The room that one name takes.
   size_t Of(absl::string_view name) const;
 
  private:
   size_t bytes_ = std::numeric_limits<size_t>::max();
-  size_t times_ = 0;  // that each name occurs
+  size_t times_ = 0;  // how often the query contains each name
 };
 
 }  // namespace flyball::adapter

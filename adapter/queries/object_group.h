@@ -30,19 +30,19 @@ class QueryBatcher::ObjectGroup {
   absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
                                    absl::Duration max_age);
 
-  // Whether nothing was asked for a while, and nothing is under way.
+  // Whether nothing was asked for a while, and no query is under way.
   bool Idle(MonotonicTime now);
 
  private:
-  // One query for several objects. The names do not change once it has left.
+  // One query for several objects. The names do not change once it was sent.
   struct Flight {
     absl::btree_set<std::string> names;
-    size_t room = 0;  // that they take
+    size_t room = 0;  // taken by the names
     bool done = false;
     absl::Status status;
-    bool ask_apart = false;  // it failed, perhaps for some of its objects alone
+    bool ask_apart = false;  // it failed, perhaps because of some of its objects
     absl::flat_hash_map<std::string, double> values;
-    absl::Duration max_age = absl::InfiniteDuration();  // the smallest that is wished for
+    absl::Duration max_age = absl::InfiniteDuration();  // the smallest that a caller wants
     MonotonicTime sent;
     Freshness freshness;
   };
@@ -51,44 +51,44 @@ class QueryBatcher::ObjectGroup {
     MonotonicTime sent;   // when the query that gave the value was sent
     Freshness freshness;
     std::optional<double> value;
-    MonotonicTime apart_until;  // a query for it failed: others are not to wait or fail with it
+    MonotonicTime apart_until;  // not merged until then, since a query failed
   };
 
-  // All values from what is fresh; nullopt if any is missing.
+  // All values, if each is still fresh; nullopt if any is missing.
   std::optional<ObjectAnswer> FromFresh(const std::vector<std::string>& names, MonotonicTime now,
                                         absl::Duration max_age)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A flight under way that asks for all of `names`, or nullptr.
   std::shared_ptr<Flight> UnderWay(const std::vector<std::string>& names) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // Whether these objects may be asked for together with others.
+  // Whether these objects may be merged with others.
   bool MayShare(const std::vector<std::string>& names, MonotonicTime now) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // After a query for these objects that was given so much time: whether the source seems down, and
-  // whether each object is asked for with no others from now on, which is returned.
+  // To be called after a query for these objects with that timeout: determines whether the source
+  // seems to be down, and whether each object is asked for alone from now on, which is returned.
   template <typename Names>
   bool NoteOutcome(const Names& names, const absl::Status& outcome, absl::Duration given)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A query of its own for this caller, when it is its turn.
+  // Sends a query for this caller alone, when it is its turn.
   absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
                                         MonotonicTime deadline, absl::Duration max_age)
       ABSL_LOCKS_EXCLUDED(mutex_);
-  // Whether to return `fresh`; false: this caller is to ask anew, ahead of time.
+  // Whether to return `fresh`; false: this caller is to ask anew, before it is out of date.
   bool IsGoodEnough(const ObjectAnswer& fresh, const std::vector<std::string>& names,
                     MonotonicTime now) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // Adds the names to the flight that is gathering and returns it; or a new flight, which the
-  // caller must fly (`lead`).
+  // Adds the names to the flight that is gathering and returns it; or returns a new flight, which
+  // the caller must fly (`lead`).
   std::shared_ptr<Flight> Gather(const std::vector<std::string>& names, absl::Duration max_age,
                                  bool& lead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds those that the flight has not yet. Unless `anyway`, adds none and returns false where they
-  // are too many or too long.
+  // Adds the names that the flight lacks. Unless `anyway`, adds none and returns false if they are
+  // too many or too long.
   bool AddNames(absl::Span<const std::string> names, bool anyway, Flight& flight) const;
-  // Tells the batcher what the group takes now.
+  // Reports the group's present memory to the batcher.
   void CountBytes() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Neither those that another flight asks for nor those that are asked for apart.
+  // Leaves out objects of another flight and those that are asked for alone.
   void AddRecentlyAsked(Flight& flight, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Waits for the gathering to end, then asks the source.
+  // Waits until the gathering ends, then asks the source.
   void Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline)
       ABSL_LOCKS_EXCLUDED(mutex_);
   void Land(const std::shared_ptr<Flight>& flight, const absl::StatusOr<FreshResult>& result,
@@ -99,7 +99,7 @@ class QueryBatcher::ObjectGroup {
   const size_t own_bytes_;
   const NamesRoom room_;
   QueryBatcher& batcher_;
-  // An object that was asked for no longer ago than this is refreshed with the others.
+  // Objects that were asked for within this time are refreshed together with the others.
   const absl::Duration recent_;
 
   absl::Mutex mutex_;
@@ -108,7 +108,7 @@ class QueryBatcher::ObjectGroup {
   size_t name_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of their names
   std::vector<std::shared_ptr<Flight>> under_way_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Flight> gathering_ ABSL_GUARDED_BY(mutex_);
-  size_t asking_apart_ ABSL_GUARDED_BY(mutex_) = 0;  // callers whose turn it is
+  size_t asking_apart_ ABSL_GUARDED_BY(mutex_) = 0;  // callers that are asking alone
   absl::Status last_failure_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime failure_until_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime apart_until_ ABSL_GUARDED_BY(mutex_);  // a merged query was refused

@@ -1,4 +1,4 @@
-// Past samples: those that another server has of the series which a selector matches.
+// Past samples of the series that match a selector, from another server.
 //
 // Implementations are thread-safe.
 #pragma once
@@ -22,9 +22,9 @@ class PastSamples {
  public:
   virtual ~PastSamples() = default;
 
-  // The samples in (at - range, at] of the series that the selector matches; `range` in whole
-  // milliseconds. Errors as MetricSource::Query; kUnavailable also where they are too many for one
-  // answer.
+  // The samples in (at - range, at] of the series that match the selector; `range` in whole
+  // milliseconds. Errors are those of MetricSource::Query; kUnavailable also if they are too many
+  // for one answer.
   virtual absl::StatusOr<std::vector<PastSeries>> Past(absl::string_view selector, absl::Time at,
                                                        absl::Duration range,
                                                        absl::Duration timeout) = 0;

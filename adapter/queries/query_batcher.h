@@ -15,19 +15,19 @@
 // Values are kept for each object: of several samples with an object's label value, the last one.
 // Each caller waits until its own deadline.
 //
-// One object's failure is not that of others. If a merged query fails or takes too long, each
-// caller that has time left asks alone, and for a minute each of its objects is asked for without
-// others, unless it is answered before that. A merged query that is refused, perhaps because a
-// proxy finds it too long, is asked for each caller alone as well, and for a minute nothing is
-// merged in its group. Only a few callers of a group ask alone at once while the source has not
-// answered the last query, and the others wait for their turn. Where the source seems to be down,
-// since no query was answered for a while, a failure reaches all callers that wait for the query,
-// and is returned to all of the group for FlightOptions::error_reuse. A query that had hardly any
-// time says nothing of the source or the objects.
+// One object's failure does not fail the others. If a merged query fails or takes too long, each
+// caller that has time left asks alone, and for a minute each of its objects is asked for alone,
+// unless it is answered earlier. A merged query that is refused, perhaps because a proxy finds it
+// too long, is also asked for each caller alone, and for a minute nothing is merged in its group.
+// Only a few callers of a group ask alone at once while the source has not answered the last query;
+// the others wait for their turn. If the source seems to be down, since no query was answered for a
+// while, a failure reaches all callers that wait for the query, and is returned to all callers of
+// the group for FlightOptions::error_reuse. A query with hardly any time left says nothing about
+// the source or the objects.
 //
-// Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
-// max_groups, and about max_group_bytes of them, beyond which questions are not merged; objects not
-// asked for recently are forgotten.
+// Limits: max_names and max_url_bytes for a merged query (a single question may exceed them);
+// max_groups, and about max_group_bytes for them, beyond which questions are not merged; objects
+// not asked for recently are forgotten.
 #pragma once
 
 #include <atomic>
@@ -50,20 +50,20 @@ struct BatcherOptions {
   bool merge = true;
   absl::Duration gather = absl::Milliseconds(5);
   size_t max_names = 100;
-  size_t max_url_bytes = 0;  // of a merged query that stands in a URL; 0: any
+  size_t max_url_bytes = 0;  // for a merged query that is part of a URL; 0: no limit
   size_t max_groups = 4096;
   size_t max_group_bytes = 12 << 20;
 };
 
-// What is asked of some objects of one kind.
+// A question about some objects of one kind.
 struct ObjectQuestion {
   std::shared_ptr<const rules::CompiledRule> rule;
   std::shared_ptr<const kube::RestMapper> mapper;
   rules::ObjectQueryArgs args;                        // names sorted, without repeats, not empty
-  absl::Duration max_age = absl::InfiniteDuration();  // of the answer, where freshness is longer
+  absl::Duration max_age = absl::InfiniteDuration();  // of the answer, if below freshness
 };
 
-// Notes a rule's last query and its outcome, for /debug/rules.
+// Records a rule's last query and its outcome, for /debug/rules.
 inline void NoteAnswer(const rules::CompiledRule& rule, absl::string_view promql,
                        const FreshResult& fresh) {
   rule.last_answer.Note(promql, fresh.result->source, fresh.result->samples.size(), fresh.took,
@@ -77,11 +77,11 @@ struct ObjectAnswer {
 
 class QueryBatcher {
  public:
-  // For how long questions whose query failed are not merged with others.
+  // How long questions whose query failed are not merged with others.
   static constexpr absl::Duration kApart = absl::Minutes(1);
 
-  // All outlive this; `observer` may be nullptr. Queries to a source that tells of samples are not
-  // merged: a sample of one object would cause all objects to be asked for anew.
+  // All outlive this; `observer` may be nullptr. Queries to a source that reports samples are not
+  // merged: a sample of one object would cause a query for all objects.
   QueryBatcher(MetricSource& source, Clock& clock, BatcherOptions options, QueryObserver* observer);
   ~QueryBatcher();
 
@@ -90,7 +90,7 @@ class QueryBatcher {
   // All other errors are the source's.
   absl::StatusOr<ObjectAnswer> QueryObjects(const ObjectQuestion& question, MonotonicTime deadline);
 
-  // Sends one query unchanged to the source that is chosen.
+  // Sends one query unchanged to the chosen source.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
                                     rules::SourceChoice choice) {
     return flights_.Query(promql, deadline, absl::InfiniteDuration(), choice);
@@ -99,28 +99,28 @@ class QueryBatcher {
     return flights_.Ask(query, deadline);
   }
 
-  // Whether questions may share a query, and how many of them.
+  // Whether questions may share a query.
   bool merges() const { return options_.merge; }
   size_t max_names() const { return options_.max_names; }
   size_t max_url_bytes() const { return options_.max_url_bytes; }
-  // Whether the source has answered none of the last queries: what fails then fails for its sake.
+  // Whether the source has answered none of the last queries: then it causes the failures.
   bool SeemsDown() const;
-  // Whether a query for several things at once that was given so much time may have failed for its
-  // size: it was refused, or the source failed, which else answers.
+  // Whether a query for several things, with that timeout, may have failed because of its size: it
+  // was refused, or it failed although the source answers other queries.
   bool MayBeForItsSize(const absl::Status& failure, absl::Duration given) const {
     return absl::IsInvalidArgument(failure) || (IsOfTheServer(failure, given) && !SeemsDown());
   }
-  // About what the groups take in memory.
+  // The approximate memory of the groups.
   size_t group_bytes() const { return group_bytes_; }
 
-  // Forgets what is out of date; call it every few seconds.
+  // Forgets what is out of date; to be called every few seconds.
   void Sweep();
 
  private:
   class ObjectGroup;
   using Groups = absl::flat_hash_map<std::string, std::shared_ptr<ObjectGroup>>;
 
-  // Sends the query and notes what came.
+  // Sends the query and records the outcome.
   absl::StatusOr<FreshResult> AskSource(const rules::CompiledRule& rule, absl::string_view promql,
                                         MonotonicTime deadline, absl::Duration max_age);
   absl::StatusOr<ObjectAnswer> QueryAlone(const ObjectQuestion& question, MonotonicTime deadline);
@@ -131,7 +131,7 @@ class QueryBatcher {
   const BatcherOptions options_;
   QueryObserver* const observer_;
   QueryFlights flights_;
-  std::atomic<size_t> group_bytes_ = 0;  // about what all groups take
+  std::atomic<size_t> group_bytes_ = 0;  // approximate, of all groups
   Striped<Groups> groups_;               // last, since groups use the members above
 };
 

@@ -4,9 +4,8 @@
 // Thread-safe; no threads of its own: the first caller asks the source, the others wait for it. The
 // map is sharded, and no lock is held while the source is asked.
 //
-//   - A result is fresh for `freshness` from the moment its query was sent, so that for each
-//     different query one goes out in a second (the default). Zero: only queries under way are
-//     shared.
+//   - A result is fresh for `freshness` from the moment its query was sent, so that each different
+//     query is sent once a second (the default). Zero: only queries under way are shared.
 //   - Callers hardly ever wait for a query that is asked all the time: shortly before its result
 //     goes stale (four times as long as the query took, at most a twentieth of `freshness`) one
 //     caller asks anew while the others still get the old result. If that fails, the caller gets
@@ -15,8 +14,8 @@
 //     ten times a second for one query; not so with zero freshness.
 //   - A caller may ask for a younger result than `freshness` would give: one that was sent at most
 //     max_age ago, or that is under way.
-//   - If the source tells of samples, a result is fresh only until another sample arrives for it; a
-//     caller that has joined a query during which one arrived has it asked once more.
+//   - If the source reports samples, a result is fresh only until another sample arrives for it; if
+//     one arrives while the query is under way, callers that have joined it send it once more.
 //   - A standing query always asks the source itself.
 //   - A caller waits until its own deadline. If the caller that asks runs out of time, one of those
 //     that wait asks anew.
@@ -53,12 +52,12 @@ struct FlightOptions {
 struct FreshResult {
   std::shared_ptr<const QueryResult> result;
   MonotonicTime sent;
-  absl::Duration took;  // until the answer was there
-  Freshness freshness;  // how long it is given again; the epoch is the provider's
+  absl::Duration took;  // until the answer arrived
+  Freshness freshness;  // how long it is reused; the epoch is the provider's
 };
 
-// Whether a query that was given so much time failed for the server's sake: it was not refused, and
-// it is not that its caller had hardly any time left.
+// Whether a query with that timeout failed because of the server: it was not refused, and its
+// caller had more than hardly any time left.
 inline bool IsOfTheServer(const absl::Status& status, absl::Duration given) {
   return absl::IsUnavailable(status) ||
          (absl::IsDeadlineExceeded(status) && given >= absl::Seconds(1));
@@ -69,18 +68,18 @@ class QueryFlights {
   // All outlive this; `observer` may be nullptr.
   QueryFlights(MetricSource& source, Clock& clock, FlightOptions options, QueryObserver* observer);
 
-  // Evaluates `promql` now, or as it was at most `freshness` ago and at most max_age.
-  // kDeadlineExceeded, or the source's errors.
+  // Evaluates `promql` now, or returns a result that is at most `freshness` and at most max_age
+  // old. kDeadlineExceeded, or the source's errors.
   absl::StatusOr<FreshResult> Query(absl::string_view promql, MonotonicTime deadline,
                                     absl::Duration max_age = absl::InfiniteDuration(),
                                     rules::SourceChoice choice = rules::SourceChoice::kAny);
-  // Asks a standing query now. The same errors.
+  // Asks a standing query now. The errors are the same.
   absl::StatusOr<StandingResult> Ask(StandingQuery& query, MonotonicTime deadline);
 
-  // How many queries failed for the source's sake since it last answered or refused one.
+  // How many queries failed because of the source since it last answered or refused one.
   size_t unanswered() const { return unanswered_; }
 
-  // Drops what cannot be given again.
+  // Drops results that can no longer be returned.
   void Sweep();
 
  private:
@@ -92,14 +91,14 @@ class QueryFlights {
     size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // about what the result takes
 
     bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return done; }
-    // Under way, or done and fresh at `now`.
+    // Whether it is under way, or done and fresh at `now`.
     bool Joinable(MonotonicTime now, absl::Duration max_age = absl::InfiniteDuration())
         ABSL_LOCKS_EXCLUDED(mutex);
-    // Done, and its result should be asked for anew, whether or not it is still fresh.
+    // Whether it is done and should be asked again, even if it is still fresh.
     bool Aging(MonotonicTime now) ABSL_LOCKS_EXCLUDED(mutex);
     size_t Bytes() ABSL_LOCKS_EXCLUDED(mutex);
   };
-  // What is known of one query.
+  // The flights of one query.
   struct FlightPair {
     std::shared_ptr<Flight> current;
     std::shared_ptr<Flight> next;  // sent ahead of time, to replace `current`; nullptr: none
@@ -112,13 +111,13 @@ class QueryFlights {
   struct Shard {
     absl::Mutex mutex;
     absl::flat_hash_map<std::string, FlightPair> flights ABSL_GUARDED_BY(mutex);  // by Asked::key
-    size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // at most: counted anew when stale ones are dropped
+    size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // upper bound, corrected when some are dropped
   };
-  // A caller's part in a query.
+  // The role of a caller in a query.
   struct Part {
     std::shared_ptr<Flight> flight;  // to wait for
     bool lead = false;               // the caller must fly it
-    std::shared_ptr<Flight> old;     // still fresh, when the flight is sent ahead
+    std::shared_ptr<Flight> old;     // still fresh, if the flight is sent ahead of time
   };
 
   static constexpr size_t kShards = 16;
@@ -135,16 +134,16 @@ class QueryFlights {
   void Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
   // Keeps a flight that has ended as the current one, or removes it.
   void Land(absl::string_view key, Flight& flight, bool ok, bool reusable);
-  // The result of `old`, if it is still fresh.
+  // The result of `old` if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
   void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   // Drops all flights that are done.
   void DropDone(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
   void CountBytes(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  // Of all shards together.
+  // Keeps all shards together within max_bytes.
   void KeepWithinBytes();
   void Count(QueryOutcome outcome);
-  // One that was sent, and given so much time.
+  // Counts a query that was sent with that timeout.
   void CountSent(const absl::Status& status, absl::Duration given);
 
   MetricSource& source_;

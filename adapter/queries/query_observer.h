@@ -9,14 +9,14 @@ namespace flyball::adapter {
 
 enum class QueryOutcome { kSent, kJoined, kReused, kFailed };
 
-// Thread-safe.
+// Implementations are thread-safe.
 class QueryObserver {
  public:
   virtual ~QueryObserver() = default;
   virtual void OnQuery(QueryOutcome outcome) = 0;
-  // An answer came from this source.
+  // Called with the source of each answer.
   virtual void OnAnswer(rules::SourceChoice source) = 0;
-  // For merged queries: how many objects went into a query, and how many were known already.
+  // For merged queries: how many objects were put into a query, and how many were already known.
   virtual void OnObjects(size_t sent, size_t reused) = 0;
 };
 

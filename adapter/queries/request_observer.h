@@ -7,7 +7,7 @@
 
 namespace flyball::adapter {
 
-// Told of every request and every change of server; thread-safe. `path` is "/api/v1/query" or
+// Called for every request and every change of server; thread-safe. `path` is "/api/v1/query" or
 // "/api/v1/series", `server` is ServerUrl::shown.
 class RequestObserver {
  public:

@@ -1,4 +1,4 @@
-// A scripted metric source, a fixed object directory and a small cluster, for tests of this floor.
+// A scripted metric source, a fixed object directory and a small cluster, for the adapter's tests.
 //
 // Thread-safe.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace flyball::adapter {
 
-// Answers queries and series requests as it was told and remembers what it was asked.
+// Answers queries and series requests as scripted and remembers them.
 class FakeSource : public MetricSource {
  public:
   using Result = absl::StatusOr<std::shared_ptr<const QueryResult>>;
@@ -53,8 +53,8 @@ class FakeSource : public MetricSource {
     return StandingResult{.result = *result, .time = samples[0].time};
   }
 
-  // Whoever asks a query with this text again is told that only the time changed; nullopt: that
-  // everything did.
+  // Answers a repeated query with this text with "only the time has changed"; nullopt: with a new
+  // result.
   void SayTheSameAt(std::optional<int64_t> seconds, const std::string& text = "") {
     absl::MutexLock lock(&mutex_);
     same_at_.reset();

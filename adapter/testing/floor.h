@@ -1,4 +1,4 @@
-// The whole floor on fakes and one thread, for tests: rules in, answers out.
+// The whole adapter on fakes and one thread, for tests: rules in, answers out.
 #pragma once
 
 #include <fstream>

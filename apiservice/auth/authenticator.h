@@ -1,7 +1,8 @@
-// Request → user: front proxy, client certificate, bearer token, anonymous, in this order.
+// Finds the user of a request: front proxy, client certificate, bearer token, anonymous, in this
+// order.
 //
 // Thread-safe. The peer's certificates are verified for each request against the present CA bundles
-// (results are kept for a short while), so that a rotated CA takes effect on open connections.
+// (results are kept for a short time), so that a rotated CA takes effect on open connections.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@
 
 namespace flyball::apiservice {
 
-// Names that authenticated_user_requests tells apart; all others are the last one.
+// The user names that authenticated_user_requests distinguishes; all others count as the last one.
 inline constexpr std::array<absl::string_view, 7> kCountedUsers = {
     "admin",    "client", "kube_proxy", "kubelet", "system:serviceaccount:kube-system:default",
     "email_id",  // any with an @
@@ -33,7 +34,7 @@ class Authenticator {
   struct Counters {
     std::atomic<uint64_t> success{0}, anonymous{0}, failure{0};
     std::array<std::atomic<uint64_t>, kCountedUsers.size()> users{};  // of the successes
-    // Seconds that a client's certificate was good for when it counted.
+    // Remaining validity of clients' certificates, in seconds, when they were used.
     Histogram<kExpirationBounds.size()> certificates{kExpirationBounds};
   };
 
@@ -61,13 +62,13 @@ class Authenticator {
   Counters counters_;
 };
 
-// The user that a front proxy names in headers. Pure; whether the peer may say so (its certificate)
-// is asked before. nullopt: no user is named.
+// The user that a front proxy names in headers. Pure; the caller has checked by the peer's
+// certificate that it may do so. nullopt: no user is named.
 //
 // User: the first configured header whose first value is not empty. Groups: every value of every
-// group header. Extra: keys are lower-cased, then percent-decoded (kept as they are if that fails);
-// all values. Header names match in any case; values are taken as they stand. Source:
-// k8s.io/apiserver 0.34 authentication/request/headerrequest.
+// group header. Extra: keys are lower-cased, then percent-decoded (unchanged if that fails); all
+// values. Header names match in any case; values are not changed. Source: k8s.io/apiserver 0.34
+// authentication/request/headerrequest.
 std::optional<User> UserFromHeaders(const http::Headers& headers, const RequestHeaderNames& names);
 
 }  // namespace flyball::apiservice

@@ -1,9 +1,9 @@
 // Decides whether a user may do something: SubjectAccessReview with a short cache.
 //
-// Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and
-// 4 MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
-// and more are not kept; `max_waiting` requests wait for a review, for one user no more than leave
-// as many places free. All who are not authenticated are one user.
+// Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and 4
+// MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
+// and more are not kept; `max_waiting` requests wait for a review, for one user at most as many as
+// leave the same number of places free. All unauthenticated clients count as one user.
 #pragma once
 
 #include <atomic>
@@ -45,7 +45,7 @@ class Authorizer {
  private:
   bool AlwaysAllowed(const User& user, const Attributes& attributes) const;
   absl::StatusOr<Decision> Review(const User& user, const Attributes& attributes);
-  // Asks the API server. `key`: under which the answer is remembered.
+  // Asks the API server. `key`: the key of the remembered answer.
   absl::StatusOr<Decision> Post(const std::string& spec, bool remember, const std::string& key);
 
   const AuthorizationOptions options_;

@@ -18,12 +18,12 @@ namespace flyball::apiservice {
 
 class CaBundle {
  public:
-  // kInvalidArgument: no certificate in it.
+  // kInvalidArgument: it contains no certificate.
   static absl::StatusOr<std::shared_ptr<const CaBundle>> FromPem(absl::string_view pem);
 
   // OK if the chain leads to this bundle, is within its dates and may be used by a client. The
-  // result is kept with the chain for kVerdictLife, unless the clock is set back. kUnauthenticated
-  // with OpenSSL's reason.
+  // result is kept with the chain for kVerdictLife, unless the clock is set back. The error is
+  // kUnauthenticated with OpenSSL's reason.
   absl::Status Verify(http::PeerChain& chain, absl::Time now) const;
 
   static constexpr absl::Duration kVerdictLife = absl::Seconds(30);

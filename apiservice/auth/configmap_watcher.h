@@ -1,4 +1,4 @@
-// Follows the ConfigMap kube-system/extension-apiserver-authentication.
+// Watches the ConfigMap kube-system/extension-apiserver-authentication.
 //
 // The content that was read last stays in use when the ConfigMap is deleted or cannot be read.
 #pragma once
@@ -19,18 +19,18 @@ namespace flyball::apiservice {
 class ConfigMapWatcher : public kube::WatchHandler {
  public:
   using Data = std::map<std::string, std::string>;
-  // Called from the watching thread with each content that is another than the one before.
+  // Called from the watching thread with the content whenever it has changed.
   using OnData = std::function<void(const Data&)>;
 
   // The clock outlives the watcher. The end of the watch shuts the transport down.
   ConfigMapWatcher(std::shared_ptr<http::HttpTransport> transport, Clock& clock, OnData on_data);
 
-  // Reads it once, now, before Start. kNotFound, kPermissionDenied, kUnavailable.
+  // Reads it once; to be called before Start. kNotFound, kPermissionDenied, kUnavailable.
   absl::StatusOr<Data> Read();
 
   // Begins to watch.
   void Start();
-  // Ends that; waits for a call under way.
+  // Ends the watch; waits for a call under way.
   void Stop() { watch_.reset(); }
 
  private:
@@ -43,7 +43,7 @@ class ConfigMapWatcher : public kube::WatchHandler {
   const std::shared_ptr<http::HttpTransport> transport_;
   Clock& clock_;
   const OnData on_data_;
-  // The watching thread's own after Start.
+  // Used only by the watching thread after Start.
   bool exists_ = false;
   std::optional<Data> last_;
   std::unique_ptr<kube::ObjectWatch> watch_;  // last: its thread uses what is above

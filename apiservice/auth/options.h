@@ -30,25 +30,25 @@ struct AuthenticationOptions {
   bool lookup = true;                                  // false: --authentication-skip-lookup
   bool tolerate_lookup_failure = false;                // --authentication-tolerate-lookup-failure
   absl::Duration token_cache_ttl = absl::Seconds(10);  // --authentication-token-webhook-cache-ttl
-  // Tokens known without asking anybody, for use without a cluster: lines
-  // `token,user,uid[,"group,group"]` as kube-apiserver's --token-auth-file. Re-read on change.
+  // Tokens that need no review, for use without a cluster: lines `token,user,uid[,"group,group"]`
+  // like kube-apiserver's --token-auth-file. Re-read on change.
   std::string token_file;
 };
 
-// A bearer token in a request that has no Authorization: the API server's proxy to pods does not
-// pass that header on.
+// A bearer token in a request without Authorization: the API server's proxy to pods does not pass
+// that header on.
 inline constexpr char kTokenHeader[] = "X-Flyball-Token";
 
 enum class AuthorizationMode {
   kReview,         // a SubjectAccessReview for each new question
-  kAuthenticated,  // everybody whose credential is good; anonymous is refused
+  kAuthenticated,  // everybody with a valid credential; anonymous is refused
   kAll,            // everybody: only for a server on loopback
 };
 
 struct AuthorizationOptions {
   AuthorizationMode mode = AuthorizationMode::kReview;
-  // --authorization-always-allow-paths: exact paths, with or without the slash in front; a trailing
-  // * matches a prefix.
+  // --authorization-always-allow-paths: exact paths, with or without a leading slash; a trailing *
+  // matches a prefix.
   std::vector<std::string> always_allow_paths = {"/healthz", "/readyz", "/livez"};
   absl::Duration authorized_ttl = absl::Seconds(10);
   absl::Duration unauthorized_ttl = absl::Seconds(10);

@@ -23,7 +23,7 @@ inline constexpr std::array<double, 8> kReviewBounds = {0.25, 0.5, 0.7, 1, 1.5, 
 
 class ReviewClient {
  public:
-  // Seconds that each call took.
+  // The duration of each call, in seconds.
   struct Durations {
     Histogram<kReviewBounds.size()> answered{kReviewBounds};  // 2xx
     Histogram<kReviewBounds.size()> refused{kReviewBounds};   // other codes

@@ -3,7 +3,8 @@
 // Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
 // review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens and
 // 8 MiB of users are kept; a token of more than 16 KiB is refused; `max_waiting` requests wait for
-// a review, from one origin no more than leave as many places free: anybody can make up tokens.
+// a review, from one origin at most as many as leave the same number of places free, since anybody
+// can make up tokens.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +32,21 @@ class TokenAuthenticator {
   // `reviews` may be nullptr: only static tokens then. Both outlive the object.
   TokenAuthenticator(ReviewClient* reviews, Clock* clock, absl::Duration ttl, int max_waiting);
 
-  // Whether there is anything that could know a token.
+  // Whether there is anything that can recognise a token.
   bool enabled() const { return reviews_ != nullptr || static_tokens_.Get() != nullptr; }
 
-  // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; what was known stays.
+  // Lines `token,user,uid[,"group,group"]`. kInvalidArgument names the line; earlier tokens stay.
   absl::Status SetStaticTokens(absl::string_view csv);
 
-  // `origin`: where the request comes from (HttpRequest). kUnauthenticated: the token is not valid,
-  // or could not be reviewed. kResourceExhausted: too many requests wait for a review.
+  // `origin`: HttpRequest::origin. kUnauthenticated: the token is not valid, or could not be
+  // reviewed. kResourceExhausted: too many requests wait for a review.
   absl::StatusOr<UserPtr> Authenticate(absl::string_view token, uint64_t origin);
 
  private:
   using Result = absl::StatusOr<UserPtr>;
 
   std::string Hash(absl::string_view token) const;
-  // Asks the API server. `hash`: under which the answer is remembered, if it may be.
+  // Asks the API server. `hash`: the key of the remembered answer, if it may be remembered.
   Result Review(absl::string_view token, const std::string& hash);
 
   ReviewClient* const reviews_;

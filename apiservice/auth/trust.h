@@ -1,4 +1,4 @@
-// What authentication trusts at present: CA bundles, names of front proxies, their headers.
+// What authentication trusts at present: CA bundles, the names of front proxies and their headers.
 //
 // Pure values; the sources are flags (files) and the ConfigMap extension-apiserver-authentication.
 #pragma once

@@ -30,10 +30,10 @@ using UserPtr = std::shared_ptr<const User>;
 // system:anonymous in system:unauthenticated.
 const UserPtr& AnonymousUser();
 
-// About what it takes in memory.
+// Its approximate memory.
 size_t Footprint(const User& user);
 
-// Adds system:authenticated unless one of the two groups is there.
+// Adds system:authenticated unless the user has that or system:unauthenticated.
 void AddAuthenticatedGroup(User* user);
 
 }  // namespace flyball::apiservice

@@ -1,10 +1,10 @@
-// The discovery and OpenAPI documents for what is served at present, made once for each change of
+// The discovery and OpenAPI documents of what is served at present, made once for each change of
 // the lists of metrics.
 //
 // Thread-safe. The API server's availability probe asks for these five times every half minute, for
-// each API service: an answer is a pointer copy unless a provider's list is new. Both versions of
-// the custom group and every resource are listed, in the aggregated form too (the original leaves
-// them out).
+// each API service, so an answer is a pointer copy unless a provider's list is new. Both versions
+// of the custom group and every resource are listed, also in the aggregated form (the original
+// leaves them out).
 #pragma once
 
 #include <map>
@@ -22,10 +22,10 @@ namespace flyball::apiservice {
 struct Document {
   std::shared_ptr<const std::string> json;
   std::string hash;
-  std::shared_ptr<DocumentForms> forms;  // all others than compact JSON
+  std::shared_ptr<DocumentForms> forms;  // all forms other than compact JSON
 };
 
-// These depend only on which groups are on.
+// OpenAPI documents, which depend only on which groups are on.
 struct OpenApiDocuments {
   Document v2, v3_list;
   std::map<std::string, Document> v3;  // by apis/GROUP/VERSION
@@ -39,10 +39,10 @@ struct DiscoverySet {
   std::vector<std::string> paths;  // for the index
   std::shared_ptr<const OpenApiDocuments> openapi;
 
-  // nullptr: off.
+  // nullptr: the group is off.
   const wire::DiscoveryGroup* FindGroup(absl::string_view group) const;
 
-  // What it was made of.
+  // The lists that it was made from.
   std::shared_ptr<const std::vector<adapter::CustomMetricInfo>> custom;
   std::shared_ptr<const std::vector<std::string>> external;
   bool resource = false;

@@ -18,8 +18,8 @@ namespace flyball::apiservice {
 
 class DocumentEndpoints {
  public:
-  // `version`: of the program, for /version. `own_paths`: that the index lists beside those of the
-  // original. `clock` and `health` outlive it.
+  // `version`: of the program, for /version. `own_paths`: paths that the index lists in addition to
+  // the original's. `clock` and `health` outlive it.
   DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
                     const std::vector<std::string>& own_paths, Clock* clock);
 

@@ -1,7 +1,7 @@
-// The forms of one document that were asked for, such as YAML or indented JSON.
+// The requested forms of one document, such as YAML or indented JSON.
 //
-// Thread-safe. Each form is made once, however many ask for it at once: YAML of thousands of
-// metrics takes tens of megabytes while it is made.
+// Thread-safe. Each form is made once, however many clients ask for it at the same time: YAML of
+// thousands of metrics takes tens of megabytes while it is made.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class DocumentForms {
  public:
   using Body = std::shared_ptr<const std::string>;
 
-  // The form that `style` asks for, made by `make` unless it is there already. Others who ask for
-  // any form wait meanwhile.
+  // The form that `style` asks for, made by `make` unless it exists. Other callers that ask for any
+  // form wait meanwhile.
   Body Get(const Style& style, const std::function<std::string()>& make);
 
  private:

@@ -15,7 +15,7 @@
 namespace flyball::apiservice {
 
 struct HealthCheck {
-  std::string name;                     // what its path ends with: /readyz/NAME
+  std::string name;                     // the last part of its path: /readyz/NAME
   std::function<absl::Status()> check;  // called on each probe: a few loads, no I/O
   bool liveness = false;                // part of /livez and /healthz as well as of /readyz
   bool warning_only = false;            // shown by ?verbose as `[!]`, never fails
@@ -36,7 +36,7 @@ class HealthChecks {
   HealthAnswer Run(absl::string_view endpoint, bool verbose,
                    const std::vector<std::string>& excluded) const;
 
-  // One check by name; 404 and no body if the endpoint has none of that name.
+  // Runs one check by name; 404 without a body if the endpoint has no such check.
   HealthAnswer RunOne(absl::string_view endpoint, absl::string_view name) const;
 
   std::vector<std::string> Names(absl::string_view endpoint) const;

@@ -3,7 +3,7 @@
 // Thread-safe. The user has been authenticated and authorized before. A client that polls costs
 // only a cache hit: an answer is reused as long as the provider allows it (base/freshness.h), and
 // only within one second of the wall clock if its timestamps are the present time. An answer that
-// would be too long is refused before it is made: 413. Long answers share a room (room.h).
+// would be too long is refused before it is made: 413. Long answers share a Room (room.h).
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,8 @@ class MetricEndpoints {
 
   MetricEndpoints(Clock* clock, const LimitOptions& limits);
 
-  // `target` is the raw request target; `deadline` the end of the request. The endpoint must be one
-  // of the metric ones and its provider there.
+  // `target` is the raw request target; `deadline` the end of the request. The endpoint must be a
+  // metric one, and its provider must exist.
   http::HttpResponse Serve(absl::string_view target, const RoutedRequest& routed,
                            const Style& style, const adapter::Providers& providers,
                            MonotonicTime deadline);

@@ -31,7 +31,7 @@ class MetricFamilies {
         static_cast<double>(value);
   }
 
-  // Nothing while nothing was observed.
+  // Adds nothing if nothing was observed.
   template <size_t N>
   void AddHistogram(const char* name, const char* help, Labels labels, const Histogram<N>& from) {
     prometheus::ClientMetric::Histogram histogram;

@@ -1,4 +1,4 @@
-// OpenAPI documents of the served kinds, as the aggregator and `kubectl explain` read them.
+// OpenAPI documents of the served kinds, for the aggregator and `kubectl explain`.
 //
 // Pure: the schemas are small tables; the documents depend only on which groups are on.
 #pragma once
@@ -13,10 +13,10 @@ struct GroupVersionName {
   std::string version;
 };
 
-// swagger 2.0 of all of them.
+// Swagger 2.0 for all of them.
 std::string OpenApiV2Json(const std::vector<GroupVersionName>& served);
 
-// OpenAPI 3.0 of one.
+// OpenAPI 3.0 for one.
 std::string OpenApiV3Json(const GroupVersionName& served);
 
 }  // namespace flyball::apiservice

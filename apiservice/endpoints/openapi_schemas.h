@@ -1,4 +1,4 @@
-// The kinds that are served, as tables: name, fields, what each means.
+// Tables of the served kinds: names, fields, and their descriptions.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ struct SchemaField {
   absl::string_view description;
   bool required = false;
   FieldType type = FieldType::kString;
-  std::string of = {};  // the schema of an object, of items or of values; "": these are strings
+  std::string of = {};  // the schema of an object, of items or of values; "": strings
 };
 
-// A version of an API group, and the Go package whose name its schemas have in front.
+// A version of an API group, and the Go package that prefixes the names of its schemas.
 struct SchemaPackage {
   absl::string_view prefix;
   absl::string_view group, version;

@@ -1,6 +1,5 @@
-// SHA-256, which is used for two things: bodies have it as their ETag and as the hash= of OpenAPI,
-// and caches of answers have it for a key, so that a long question takes no more room than a short
-// one.
+// SHA-256, which has two uses: it is the ETag of bodies and the hash= of OpenAPI, and the key in
+// caches of answers, so that a long question takes no more room than a short one.
 //
 // Pure, thread-safe.
 #pragma once

@@ -19,8 +19,8 @@ class FieldSelector {
   // kInvalidArgument with upstream's text: a bare term, a bad escape.
   static absl::StatusOr<FieldSelector> Parse(absl::string_view text);
   // kInvalidArgument with upstream's text: a field other than metadata.name and metadata.namespace.
-  // Upstream looks at the fields later than at the form of all terms. If there is one, nothing else
-  // may be asked of the selector but ExactName.
+  // Upstream checks the fields later than the form of all terms. If there is such a field, only
+  // ExactName may be called.
   absl::Status CheckFields() const;
 
   bool empty() const { return terms_.empty(); }

@@ -23,9 +23,9 @@ struct ListParameters {
 // other effect. kResourceExhausted: a selector takes more than `max_selector_bytes`.
 absl::StatusOr<ListParameters> ParseListParameters(const Query& query, size_t max_selector_bytes);
 
-// The parameter `name` as a label selector; empty if it is not there. kInvalidArgument with the
+// The parameter `name` as a label selector; empty if it is absent. kInvalidArgument with the
 // parser's text; kResourceExhausted: it takes more than `max_bytes`, where each key and value
-// counts its length and 64 bytes. This is checked before anything is parsed.
+// counts as its length plus 64 bytes. This is checked before anything is parsed.
 absl::StatusOr<kube::Selector> ParseSelector(const Query& query, absl::string_view name,
                                              size_t max_bytes);
 

@@ -1,4 +1,4 @@
-// Accept header → the encoding of the answer.
+// Chooses the encoding of the answer by the Accept header.
 //
 // Pure. Source: k8s.io/apiserver 0.30 endpoints/handlers/negotiation and munnerz/goautoneg: clauses
 // by q, those without `*` before those with one whatever their q, then in their order. A clause
@@ -38,12 +38,12 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer);
 // The Content-Type of an answer.
 std::string ContentTypeOf(MediaType type);
 
-// The media types that a 406 names; the 406 to a list of metrics also names those of a watch.
+// The media types named in a 406; the 406 to a list of metrics also names those of a watch.
 const std::vector<std::string>& SupportedMediaTypes();
 const std::vector<std::string>& SupportedListMediaTypes();
 
 // Whether a clause names one of these types, or any (`*/*`, or no header), whatever its parameters.
-// The original's router asks this first, by the letter: neither `application/*` nor capitals count.
+// The original's router checks this first, literally: neither `application/*` nor capitals count.
 bool NamesType(absl::string_view accept, const std::vector<std::string>& types);
 
 }  // namespace flyball::apiservice

@@ -14,14 +14,14 @@
 
 namespace flyball::apiservice {
 
-// How this request wants its answer.
+// The form in which a request wants its answer.
 struct Style {
   MediaType media;
   bool pretty = false;
   bool gzip = false;
-  bool acceptable = true;  // false: nothing that Accept names can be made
-  // The media type of errors, which know no conversion; absent: Accept names none, so that it is
-  // indented JSON.
+  bool acceptable = true;  // false: nothing that Accept names is available
+  // The media type of errors, for which there are no conversions; absent: Accept names none, and
+  // the error is indented JSON.
   std::optional<MediaType> error = MediaType();
 };
 
@@ -30,13 +30,13 @@ Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed);
 
 http::HttpResponse StatusResponse(const wire::Status& status, const Style& style);
 
-// 429, which tells the client to ask again a second later.
+// 429, with the advice to ask again a second later.
 http::HttpResponse TooManyRequests();
 
-// `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
+// `json` in the wanted style: indented or as YAML if asked for. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
 
-// 200 with this body, compressed by gzip when it is above 128 KiB and the client takes that.
+// 200 with this body, compressed by gzip if it is above 128 KiB and the client accepts that.
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
                       const Style& style);
 

@@ -5,8 +5,8 @@
 //
 // Source:  the routes of custom-metrics-apiserver 1.30, and RequestInfo of k8s.io/apiserver 0.30
 //          for the attributes.
-// Differs: a decoded `/` inside a segment never matches; the old prefix `watch/` has no routes, it
-//          counts for the attributes only.
+// Differs: a decoded `/` inside a segment never matches; the old prefix `watch/` has no routes, but
+//          is still used for the attributes.
 #pragma once
 
 #include <optional>
@@ -46,7 +46,7 @@ enum class Endpoint {
   kPages,  // further pages (http/server/pages.h)
 };
 
-// What a SubjectAccessReview asks, and what a 403 says.
+// The attributes of a SubjectAccessReview and of the text of a 403.
 struct Attributes {
   bool is_resource = false;
   std::string verb;
@@ -66,29 +66,30 @@ struct RoutedRequest {
 
   std::optional<bool> pretty;  // ?pretty=
   absl::Duration timeout;      // of the whole request
-  Query query;                 // for what only one endpoint reads: verbose, exclude, hash
+  Query query;                 // for parameters of one endpoint: verbose, exclude, hash
 
   // Filled by ReadParameters.
   kube::Selector label_selector;
   kube::Selector metric_selector;
   FieldSelector field_selector;
 
-  bool IsMetricList() const;  // one that takes the parameters of lists
+  bool IsMetricList() const;  // takes the parameters of lists
 
-  std::optional<wire::Status> early_error;  // answered before the user is looked at
+  std::optional<wire::Status> early_error;  // returned before the user is determined
   bool only_timeout = false;                // early_error is about ?timeout= alone
-  std::optional<wire::Status> error;        // answered once the user is allowed
+  std::optional<wire::Status> error;        // returned once the user is allowed
 };
 
 // A longer selector is left out of the review of its list, since the review is made for every
-// client, before it is known whether the user may ask.
+// client, before it is known whether the user is allowed.
 inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
 
-// Reads what can be read cheaply, before the user is known. `max_timeout` is the default and the
+// Reads what is cheap to read, before the user is known. `max_timeout` is the default and the
 // maximum of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
 RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
 
-// Reads the parameters of a list or a metric, for a user who is allowed: the selectors, or `error`.
+// Reads the parameters of a list or a metric, for a user who is allowed: sets the selectors, or
+// `error`.
 void ReadParameters(size_t max_selector_bytes, RoutedRequest* routed);
 
 }  // namespace flyball::apiservice

@@ -14,16 +14,16 @@
 
 namespace flyball::apiservice {
 
-// The parameters of a request, decoded only when they are read: of a request that is refused most
-// never are. It holds views of the text that it was made from, which must outlive it.
+// The parameters of a request, decoded only when they are read: a request that is refused mostly
+// never reads them. It holds views of the text that it was made from, which must outlive it.
 class Query {
  public:
   static constexpr size_t kMaxParameters = 1000;
   static constexpr size_t kMaxValues = 64;
 
   Query() = default;
-  // Reads kMaxParameters at most. Pairs with a malformed escape or a `;` do not count, as Go's
-  // URL.Query() drops them.
+  // Reads at most kMaxParameters. Pairs with a malformed escape or a `;` are ignored, as in Go's
+  // URL.Query().
   explicit Query(absl::string_view raw);
 
   // The first value of a name; nullopt if absent.
@@ -31,11 +31,11 @@ class Query {
   // The first value, "" if absent.
   std::string Value(absl::string_view name) const { return Get(name).value_or(""); }
   bool Has(absl::string_view name) const { return Find(name) != pairs_.end(); }
-  // The first value as it may be repeated in an error: of a long one only its beginning.
+  // The first value in the form in which an error may repeat it: only the beginning of a long one.
   std::string Shown(absl::string_view name) const;
-  // Those of the first kMaxValues values of that name.
+  // The same form of the first kMaxValues values of that name.
   std::vector<std::string> AllShown(absl::string_view name) const;
-  // As Go reads a boolean parameter: present and neither `false` nor `0`.
+  // Go's reading of a boolean parameter: present and neither `false` nor `0`.
   bool Flag(absl::string_view name) const;
   // The length of the first value as it was sent; the decoded value is not longer.
   size_t BytesSent(absl::string_view name) const;
@@ -55,8 +55,8 @@ struct Target {
   Query query;                        // views of what was parsed
 };
 
-// Takes a path or a whole URL (`http://host/path`), whose origin does not matter. A segment may
-// hold a decoded `/`, which no route matches.
+// Takes a path or a whole URL (`http://host/path`), whose origin is ignored. A segment may contain
+// a decoded `/`, which no route matches.
 //   kInvalidArgument    neither of both, a malformed percent escape in the path, more parameters
 //                       than a Query holds
 //   kResourceExhausted  the path is longer than kMaxPathBytes

@@ -42,7 +42,7 @@ std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups);
 std::string ApiGroupDiscoveryListJson(absl::string_view version,
                                       const std::vector<DiscoveryGroup>& groups);
 
-// The index of paths at `/` and of unknown paths; always indented, as the original's.
+// The index of paths at `/` and of unknown paths; always indented, like the original's.
 std::string RootPathsJson(const std::vector<std::string>& paths);
 
 }  // namespace flyball::apiservice::wire

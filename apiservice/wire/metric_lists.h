@@ -1,4 +1,4 @@
-// Bodies of custom.metrics.k8s.io and external.metrics.k8s.io from the providers' values.
+// Makes bodies of custom.metrics.k8s.io and external.metrics.k8s.io from the providers' values.
 //
 // Pure. These are the most frequent answers: each is made in one pass, appended to one buffer, with
 // its fields in the order of the Go structs. A newline ends the JSON.
@@ -22,11 +22,11 @@ std::string ToProtobuf(const adapter::ExternalMetricList& list);
 // The operator of meta/v1 LabelSelectorRequirement: `=` is In and `!=` is NotIn. "": there is none.
 absl::string_view SelectorOperator(kube::Operator op);
 
-// A requirement as meta/v1 LabelSelectorRequirement; its operator has to have one.
+// Appends a requirement as meta/v1 LabelSelectorRequirement, which must have its operator.
 void AppendRequirement(const kube::Requirement& requirement, std::string* out);
 
-// A selector as meta/v1 LabelSelector: `null` when empty. Requirements that the type cannot express
-// (!=, >, <) are left out; the provider refuses them before.
+// A selector as meta/v1 LabelSelector: `null` if empty. Requirements that the type cannot express
+// (!=, >, <) are left out; the provider refuses them earlier.
 std::string LabelSelectorJson(const kube::Selector& selector);
 
 }  // namespace flyball::apiservice::wire

@@ -1,5 +1,4 @@
-// Writes the protobuf wire format, as much of it as the Kubernetes encodings of the served types
-// need.
+// Writes the protobuf wire format, as far as the Kubernetes encodings of the served types need it.
 //
 // Pure. The messages are few and fixed, so there is no schema compiler: each encoder names its
 // field numbers, which are those of the generated.proto files of k8s.io/api, k8s.io/apimachinery

@@ -1,7 +1,7 @@
-// Bodies of metrics.k8s.io from the provider's values: lists, single objects, tables.
+// Makes bodies of metrics.k8s.io from the provider's values: lists, single objects, tables.
 //
-// Pure. `version` of the API is v1 or v1beta1, which differ in their names alone (k8s.io/metrics
-// 0.37.1). `now` becomes creationTimestamp, as metrics-server 0.7.1 does it.
+// Pure. `version` of the API is v1 or v1beta1, which differ only in their names (k8s.io/metrics
+// 0.37.1). `now` becomes creationTimestamp, as in metrics-server 0.7.1.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ std::string ListJson(const std::vector<Item>& items, absl::string_view version, 
 template <typename Item>
 std::string ListProtobuf(const std::vector<Item>& items, absl::string_view version, absl::Time now);
 
-// What stands behind a row of a table: the object's metadata, all of it, or nothing.
+// The object in a row of a table: its metadata, all of it, or nothing.
 enum class IncludeObject { kMetadata, kObject, kNone };
 
 // meta.k8s.io/{table_version} Table with the columns Name, cpu, memory, Window; pods show the sum

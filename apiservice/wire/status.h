@@ -36,7 +36,7 @@ struct Status {
 std::string ToJson(const Status& status);      // one line and a newline
 std::string ToProtobuf(const Status& status);  // with the envelope
 
-// ---- the cases of the API server library ----
+// ---- errors of the API server library ----
 Status RouteNotFound();     // 404 "the server could not find the requested resource"
 Status MethodNotAllowed();  // 405
 Status WatchNotSupported(absl::string_view group, absl::string_view resource);  // 405
@@ -55,10 +55,10 @@ Status NotAcceptable(const std::vector<std::string>& media_types);
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);
 Status Timeout();
 
-// Shortens the texts to what an answer should repeat, since clients send names of any length.
+// Shortens the texts to what an answer may repeat, since clients send names of any length.
 Status Shortened(Status status);
 
-// What a provider's error becomes: the table of adapter/provider.h.
+// Converts a provider's error by the table in adapter/provider.h.
 Status FromProviderError(const absl::Status& error);
 
 }  // namespace flyball::apiservice::wire

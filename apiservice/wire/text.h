@@ -16,13 +16,13 @@ namespace flyball::apiservice::wire {
 
 using go::AppendJsonString;
 
-// Members and items are put one after the other: these write the comma themselves, unless the
-// object or list was opened right before. Names of members are taken as they are.
+// Members and items are appended one after the other: these functions write the comma themselves,
+// unless the object or list was opened right before. Names of members are not escaped.
 inline void AppendComma(std::string* out) {
   if (out->back() != '{' && out->back() != '[') out->push_back(',');
 }
 void AppendKey(absl::string_view name, std::string* out);
-// Nothing if the value is empty, as Go's `omitempty`.
+// Writes nothing if the value is empty, like Go's `omitempty`.
 void AppendField(absl::string_view name, absl::string_view value, std::string* out);
 
 void AppendStrings(const std::vector<std::string>& values, std::string* out);
@@ -40,7 +40,7 @@ void AppendStringMap(const Pairs& pairs, std::string* out) {
   out->push_back('}');
 }
 
-// 0001-01-01T00:00:00Z, which Go takes for no time at all.
+// 0001-01-01T00:00:00Z, which Go treats as no time.
 inline constexpr absl::Time kGoZeroTime = absl::FromUnixSeconds(-62135596800);
 
 // `"2026-03-04T05:06:07Z"`: UTC, the fraction cut. kGoZeroTime is `null`.
@@ -48,11 +48,12 @@ void AppendJsonTime(absl::Time time, std::string* out);
 
 enum class QuantityForm { kDecimal, kBinary };
 
-// The canonical text of `milli` thousandths, as kube::Quantity::FromMilli(milli).ToString() gives,
-// in one pass without arbitrary precision. No quotes.
+// The canonical text of `milli` thousandths, like kube::Quantity::FromMilli(milli).ToString(), in
+// one pass without arbitrary precision. No quotes.
 void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out);
 
-// Cuts a text that is longer than `max` bytes, between two characters, and says how much is gone.
+// Cuts a text that is longer than `max` bytes between two characters, and says how many are
+// missing.
 void Shorten(size_t max, std::string* text);
 
 // Two-space indentation of compact JSON, as Go's json.Indent: escapes stay as they are. `compact`

@@ -1,5 +1,5 @@
-// Integer conversions and sums as Go does them on amd64, where C++ leaves them undefined, and the
-// greater and lesser of doubles.
+// Integer conversions and sums as Go does them on amd64, where C++ leaves them undefined; Go's
+// maximum and minimum of doubles.
 //
 // Pure. Source: the Go specification and the amd64 code generator (CVTTSD2SQ): a double outside the
 // integer type, NaN included, becomes the type's smallest value.

@@ -13,7 +13,7 @@
 
 namespace flyball::go {
 
-// Which of the three it is as a value follows from how it was written.
+// The value has one of the three types; which one follows from how it was written.
 struct Number {
   std::variant<int64_t, double, std::complex<double>> value;
   bool overflows_int = false;  // fits a uint64 only: an error when it is used
@@ -22,7 +22,7 @@ struct Number {
 // `12`, `-0x1F`, `0b11`, `0o17`, `017`, `1_000`, `1.5e3`, `1+2i`. nullopt: not a number, or an
 // integer that does not fit 64 bits.
 std::optional<Number> ParseNumber(absl::string_view text);
-// The same of an int64 alone: strconv.ParseInt with base 0.
+// Does the same for an int64 only: strconv.ParseInt with base 0.
 std::optional<int64_t> ParseInt(absl::string_view text);
 
 // strconv.ParseInt with base 10: digits behind at most one sign. nullopt also when it does not fit.

@@ -1,7 +1,7 @@
 // Regular expressions as Go reads them, and Go's expansion of `$1` and `${name}`.
 //
-// Immutable; thread-safe. RE2 is the engine; what Go's regexp accepts and this RE2 does not
-// (`(?<name>…)`), or the other way round (`\C`), is evened out here.
+// Immutable; thread-safe. RE2 is the engine; the differences between Go's regexp and this RE2
+// (`(?<name>…)` only in Go, `\C` only in RE2) are removed here.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,19 @@ namespace flyball::go {
 
 class Regexp {
  public:
-  // What RE2 may take for one expression: the program, and the states that it keeps as it matches.
+  // The most memory of RE2 for one expression: the program, and the states that it keeps.
   static constexpr int64_t kMaxBytes = int64_t{8} << 20;
 
   // Takes at most `usual_bytes` if the program fits in them, else kMaxBytes; a caller that holds
-  // many expressions gives few. With fewer bytes large expressions match more slowly, with equal
+  // many expressions passes few. With fewer bytes large expressions match more slowly, with equal
   // results.
   //   kInvalidArgument  RE2's reason
   static absl::StatusOr<Regexp> Compile(absl::string_view pattern,
                                         int64_t usual_bytes = kMaxBytes);
 
   const std::string& pattern() const { return pattern_; }
-  int64_t most_bytes() const;   // that it takes, now or once it has matched
-  size_t program_size() const;  // instructions: a text may cost a step of each for each byte
+  int64_t most_bytes() const;   // the most memory that it may take
+  size_t program_size() const;  // instructions: each byte of a text may cost that many steps
   int groups() const;           // capturing groups
   // Names of the groups, "" where a group has none; [0] is the whole match.
   const std::vector<std::string>& group_names() const { return names_; }
@@ -43,8 +43,8 @@ class Regexp {
   bool Matches(absl::string_view text) const;
   // Leftmost-first match: [0] the whole, then the groups; a group that took no part is a null view.
   std::optional<std::vector<absl::string_view>> Find(absl::string_view text) const;
-  // `as` expanded against the first match; nullopt: no match.
-  // Ends soon after `most_bytes`: what is longer than that is not all of it.
+  // `as` expanded against the first match; nullopt: no match. Ends soon after `most_bytes`: a
+  // longer result is incomplete.
   std::optional<std::string> Expand(absl::string_view text, absl::string_view as,
                                     size_t most_bytes = std::string::npos) const;
 

@@ -1,4 +1,4 @@
-// Go's ways with text that the rule language shows through: quoting, unquoting, classes of
+// Go's handling of text that is visible in the rule language: quoting, unquoting, classes of
 // characters.
 //
 // Pure. Source: Go's strconv, encoding/json, unicode and unicode/utf8. Character classes beyond
@@ -24,8 +24,8 @@ struct Rune {
 Rune DecodeRune(absl::string_view text);
 void AppendRune(char32_t rune, std::string& out);
 
-// Where the first byte is that belongs to no character; npos: the text is UTF-8, as utf8.Valid has
-// it (no surrogates, nothing overlong).
+// The position of the first byte that belongs to no character; npos: the text is UTF-8 as in
+// utf8.Valid (no surrogates, nothing overlong).
 size_t FindNoUtf8(absl::string_view text);
 inline bool IsUtf8(absl::string_view text) { return FindNoUtf8(text) == absl::string_view::npos; }
 
@@ -39,7 +39,7 @@ std::string QuoteAscii(absl::string_view text);
 // strconv.QuoteRune.
 std::string QuoteRune(char32_t rune, bool ascii_only);
 
-// How a writer of JSON escapes where it has a choice. The defaults are encoding/json's.
+// The choices of a JSON writer in escaping. The defaults are encoding/json's.
 struct JsonEscapes {
   bool html = true;        // escapes < > &
   bool letters = true;     // writes \n \r \t \b \f and not \u000a …

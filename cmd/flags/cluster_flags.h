@@ -1,5 +1,4 @@
-// The flags of kubectl that say which cluster, user and namespace, for all subcommands that ask a
-// cluster.
+// The flags of kubectl for cluster, user and namespace, for all subcommands that use a cluster.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ struct ClusterFlags {
   std::string kubeconfig, context, user, server;
   std::string as;
   std::vector<std::string> as_groups;
-  std::string ns;  // "": none was given
+  std::string ns;  // "": not given
 };
 
 // `server` is the help of --server; nullptr: there is no such flag.
@@ -31,8 +30,8 @@ struct Cluster {
   std::string ns = "default";  // --namespace, else that of the context
 };
 
-// Connects by --server alone if it is an http address (`kubectl proxy`). Else it takes the first of
-// --kubeconfig, the files of $KUBECONFIG, ~/.kube/config, and the pod that this process runs in;
+// If --server is an http address (`kubectl proxy`), connects by it alone. Otherwise uses the first
+// of --kubeconfig, the files of $KUBECONFIG, ~/.kube/config, and the pod that this process runs in;
 // --server then replaces the address. Runs an exec plugin of the user.
 //   kInvalidArgument  something is missing or wrong; the message says what
 absl::StatusOr<Cluster> ConnectTo(const ClusterFlags& flags, Clock& clock);

@@ -21,11 +21,10 @@ struct DialectFlags {
 // `what_for` is the help of --kubernetes-version.
 void AddDialectFlags(CLI::App& app, const std::string& what_for, DialectFlags& flags);
 
-// Must be called once the command line is parsed. If the flags are wrong it prints why, and returns
-// the exit status.
+// To be called after parsing. If the flags are wrong it prints why, and returns the exit status.
 std::optional<int> ReadDialectFlags(const char* command, DialectFlags& flags);
 
-// The choice, with what it leaves open as in `server`: what a server was started with.
+// The choice; what it leaves open is taken from `server`, with which a server was started.
 scaler::DialectChoice OrElse(scaler::DialectChoice choice, const scaler::DialectChoice& server);
 
 }  // namespace flyball::cmd

@@ -31,8 +31,8 @@ struct DoctorFlags : ClusterFlags {
 // kInvalidArgument: the message names the wrong flag or word.
 absl::StatusOr<DoctorFlags> DoctorFlagsFrom(const Args& args);
 
-// The settings of a server that was started with these words. If they are not the flags of flyball
-// or prometheus-adapter, the settings are those of a server without flags.
+// The settings of a server that was started with these words. If they are not flags of flyball or
+// prometheus-adapter, the settings are those of a server without flags.
 serve::ServeFlags SettingsOf(const std::vector<std::string>& words);
 
 }  // namespace flyball::cmd

@@ -1,9 +1,9 @@
 // Gets pages of a running flyball: directly, or through the API server, which passes a request on
 // to a pod.
 //
-// The API server does not pass a user's credentials on, and should not. A page is therefore asked
-// for as the account that the pods run as, with a token for ten minutes, which the user needs the
-// right to create (serviceaccounts/token).
+// The API server does not pass on a user's credentials, and should not. So a page is requested as
+// the account of the pods, with a token for ten minutes, which the user needs the right to create
+// (serviceaccounts/token).
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class ServerAccess {
 
   // The number of replicas that can be asked; 1 if the server is asked directly.
   size_t replicas() const { return prefixes_.size(); }
-  // Whether the server is asked directly, so that it may be one of several replicas.
+  // Whether the server is asked directly, in which case it may be one of several replicas.
   bool direct() const { return token_.empty(); }
   // A page of that replica, if it answers with 200. Errors say which server answered what, and what
   // to do:

@@ -1,4 +1,4 @@
-// What the command lines of all subcommands share: parsing, error messages, help.
+// Shared by the command lines of all subcommands: parsing, error messages, help.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,14 @@ class App;
 
 namespace flyball::cmd {
 
-// Parses the words. If there is nothing to run, as after --help or if the words are wrong, it
-// prints the help or the error and returns the exit status.
+// Parses the words. If there is nothing to run, after --help or an error, it prints the help or the
+// error and returns the exit status.
 std::optional<int> Parse(CLI::App& app, const Args& args);
 
 // The end of a help text, about the exit statuses 0, 1 and 2; `one` says when it is 1.
 std::string ExitStatuses(absl::string_view one);
 
-// Adds FILE… and, as kubectl has it, -f.
+// Adds FILE… and, like kubectl, -f.
 void AddFiles(CLI::App& app, std::vector<std::string>& files, const std::string& help);
 
 // Adds -o, whose value may be in any case; `allowed` begins with the default, which `value` has.
@@ -35,8 +35,8 @@ std::string JsonAs(absl::string_view output, std::string json);
 void AddWord(CLI::App& app, const std::string& flag, std::string& value,
              const std::vector<std::string>& allowed, const std::string& help);
 
-// The candidate that was probably meant: it differs in a letter or two, or `word` is its beginning;
-// "" if there is none.
+// The candidate that was probably meant: it differs in a letter or two, or begins with `word`; "":
+// none.
 std::string Nearest(absl::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace flyball::cmd

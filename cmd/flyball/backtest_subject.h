@@ -1,5 +1,5 @@
-// Which autoscaler `flyball backtest` decides again, by which rules and which math: from files, or
-// as a cluster has it.
+// The autoscaler that `flyball backtest` decides again, with its rules and its math: from files, or
+// from a cluster.
 #pragma once
 
 #include <string>
@@ -18,13 +18,13 @@ namespace flyball::cmd {
 
 struct BacktestSubject {
   scaler::Autoscaler autoscaler;  // as it is written
-  scaler::Schedules schedules;    // without a pause until some time, which is none of the past
+  scaler::Schedules schedules;    // without `paused until`, which concerns only the present
   bool own_kind = false;          // an Autoscaler (CRD)
   scaler::Pod pod;
-  std::vector<std::string> notes;  // what of it is not decided again
+  std::vector<std::string> notes;  // which parts of it are not decided again
   RulesAtHand rules;
   scaler::ServerVersion server = scaler::kNewestServer;  // the cluster's
-  bool near_server = false;  // this runs in a pod, and rules.server says which Prometheus to ask
+  bool near_server = false;  // this runs in a pod, and rules.server names the Prometheus to ask
 };
 
 // The one HPA or Autoscaler of a snapshot, without rules.
@@ -39,11 +39,11 @@ absl::StatusOr<BacktestSubject> SubjectOfCluster(const std::string& object,
                                                  const std::string& config,
                                                  const ClusterFlags& flags);
 
-// The math that decides it. What the flags leave open is as the server was started, and the version
-// is the cluster's.
+// The math that decides it. Settings that the flags leave open are those of the server, and the
+// version is the cluster's.
 scaler::MathConfig MathFor(const BacktestSubject& subject, const scaler::ControllerFlags& flags,
                            scaler::DialectChoice choice);
-// What NaN becomes; `flag` is zero, drop, or "" for what the server has.
+// How NaN counts; `flag` is zero, drop, or "" for the server's setting.
 adapter::NanValue NanFor(const BacktestSubject& subject, const std::string& flag);
 
 }  // namespace flyball::cmd

@@ -28,8 +28,8 @@ int RunCompletion(const Args& args);  // completion.cc: completion bash|zsh|fish
 int RunConvert(const Args& args);     // convert.cc: other objects to Autoscalers; Helm values
 int RunTest(const Args& args);        // test.cc: test rules FILE…
 int RunDecide(const Args& args);      // decide.cc: replica math on files or vectors
-int RunDiff(const Args& args);        // diff.cc: what differs between two rule files
-int RunDoctor(const Args& args);      // doctor.cc: the chain from an autoscaler to its series
+int RunDiff(const Args& args);        // the differences between two rule files
+int RunDoctor(const Args& args);      // the chain from an autoscaler to its series
 int RunExplain(const Args& args);     // explain.cc: asks a running server why
 int RunMetrics(const Args& args);     // metrics.cc: what a running server offers
 int RunQuery(const Args& args);       // query.cc: a metric of the cluster, or PromQL over a file
@@ -40,7 +40,7 @@ int RunVersion(const Args& args);     // version.cc
 struct CheckOptions {
   std::vector<std::string> files = {};        // "-": standard input
   bool strict = false;                        // a warning fails too
-  bool metricsql = false;                     // what only Prometheus refuses gives a warning
+  bool metricsql = false;                     // what only Prometheus refuses is a warning
   std::vector<std::string> values_path = {};  // see rules::FindRules
   ReportFormat format = ReportFormat::kText;
 };

@@ -1,4 +1,4 @@
-// Reads from a cluster for `flyball decide hpa/NAME` what the files have for `decide -f`.
+// Reads from a cluster, for `flyball decide hpa/NAME`, what `decide -f` reads from files.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@
 namespace flyball::cmd {
 
 struct ReadSnapshot {
-  // Its first autoscaler is the one that was asked for. The others are those of the namespace: one
+  // The first autoscaler is the requested one. The others are those of the namespace, since one
   // that selects the same pods stops it.
   scaler::ClusterSnapshot snapshot;
-  // The cluster's version; the newest known one if the cluster does not tell it.
+  // The cluster's version; the newest known one if the cluster does not report it.
   scaler::ServerVersion server = scaler::kNewestServer;
   // What could not be read, each as a line: a metric that fails is unknown to the decision.
   std::vector<std::string> gaps;

@@ -24,15 +24,15 @@ struct DecideFlags {
   DialectFlags dialect;
 };
 
-// The controller's own flags, with its defaults; in their help these stand between the two texts.
+// Adds the controller's own flags, with its defaults; their help is put between the two texts.
 void AddControllerFlags(CLI::App& app, const std::string& before, const std::string& after,
                         scaler::ControllerFlags& flags);
 
 // Adds the flags. The last ones are the controller's.
 void AddDecideFlags(CLI::App& app, DecideFlags& options);
 
-// `server` is the version that `auto` means. Files do not say which version they came from, so that
-// for them it is the newest.
+// `server` is the version that `auto` means. Files do not contain a version, so it is then the
+// newest.
 scaler::CaseOptions CaseOptionsOf(const DecideFlags& options, absl::Time now,
                                   const scaler::ServerVersion& server = scaler::kNewestServer);
 

@@ -1,4 +1,4 @@
-// What a server has to do, read off how it was started. Pure.
+// Derives a server's duties from its flags. Pure.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace flyball::cmd {
 
-// Without Duties::objects. `pod_ns`: the namespace of its pod; `rules`: nullptr if they are not
-// known; `chosen`: autoscalers that it is to scale.
+// Without Duties::objects. `pod_ns`: the namespace of its pod; `rules`: nullptr if unknown;
+// `chosen`: the autoscalers that it is to scale.
 doctor::Duties DutiesOf(const serve::ServeFlags& server, const std::string& pod_ns,
                         const rules::CompiledRules* rules,
                         absl::Span<const scaler::Managed* const> chosen);

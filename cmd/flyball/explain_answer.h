@@ -26,8 +26,8 @@ absl::StatusOr<std::string> NewDecisions(absl::string_view json, absl::Time& aft
 // first, and then the last differences.
 absl::StatusOr<std::string> ShadowAnswer(absl::string_view json);
 
-// The end of the message that nothing was decided for an object: which one may have been meant, by
-// the replicas' lists of all autoscalers. Lists that are no such answers count as empty.
+// The end of the message that nothing was decided for an object: a suggestion which one may have
+// been meant, from the replicas' lists of all autoscalers. Invalid lists count as empty.
 std::string DecidedNearby(const std::vector<std::string>& lists, const std::string& ns,
                           const std::string& name);
 

@@ -14,17 +14,17 @@ struct MetricQuestion {
   std::string object = "pods/*";  // for a custom metric: RESOURCE/NAME, or RESOURCE for all of them
   std::string selector;           // over the metric's labels
   std::string ns;
-  bool rule = false;  // whether the rule that makes it is asked for too
-  bool json = false;  // the API's answer as it is, instead of the table
+  bool rule = false;  // whether to show the rule that makes it
+  bool json = false;  // the API's answer unchanged, instead of the table
 };
 
 // A line for each value, below one that names the API and the question. If there is no custom
-// metric of that name it is the external one.
+// metric of that name the external one is shown.
 //   kNotFound  neither API has the metric; the message has the answers of both
 absl::StatusOr<std::string> AnswerMetric(http::HttpTransport& server,
                                          const MetricQuestion& question);
 
-// The paths that are asked, in this order. Pure.
+// The paths that are requested, in this order. Pure.
 std::string CustomMetricPath(const MetricQuestion& question, const std::string& version);
 std::string ExternalMetricPath(const MetricQuestion& question);
 

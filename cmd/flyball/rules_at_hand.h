@@ -21,7 +21,7 @@ struct RulesAtHand {
 
 // The rules of a file (see ReadRuleFile), with the resources that every cluster has.
 absl::StatusOr<RulesAtHand> RulesOfFile(const std::string& path, const std::string& values_path);
-// The rules in the ConfigMap that the server in the cluster is started with, with the cluster's
+// The rules in the ConfigMap with which the cluster's server is started, with the cluster's
 // resources. `url` is the API server's, for messages.
 absl::StatusOr<RulesAtHand> RulesOfCluster(http::HttpTransport& server, const std::string& url,
                                            Clock& clock);

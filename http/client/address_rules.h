@@ -20,7 +20,7 @@ class AddressRules {
   // Nothing special is allowed.
   AddressRules() = default;
 
-  // `allowed`: what is allowed although it is special, as "127.0.0.0/8" or "::1".
+  // `allowed`: special addresses that are allowed all the same, as "127.0.0.0/8" or "::1".
   // kInvalidArgument names the one that cannot be read.
   static absl::StatusOr<AddressRules> Parse(absl::Span<const std::string> allowed);
 

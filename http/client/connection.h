@@ -38,26 +38,26 @@ class Connection {
              const TransportOptions& options);
 
   // Does everything from the name's lookup to the last byte of the answer before `until` is over,
-  // which `on_head` and `on_data` may move. Once it has returned, nothing of the request is sent
-  // any more.
+  // which `on_head` and `on_data` may extend. Once it has returned, nothing more of the request is
+  // sent.
   //   kUnavailable         with the reason
   //   kPermissionDenied    an address that is not allowed
   //   kResourceExhausted   more around the body than ResponseReader takes
   //   kDeadlineExceeded, kCancelled
   absl::Status Run(const Exchange& exchange, const Until& until);
 
-  // Whether it is still open, as far as is known here.
+  // Whether it is open, as far as is known here.
   bool Open() const { return socket_ != nullptr; }
-  // Whether it takes no more memory while it waits for the next exchange than those of honest
-  // servers do.
+  // Whether it takes no more memory while it waits for the next exchange than a connection to an
+  // honest server does.
   bool WorthKeeping() const;
-  // Of the certificates that the server has shown, and of the names of the authorities from which
-  // it takes some. They are kept while it is open.
+  // Bytes of the certificates that the server has shown, and of the names of the authorities that
+  // it accepts. They are kept while the connection is open.
   size_t PeerCertificateBytes() const;
-  // About how many bytes of memory it takes meanwhile, beside what each plain connection takes.
+  // Its approximate memory while it waits, beyond that of a plain connection.
   size_t IdleBytes() const;
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
-  // answer, as it does when it closes.
+  // answer; a peer that closes does.
   bool Reusable() const { return Open() && socket_->Quiet(); }
 
  private:

@@ -31,7 +31,7 @@ class CredentialSource {
   static absl::StatusOr<std::unique_ptr<CredentialSource>> Make(const TransportOptions& options,
                                                                 bool tls, Clock& clock);
 
-  // Checks the files once a second at most. If files have become invalid or can't be read, the last
+  // Checks the files at most once a second. If files have become invalid or can't be read, the last
   // good credentials stay in use, with one warning in the log, and the files are read again each
   // second.
   Credentials Get();
@@ -47,11 +47,11 @@ class CredentialSource {
   absl::Mutex mutex_;
   FileStamps stamps_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime last_look_ ABSL_GUARDED_BY(mutex_);
-  absl::Status loaded_ ABSL_GUARDED_BY(mutex_);  // the last time
+  absl::Status loaded_ ABSL_GUARDED_BY(mutex_);  // outcome of the last reading
   Credentials credentials_ ABSL_GUARDED_BY(mutex_);
 };
 
-// True if `text` could break a request's head apart: it holds CR, LF or NUL.
+// True if `text` could split a request's head: it contains CR, LF or NUL.
 bool HasLineBreak(absl::string_view text);
 
 }  // namespace flyball::http

@@ -1,4 +1,4 @@
-// Where DNS is asked.
+// Where DNS questions are sent.
 #pragma once
 
 #include <string>

@@ -2,9 +2,9 @@
 // resolv.conf, in the order in which they are to be tried (RFC 6724).
 //
 // The caller's thread does the work (c-ares), so that it returns at its deadline however slow the
-// servers are, and nothing goes on in the background. Answers are not cached, since a client that
-// keeps its connections seldom asks.
-// Limits: 16 addresses. nsswitch's other sources (mDNS, LDAP) are not asked.
+// servers are, and nothing continues in the background. Answers are not cached, since a client that
+// keeps its connections seldom asks. Limits: 16 addresses. nsswitch's other sources (mDNS, LDAP)
+// are not used.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@
 
 namespace flyball::http {
 
-// `host`: a name, or an address, which is not asked for.
+// `host`: a name, or an address, which is returned without a question.
 //   kUnavailable                     there is no such name, or no server that knows
-//   kDeadlineExceeded, kCancelled    as Until::Check
+//   kDeadlineExceeded, kCancelled    see Until::Check
 absl::StatusOr<std::vector<Endpoint>> Resolve(const std::string& host, uint16_t port,
                                               const DnsSettings& dns, const Until& until);
 

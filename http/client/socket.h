@@ -1,7 +1,7 @@
 // One connected TCP socket, plain or with TLS. Each step takes no longer than its caller allows.
 //
 // Not thread-safe. After a step has failed the socket must not be used any more. Errors say what
-// happened, without the peer's name: kDeadlineExceeded and kCancelled as WaitFor, otherwise
+// happened, without the peer's name: kDeadlineExceeded and kCancelled like WaitFor, otherwise
 // kUnavailable.
 #pragma once
 
@@ -21,31 +21,32 @@ namespace flyball::http {
 class Socket {
  public:
   static absl::StatusOr<std::unique_ptr<Socket>> Connect(const Endpoint& to, const Until& until);
-  // What was not sent yet is sent on by the kernel, unless Abort was called.
+  // The kernel still sends what was written, unless Abort was called.
   ~Socket();
   Socket(const Socket&) = delete;
   Socket& operator=(const Socket&) = delete;
 
-  // Does the handshake. The peer's certificate has to be for `name`, a host name or an address.
+  // Does the handshake. The peer's certificate must be for `name`, a host name or an address.
   absl::Status StartTls(const TlsClient& tls, const std::string& name, const Until& until);
 
-  // Sends both texts, without a TLS or TCP packet's end between them where they are short.
+  // Sends both texts; short ones go into one TLS record and TCP packet.
   absl::Status Write(absl::string_view head, absl::string_view body, const Until& until);
 
-  // Waits until there is something to read: a byte, or the peer's end.
+  // Waits until there is something to read: a byte, or the end of the peer's data.
   absl::Status AwaitInput(const Until& until);
 
   // Reads what has arrived, up to `size` bytes; waits for the first byte. 0: the peer has ended.
   absl::StatusOr<size_t> Read(char* data, size_t size, const Until& until);
 
-  // The peer has sent nothing that was not read, nor closed: the next request may use it.
+  // Whether the peer has neither sent anything unread nor closed, so that the next request may use
+  // it.
   bool Quiet() const;
 
-  // Of all certificates that the peer has shown, and of the names of the authorities from which it
-  // takes some. They are kept as long as this; 0: plain.
+  // Bytes of all certificates that the peer has shown, and of the names of the authorities that it
+  // accepts. They are kept as long as this object; 0: plain.
   size_t PeerCertificateBytes() const;
 
-  // After this nothing that was written is sent any more, not even what the kernel has buffered.
+  // After this nothing that was written is sent, not even what the kernel has buffered.
   void Abort();
 
  private:

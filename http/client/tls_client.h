@@ -22,7 +22,7 @@ class TlsClient {
   // Reads the files and PEM texts that `options` names. kInvalidArgument says which of them is bad.
   static absl::StatusOr<std::shared_ptr<const TlsClient>> Load(const TransportOptions& options);
 
-  // The same trust without a client certificate, for another host.
+  // The same trusted CAs without a client certificate, for another host.
   std::shared_ptr<const TlsClient> WithoutIdentity() const { return without_identity_; }
 
   // A client's side of a connection, not connected yet, that checks that the peer is `name` (a host
@@ -34,11 +34,11 @@ class TlsClient {
 
   std::shared_ptr<ssl_ctx_st> context_;
   bool insecure_ = false;
-  bool system_roots_ = false;  // are what it trusts, which the context does not hold
-  // What the server's certificate is for, when it is not the host's name. It is the configured
-  // host's, hence goes with the identity.
+  bool system_roots_ = false;  // trusts the system's roots, which the context does not hold
+  // The name that the server's certificate must have if it is not the host's. It is for the
+  // configured host only, and so absent without the identity.
   std::string server_name_;
-  std::shared_ptr<const TlsClient> without_identity_;  // null in the one that has none itself
+  std::shared_ptr<const TlsClient> without_identity_;  // null if this one has no identity
 };
 
 }  // namespace flyball::http

@@ -1,18 +1,18 @@
-// One HTTP client for everything the program calls: the API server, Prometheus, webhooks.
+// The HTTP client for everything that the program calls: the API server, Prometheus, webhooks.
 //
 // Thread-safe: connections are kept alive and pooled; a call takes one for its duration, and is
 // made by the caller's thread alone.
 //
 // Time: a call has one deadline for all that it does: the lookup of the name, connecting, the TLS
 // handshake, a second try, redirects. Do returns within call.timeout of its start (and the few
-// milliseconds until the thread is run), and from then on nothing of the call is sent any more: its
-// connection is reset, what the kernel still held is dropped. What was sent before may have been
-// received, so a write that failed may still take effect. A caller that must not write after some
-// point in time (the scaler's fence) must not start a call later than `timeout` before it.
+// milliseconds until the thread runs), and from then on nothing of the call is sent: its connection
+// is reset, and what the kernel still held is dropped. What was sent before may have been received,
+// so a write that failed may still take effect. A caller that must not write after some point in
+// time (the scaler's fence) must not start a call later than `timeout` before it.
 //
-// Memory: a call holds no more than max_body_bytes and, all in all, 300 KiB of head and buffers,
-// whatever the server sends: see response_reader.h for the limits of heads. What an answer's
-// gzip unfolds to counts.
+// Memory: a call holds no more than max_body_bytes and, besides, 300 KiB of head and buffers,
+// whatever the server sends (response_reader.h has the limits of heads). The body counts after
+// decompression.
 #pragma once
 
 #include <cstddef>
@@ -38,21 +38,21 @@ struct HttpCall {
   Headers headers;
   std::string body;
   std::string content_type;  // with a body
-  // A POST or PATCH that does no harm when the server gets it twice (a query, a review): like a GET
-  // it is sent once more when a kept connection turns out to be gone.
+  // A POST or PATCH that may reach the server twice without harm (a query, a review): like a GET it
+  // is sent once more if a kept connection turns out to be closed.
   bool repeatable = false;
   absl::Duration timeout = absl::Seconds(30);
-  absl::Duration head_timeout = absl::InfiniteDuration();  // of a stream: until its head is there
+  absl::Duration head_timeout = absl::InfiniteDuration();  // for a stream: until its head arrives
   size_t max_body_bytes = 64u << 20;
-  // Asked before the body that Do holds grows to so many bytes; false: that is too large. Null:
-  // only max_body_bytes counts.
+  // Asked before the body in Do grows to that many bytes; false: that is too large. Null: only
+  // max_body_bytes counts.
   std::function<bool(size_t bytes)> admit = nullptr;
 };
 
 struct HttpAnswer {
   int status = 0;
   Headers headers;
-  std::string body;  // gzip already undone
+  std::string body;  // after decompression
 
   absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
 };
@@ -61,7 +61,7 @@ class HttpTransport {
  public:
   virtual ~HttpTransport() = default;
 
-  // Any status code is a value, but redirects are followed (5 at most; another host gets no
+  // Any status code is a value, but redirects are followed (at most 5; another host gets no
   // credentials, no client certificate and none of options.headers). Errors, none of which shows
   // anything that the server wrote:
   //   kUnavailable         refused, reset, TLS failure, name not found, no HTTP
@@ -73,15 +73,15 @@ class HttpTransport {
   //   kFailedPrecondition  a redirect to another origin, without options.leave_origin
   virtual absl::StatusOr<HttpAnswer> Do(const HttpCall& call) = 0;
 
-  // Hands the body of a 200 answer to `on_data` piece by piece, first an empty one as soon as the
-  // head is there, until it returns false, the peer ends (all of these are OK), or the connection
-  // is cut (kUnavailable), nothing came for call.timeout (kDeadlineExceeded) or Shutdown was called
-  // (kCancelled). Any other status: the answer's body as the error text, under the code of
+  // Passes the body of a 200 answer to `on_data` piece by piece, first an empty one as soon as the
+  // head has arrived, until it returns false or the peer ends (both are OK), the connection is cut
+  // (kUnavailable), nothing came for call.timeout (kDeadlineExceeded) or Shutdown was called
+  // (kCancelled). Any other status: the answer's body as the error text, with the code of
   // HttpStatusCode. Redirects are not followed.
   virtual absl::Status Stream(const HttpCall& call,
                               const std::function<bool(absl::string_view)>& on_data) = 0;
 
-  // Whether Do is answered within this process, and so never waits.
+  // Whether Do is answered within this process, so that it never waits.
   virtual bool InProcess() const { return false; }
 
   // Ends the calls under way and refuses new ones, so that a watch thread can be joined.
@@ -94,9 +94,9 @@ class HttpTransport {
 // anything else kUnknown.
 absl::StatusCode HttpStatusCode(int status);
 
-// The server's address and the credentials for it. Files are re-read when they change (checked once
-// a second at most); if a certificate does not load, the last good one stays in use. Proxies are
-// not used. If there are several credentials, the first of these is sent: token file, token,
+// The server's address and the credentials for it. Files are re-read when they change (checked at
+// most once a second); if a certificate does not load, the last good one stays in use. Proxies are
+// not used. If several credentials are set, the first of these is sent: token file, token,
 // username, user in the URL.
 struct TransportOptions {
   std::string url;      // scheme://[user:password@]host:port[/base/path]
@@ -108,27 +108,27 @@ struct TransportOptions {
   std::string token;
   std::string token_scheme = "Bearer";
   std::string username, password;  // Basic
-  std::string password_file;       // instead of a password; as token_file
-  std::string server_name;         // for TLS, when it is not the URL's host
+  std::string password_file;       // instead of a password; re-read like token_file
+  std::string server_name;         // for TLS, if it is not the URL's host
   bool insecure_skip_verify = false;
   Headers headers;                                    // added to each call
   absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
-  // Of the certificates that the servers of all idle connections have shown, which they keep.
+  // Limit for the certificates of the servers of all idle connections, which those keep.
   size_t max_idle_certificate_bytes = 1 << 20;
-  // Asked after each answer, before its connection is kept for the next call, with about how many
-  // bytes of memory it takes meanwhile (0: it is plain, or closed anyway); false: it is closed.
+  // Asked after each answer, before its connection is kept for the next call, with its approximate
+  // memory in between (0: it is plain, or closed anyway); false: it is closed.
   std::function<bool(size_t bytes)> admit_idle = nullptr;
-  bool follow_redirects = true;  // false: they are answers like others
-  bool leave_origin = true;      // redirects to another scheme, host or port are followed
-  // Which addresses may be connected to; null: all. What is checked is what the name stands for at
-  // the time of connecting.
+  bool follow_redirects = true;  // false: they are returned like other answers
+  bool leave_origin = true;      // redirects to another scheme, host or port are followed too
+  // Which addresses may be connected to; null: all. The addresses that are checked are those of the
+  // name at the time of connecting.
   std::shared_ptr<const AddressRules> addresses;
   DnsSettings dns;
 };
 
-// kInvalidArgument names what is wrong with the URL or a file; no message ever shows a password or
-// token. SIGPIPE is ignored from here on, as a write to a closed TLS connection raises it. The
+// kInvalidArgument says what is wrong with the URL or a file; no message ever shows a password or
+// token. From here on SIGPIPE is ignored, since a write to a closed TLS connection raises it. The
 // clock outlives the transport.
 absl::StatusOr<std::unique_ptr<HttpTransport>> MakeHttpTransport(TransportOptions options,
                                                                  Clock& clock);

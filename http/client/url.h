@@ -1,4 +1,4 @@
-// An http or https URL taken apart, as far as a client needs it.
+// The parts of an http or https URL, as far as a client needs them.
 //
 // Pure.
 #pragma once
@@ -27,13 +27,13 @@ struct Url {
   std::string Origin() const;
 };
 
-// Where a Location header leads from `from` + `target`: the URL of its origin and the target on it.
+// Where a Location header leads from `from` + `target`: the URL of the origin and the target on it.
 struct RedirectTarget {
   Url origin;
   std::string target;
 };
 
-// What may not stand in a request line is encoded.
+// Characters that are not allowed in a request line are encoded.
 absl::StatusOr<RedirectTarget> ResolveRedirect(const Url& from, absl::string_view target,
                                                absl::string_view location);
 

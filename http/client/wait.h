@@ -11,7 +11,7 @@
 
 namespace flyball::http {
 
-// A stop signal: once set, it ends all waits that watch it, for good. Thread-safe.
+// A stop signal: once set, it ends all waits that watch it, permanently. Thread-safe.
 class StopSignal {
  public:
   StopSignal();
@@ -28,8 +28,7 @@ class StopSignal {
   std::atomic<bool> set_ = false;
 };
 
-// How long the steps of one call may take together. `stop` and the clock, by which the deadline is,
-// outlive them.
+// The limit for all steps of one call. `stop` and the clock of the deadline outlive them.
 struct Until {
   MonotonicTime deadline;
   const StopSignal* stop;
@@ -37,12 +36,12 @@ struct Until {
 
   absl::Duration Left() const { return deadline - clock.MonotonicNow(); }
   bool Over() const { return Left() <= absl::ZeroDuration(); }
-  // kCancelled: told to stop; kDeadlineExceeded: the time is over.
+  // kCancelled: the stop signal is set; kDeadlineExceeded: the time is over.
   absl::Status Check() const;
 };
 
-// Until one of `fds`, of which there are 16 at most, is ready: poll's `revents` say which. Errors
-// as Until::Check.
+// Waits until one of `fds`, at most 16, is ready: poll's `revents` say which. Errors are those of
+// Until::Check.
 absl::Status WaitFor(absl::Span<pollfd> fds, const Until& until);
 absl::Status WaitFor(int fd, short events, const Until& until);
 

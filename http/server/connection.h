@@ -1,7 +1,7 @@
-// One accepted connection: TLS over a non-blocking socket, the requests read from it, and what of
-// an answer its peer has not taken yet.
+// One accepted connection: TLS over a non-blocking socket, the requests read from it, and the part
+// of an answer that its peer has not taken yet.
 //
-// Used by one thread at a time, but for the atomics; nothing here waits.
+// Used by one thread at a time, except for the atomics; nothing here waits.
 #pragma once
 
 #include <atomic>
@@ -34,15 +34,15 @@ class ServerConnection {
   int fd() const { return fd_; }
   bool handshake_done() const { return handshake_done_; }
 
-  // Makes the state of TLS, to be called once the peer has sent something: a peer that only
+  // Makes the TLS state. To be called once the peer has sent something, so that a peer that only
   // connects costs no more than a socket. False: there is no memory.
   bool StartTls();
   bool has_tls() const { return ssl_ != nullptr; }
-  // Goes on with the handshake.
+  // Continues the handshake.
   Io Handshake();
-  // Reads what is there into the reader; kOk: something came.
+  // Reads what has arrived into the reader; kOk: something came.
   Io Read();
-  // Whether decrypted or buffered bytes wait that the socket will not tell of.
+  // Whether there are decrypted or buffered bytes that the socket does not report as readable.
   bool HasBuffered() const;
   // Whether the peer has begun to change its keys, or has not taken the answer to that.
   bool changing_keys() const;
@@ -54,47 +54,48 @@ class ServerConnection {
   bool sending() const { return !unsent_.front.empty() || unsent_.body != nullptr; }
   const std::shared_ptr<const std::string>& unsent_body() const { return unsent_.body; }
 
-  // Says that no more will be sent, and gives back the state of TLS and the peer's certificates.
+  // Says that no more will be sent, and frees the TLS state and the peer's certificates.
   void Finish();
-  // Throws away what the peer still sends; true once it has ended.
+  // Discards what the peer still sends; true once it has ended.
   bool DiscardInput();
 
-  // About how many bytes of memory it takes, without the unsent body, which others may hold too.
+  // Its approximate memory, without the unsent body, which others may hold too.
   size_t Footprint() const;
 
   RequestReader reader;
 
   // ---- bookkeeping of the server that owns it ----
-  uint64_t origin = 0;                                   // where it comes from (listener.h)
+  uint64_t origin = 0;                                   // of the peer's address (listener.h)
   MonotonicTime message_started = absl::ZeroDuration();  // of a handshake, a request, an answer
-  bool lingering = false;   // answered for the last time; only waiting for the peer to end
+  bool lingering = false;   // the last answer was sent; waits only for the peer to end
   bool registered = false;  // known to epoll
   bool keep_alive = false;  // after the answer that is being sent
   bool refused = false;     // there is no room for its request
 
-  // ---- and of the set that it is in, which other threads look at ----
-  // When the sweeper may end it, in nanoseconds of the monotonic clock; kNever while it is served;
-  // kEnded once it was told to go: whoever serves it next closes it.
+  // ---- fields of the set that it is in, which other threads read ---- When the sweeper may end
+  // it, in nanoseconds of the monotonic clock; kNever while it is served; kEnded once it was told
+  // to end: whoever serves it next closes it.
   static constexpr int64_t kNever = INT64_MAX;
   static constexpr int64_t kEnded = INT64_MIN;
   std::atomic<int64_t> deadline_ns{kNever};
   std::atomic<int64_t> quiet_since_ns{0};  // when it was served last
   std::atomic<bool> idle{true};            // parked with nothing begun
-  std::atomic<bool> yielded{false};        // parked to let others go on, not for its peer
-  std::atomic<size_t> weight{0};           // its footprint when it was weighed last
-  // The set's alone, under its lock: the unsent body then, and the weight with its part of that.
+  std::atomic<bool> yielded{false};        // parked to let others be served, not for its peer
+  std::atomic<size_t> weight{0};           // its footprint when it was last weighed
+  // Used only by the set, under its lock: the body when weighed, and the weight with its part of
+  // it.
   std::shared_ptr<const std::string> weighed_body;
   std::optional<size_t> weight_when_ended;
 
  private:
-  // What the peer has not taken of an answer.
+  // The part of an answer that the peer has not taken.
   struct Unsent {
     std::string front;
     std::shared_ptr<const std::string> body;
     size_t body_at = 0;
   };
 
-  // Writes until all was taken, and removes from `bytes` what was.
+  // Writes until all was taken, and removes what was taken from `bytes`.
   Io Write(absl::string_view* bytes);
   Io WriteBody(const std::string& body, size_t* at);
   Io Result(int returned);
@@ -104,7 +105,7 @@ class ServerConnection {
   ssl_st* ssl_ = nullptr;
   SocketReads reads_;
   bool handshake_done_ = false;
-  size_t kept_bytes_ = 0;  // by OpenSSL, of the handshake
+  size_t kept_bytes_ = 0;  // by OpenSSL, from the handshake
   bool broken_ = false;    // after a fatal error nothing more may be sent
   Unsent unsent_;
 };

@@ -1,19 +1,18 @@
 // The connections of a server: their number, the memory that they take together, and the choice of
-// those that are ended when it is too much.
+// those that are ended if it is too much.
 //
 // Thread-safe. It owns the connections, but a connection is destroyed (Close) only by the thread to
 // which an event gave it: to end one, another thread shuts its socket down, and the thread that is
 // woken by this closes it.
 //
-// A new connection is not refused because of old ones that do nothing: when there are too many
-// connections, or they take too much memory, those that were served longest ago are ended. The
-// first of these are connections that have begun a handshake, a request, or reading an answer, and
-// have not continued, if they are large or have been quiet for over a second. The last are small
-// ones that were served within the last second, and a large one never ends these: it is refused.
-// Connections that are being served stay. So that there is room beside them, large requests that
-// are being answered take no more than half of the memory. A body that several connections send
-// counts once, all of it as long as one of them does; each has its part of it only in the choice of
-// those that are ended.
+// A new connection is not refused because of old ones that do nothing: if there are too many
+// connections, or they take too much memory, those that were served longest ago are ended. First
+// come connections that have begun a handshake, a request, or reading an answer and have not
+// continued, if they are large or have been quiet for over a second. Last come small ones that were
+// served within the last second; a large one never ends these, but is refused. Connections that are
+// being served stay. To leave room beside them, large requests that are being answered take no more
+// than half of the memory. A body that several connections send counts once, and in full as long as
+// one of them sends it; only in the choice of connections to end does each have its part of it.
 #pragma once
 
 #include <atomic>
@@ -35,7 +34,7 @@ namespace flyball::http {
 
 class ConnectionSet {
  public:
-  // A connection of at most so many bytes is never refused: an honest request takes no more.
+  // A connection of at most this many bytes is never refused: an honest request takes no more.
   static constexpr size_t kLight = 64 << 10;
 
   struct Limits {
@@ -43,8 +42,8 @@ class ConnectionSet {
     size_t max_bytes = 0;  // of memory, all together
   };
 
-  // `bytes` and `ended` tell what all take now and how many went for others; they and the clock
-  // outlive the set.
+  // `bytes` and `ended` get the present memory of all and the number of those ended for others;
+  // they and the clock outlive the set.
   ConnectionSet(Limits limits, Clock* clock, std::atomic<size_t>* bytes,
                 std::atomic<uint64_t>* ended)
       : limits_(limits), clock_(*clock), bytes_(*bytes), ended_for_room_(*ended) {}
@@ -53,49 +52,49 @@ class ConnectionSet {
   ConnectionSet(const ConnectionSet&) = delete;
   ConnectionSet& operator=(const ConnectionSet&) = delete;
 
-  // Takes it, after it made room. False: too many, and all are being served; the caller keeps it.
+  // Takes the connection after making room. False: too many, all being served; the caller keeps it.
   bool Add(ServerConnection* connection);
 
   enum class Room {
     kThere,
-    kSoon,  // once the connections that were told to go have gone
-    kNone,  // nobody could go
+    kSoon,  // once the connections that were told to end have ended
+    kNone,  // no connection could be ended
   };
-  // Counts the memory that it takes now, and makes room for it. Called by its serving thread. An
+  // Counts the connection's present memory, and makes room for it. Called by its serving thread. An
   // unsent body lives until the connection is weighed without it.
   Room Weigh(ServerConnection* connection);
 
-  // Before its request is answered, by its serving thread, which calls EndAnswer afterwards. False:
-  // it is large, and with those that are being answered it would take too much.
+  // To be called before its request is answered, by its serving thread, which calls EndAnswer
+  // afterwards. False: it is large, and with those being answered it would take too much.
   bool BeginAnswer(const ServerConnection& connection);
   void EndAnswer(const ServerConnection& connection);
 
   // Destroys it.
   void Close(ServerConnection* connection);
 
-  // Ends those whose deadline is over and, while draining, idle ones. What had arrived of them may
-  // still be answered.
+  // Ends those whose deadline is over and, while draining, idle ones. Requests that have arrived
+  // may still be answered.
   void EndOverdue(MonotonicTime now, bool draining);
-  // Ends some that were served longest ago, so that their file descriptors are free.
+  // Ends some that were served longest ago, to free their file descriptors.
   void EndSomeQuiet();
-  // Cuts all off.
+  // Cuts off all connections.
   void EndAll();
 
-  // Until none is left; false: the deadline came before.
+  // Waits until none is left; false: the deadline came first.
   bool AwaitEmpty(MonotonicTime deadline);
   bool empty() const;
 
  private:
-  // Ends those that were served longest ago, until so many connections and so many bytes are going.
-  // `for_large`: a large one asks, for which not all may go.
+  // Ends those that were served longest ago, until that many connections and bytes are ending.
+  // `for_large`: the room is for a large connection, for which not all may be ended.
   void MakeRoom(size_t connections, size_t bytes, bool for_large)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Counts the body that it sends now in place of the one that it sent; by how many bytes all
-  // bodies have grown, modulo 2^64. Called by its serving thread.
+  // Replaces the body that the connection sends; returns the growth of all bodies' bytes, modulo
+  // 2^64. Called by its serving thread.
   size_t WeighBody(ServerConnection* connection, std::shared_ptr<const std::string> body);
-  // Its weight, with its part of the body that it sends.
+  // Its weight, including its part of the body that it sends.
   size_t BytesOf(const ServerConnection& connection) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // Tells it to go, unless a worker has just begun to serve it.
+  // Tells it to end, unless a worker has just begun to serve it.
   bool End(ServerConnection* connection) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsEmpty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return all_.empty(); }
 
@@ -108,8 +107,8 @@ class ConnectionSet {
   absl::flat_hash_set<ServerConnection*> all_ ABSL_GUARDED_BY(mutex_);
   // How many connections send each body.
   absl::flat_hash_map<const std::string*, size_t> senders_ ABSL_GUARDED_BY(mutex_);
-  size_t going_ ABSL_GUARDED_BY(mutex_) = 0;        // of those, told to
-  size_t going_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // that these took then
+  size_t going_ ABSL_GUARDED_BY(mutex_) = 0;        // of those, told to end
+  size_t going_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // their bytes at that time
 };
 
 }  // namespace flyball::http

@@ -1,9 +1,9 @@
-// Threads that wait together on one queue of events (epoll, one shot) and serve what becomes ready.
+// Threads that wait on one queue of events (epoll, one shot) and serve what becomes ready.
 //
 // Thread-safe. From `min` to `max` threads: another one starts when all are busy, and one above the
 // minimum ends after ten seconds without work. A subject that waits in the queue occupies no
-// thread. This is no WorkerPool (base/): its threads wait for sockets, and their number goes up and
-// down.
+// thread. This is no WorkerPool (base/): its threads wait for sockets, and their number rises and
+// falls.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace flyball::http {
 class EventWorkers {
  public:
   // While this object exists, its thread counts as waiting for another server, such as the API
-  // server or Prometheus, and another thread may run in its place. So does a thread that is busy
-  // for long with one of a few requests that may. On a thread that is no worker it has no effect.
+  // server or Prometheus, and another thread may run in its place. It is also used for long work of
+  // which only a few requests may do some at once. It has no effect on a thread that is no worker.
   class Waiting {
    public:
     Waiting();
@@ -39,7 +39,7 @@ class EventWorkers {
   // Called on a worker, with a subject that has become ready.
   using Serve = std::function<void(void* subject)>;
 
-  // `count` tells how many threads there are, and outlives them.
+  // `count` gets the number of threads, and outlives them.
   EventWorkers(int ready, int max, std::atomic<int64_t>* count, Serve serve)
       : ready_(ready), max_(max), count_(*count), serve_(std::move(serve)) {}
   ~EventWorkers();  // after Stop
@@ -47,13 +47,13 @@ class EventWorkers {
   EventWorkers(const EventWorkers&) = delete;
   EventWorkers& operator=(const EventWorkers&) = delete;
 
-  // kUnavailable: no file descriptor. kResourceExhausted: not all of them can be made; Stop ends
-  // the rest.
+  // kUnavailable: no file descriptor. kResourceExhausted: not all threads can be made; Stop ends
+  // the others.
   absl::Status Start();
 
   // Serves `subject` once when `fd` has one of the events (EPOLLIN, EPOLLOUT), or its peer is gone;
-  // maybe before this returns. `known`: it is not the first time for this `fd`. False: the kernel
-  // has refused to watch it.
+  // perhaps before this returns. `known`: `fd` was passed before. False: the kernel refused to
+  // watch it.
   bool Await(int fd, void* subject, uint32_t events, bool known);
 
   // Serves `subject` whenever `fd` is readable, on any number of workers at once.
@@ -62,13 +62,13 @@ class EventWorkers {
   // Joins the threads that have ended; to be called now and then.
   void JoinFinished();
 
-  // Ends the threads, each after what it serves just now.
+  // Ends the threads, each after what it is serving.
   void Stop();
 
  private:
   absl::Status Add() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Work(uint64_t id);
-  // Whether the calling worker is one too many, and counted no more.
+  // Whether the calling worker is superfluous; then it is no longer counted.
   bool LeaveIfSpare();
   void BeginWaiting();
 

@@ -1,14 +1,13 @@
-// HTTP/1.1 over TLS: accepts, reads requests, hands them to a function, writes its answers.
+// HTTP/1.1 over TLS: accepts, reads requests, passes them to a function, writes its answers.
 //
 // Threads: one accepts, handles new connections (newcomers.h) and, once a second, ends connections
-// that have timed out. The others wait together for any connection that can go on
-// (event_workers.h): the thread that gets it reads without waiting and, once a request is whole,
-// answers it. A connection that is idle, in the middle of a handshake, slow to send its request or
-// slow to read its answer occupies no thread, so such connections do not delay others.
+// that have timed out. The others wait for any connection that can continue (event_workers.h): the
+// thread that gets it reads without waiting and, once a request is complete, answers it. A
+// connection that is idle, in the middle of a handshake, slow to send its request or slow to read
+// its answer occupies no thread, so such connections do not delay others.
 //
-// Limits: ListenOptions. What breaks one is counted (`counters`) and never ends the process; when
-// connections are too many or take too much memory, those that are quiet make room
-// (connection_set.h).
+// Limits: ListenOptions. What exceeds one is counted (`counters`) and never ends the process; if
+// connections are too many or take too much memory, quiet ones make room (connection_set.h).
 #pragma once
 
 #include <atomic>
@@ -35,9 +34,9 @@ class HttpServer {
     std::atomic<uint64_t> refused{0};           // all are being served, or no file descriptor left
     std::atomic<uint64_t> handshake_errors{0};  // and handshakes that took too long
     std::atomic<uint64_t> bad_requests{0};      // answered 400, 413, 431 or 505
-    std::atomic<uint64_t> refused_requests{0};  // answered 429: there was no room for their heads
+    std::atomic<uint64_t> refused_requests{0};  // answered 429: no room for their heads
     std::atomic<uint64_t> ended_for_room{0};    // quiet connections, for others
-    std::atomic<size_t> connection_bytes{0};    // about what all take in memory
+    std::atomic<size_t> connection_bytes{0};    // approximate memory of all
     std::atomic<int64_t> open{0};
     std::atomic<int64_t> workers{0};
   };
@@ -65,7 +64,7 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
-// `Sun, 06 Nov 1994 08:49:37 GMT`.
+// As in `Sun, 06 Nov 1994 08:49:37 GMT`.
 std::string HttpDate(absl::Time time);
 
 }  // namespace flyball::http

@@ -1,4 +1,4 @@
-// A listening TCP socket, the connections that it accepts, and how many there may be.
+// A listening TCP socket, the connections that it accepts, and their maximum number.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct Listener {
 // Non-blocking. kInvalidArgument: not an IP address; kUnavailable: taken or not ours.
 absl::StatusOr<Listener> Listen(const ListenOptions& options);
 
-// The next connection, non-blocking; -1 with errno: none. `origin`: a number that identifies where
-// it comes from: equal for equal addresses, and for IPv6 for equal networks of 64 bits.
+// The next connection, non-blocking; -1 with errno: none. `origin` gets a number that is equal for
+// equal addresses of the peer, and for IPv6 for equal networks of 64 bits.
 int Accept(int listener, uint64_t* origin);
 
-// How many connections the process may have, `wanted` at most. Raises the soft limit of file
+// How many connections the process may have, at most `wanted`. Raises the soft limit of file
 // descriptors to the hard one, as Go's runtime does, and leaves some for what the process itself
 // opens: files, the API server, Prometheus, targets of scrapes, the servers of triggers.
 size_t ConnectionsPossible(size_t wanted);

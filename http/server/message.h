@@ -17,10 +17,10 @@ struct PeerChain;
 struct HttpRequest {
   std::string method;
   std::string target;               // as sent: path and query, still percent-encoded
-  Headers headers;                  // in their order, values as sent (nothing is decoded)
+  Headers headers;                  // in their order, values as sent (not decoded)
   std::shared_ptr<PeerChain> peer;  // the client's certificates, unverified; nullptr: none
   std::string body;                 // as sent; empty unless RequestLimits::keep_bodies
-  uint64_t origin = 0;              // where it comes from (listener.h)
+  uint64_t origin = 0;              // number of the peer's address (listener.h)
 
   absl::string_view Header(absl::string_view name) const { return FindHeader(headers, name); }
 };
@@ -31,14 +31,14 @@ struct HttpResponse {
   Headers headers;                          // others; Content-Length and Date are added
   std::shared_ptr<const std::string> body;  // nullptr is empty
   bool close = false;                       // end the connection after it
-  // Let go once it was sent, or what its peer did not take is kept with the connection.
+  // Released once the answer was sent, or its unsent rest is kept with the connection.
   std::shared_ptr<const void> held = nullptr;
 };
 
 HttpResponse BodyResponse(int status, absl::string_view content_type, std::string body);
-// The same with `X-Content-Type-Options: nosniff`.
+// Makes the same answer with `X-Content-Type-Options: nosniff`.
 HttpResponse NosniffResponse(int status, absl::string_view content_type, std::string body);
-// text/plain, as Go's http.Error: the text and a line end, and nosniff.
+// A text/plain answer like Go's http.Error: the text and a line end, and nosniff.
 HttpResponse ErrorText(int status, absl::string_view text);
 
 // The reason phrase: "OK", "Not Found".

@@ -1,9 +1,9 @@
-// New connections: those whose peers have not sent anything yet, and those that have and wait for a
-// worker. Origins (listener.h) take turns, and the newest connection of an origin comes first.
+// New connections: those whose peers have not sent anything yet, and those that wait for a worker.
+// Origins (listener.h) take turns, and the newest connection of an origin comes first.
 //
 // Begin and Gather are for one thread, Take is for any. A handshake costs a server thousands of
 // times what it costs a peer that only begins it, so a flood from one origin must not delay other
-// origins. Within a flood the newest connections are served, and when too many wait the oldest are
+// origins. Within a flood the newest connections are served, and if too many wait the oldest are
 // dropped: so an honest client of the same origin has a better chance than at the end of the queue.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace flyball::http {
 
 class Newcomers {
  public:
-  // How many wait for a worker at most.
+  // The most connections that wait for a worker.
   static constexpr size_t kMostWaiting = 256;
 
   Newcomers() = default;
@@ -36,7 +36,7 @@ class Newcomers {
 
   // Becomes readable when Gather has something to do.
   int said_fd() const { return said_; }
-  // Is readable while Take has something to give.
+  // Readable while Take has something to return.
   int waiting_fd() const { return waiting_; }
 
   // Waits for the connection's first byte, or its end. False: it can't.
@@ -50,8 +50,7 @@ class Newcomers {
   ServerConnection* Take();
 
  private:
-  // Puts it with the others of its origin. Returns the connection that is dropped for it; nullptr:
-  // none.
+  // Adds it to those of its origin. Returns the connection that is dropped for it; nullptr: none.
   ServerConnection* Put(ServerConnection* connection);
 
   int said_ = -1;     // epoll

@@ -9,7 +9,7 @@
 
 namespace flyball::http {
 
-// Of each request; every byte counts (request_reader.h).
+// Limits for each request; every byte counts (request_reader.h).
 struct RequestLimits {
   // --max-header-bytes: request line and headers, from the first byte on; more is 431.
   size_t max_head_bytes = 1 << 20;
@@ -26,12 +26,12 @@ struct ListenOptions {
   int port = 443;                        // --secure-port; 0 takes a free one, see ApiServer::port()
   bool reuse_address = false;  // --permit-address-sharing: SO_REUSEADDR (always set on Linux)
   bool reuse_port = false;     // --permit-port-sharing: SO_REUSEPORT
-  // --max-connections, --max-connection-bytes: when there are more, or they take more memory
-  // together, those that are quiet longest go.
+  // --max-connections, --max-connection-bytes: if there are more, or they take more memory
+  // together, those that have been quiet longest are ended.
   int max_connections = 10000;
   size_t max_connection_bytes = 40u << 20;
-  int workers = 0;      // threads that are ready to serve; 0: one for each processor, 8 at least
-  int max_workers = 0;  // with those that wait for somebody else; 0: enough for all that may
+  int workers = 0;      // threads ready to serve; 0: one for each processor, at least 8
+  int max_workers = 0;  // including those that wait for others; 0: enough for all
   absl::Duration handshake_timeout = absl::Seconds(10);
   absl::Duration header_timeout = absl::Seconds(32);  // from a request's first byte to its last
   absl::Duration idle_timeout = absl::Seconds(120);   // the aggregator keeps its own ends for 90 s
@@ -43,7 +43,7 @@ struct ListenOptions {
 struct SniCertificate {
   std::string cert_file;
   std::string key_file;
-  // Names or `*.suffix` patterns it is for; empty: those of the certificate.
+  // Names or `*.suffix` patterns that it is for; empty: those of the certificate.
   std::vector<std::string> names;
 };
 

@@ -11,7 +11,7 @@ namespace flyball::http {
 class Pages {
  public:
   virtual ~Pages() = default;
-  // Whether the path is one of them, as it was sent: without the query, not decoded.
+  // Whether the path, as sent but without the query and not decoded, is one of them.
   virtual bool Has(absl::string_view path) const = 0;
   // Called for those only, whatever the method.
   virtual HttpResponse Answer(const HttpRequest& request) = 0;

@@ -1,8 +1,8 @@
 // The certificates that a client presented, not verified yet.
 //
-// One connection owns it and one thread at a time uses it. Verification is auth/ca_bundle.h's,
-// which keeps its last results here, so that a kept-alive connection is verified again only when
-// the CA bundle changed or a while has passed.
+// One connection owns it and one thread at a time uses it. auth/ca_bundle.h verifies it and keeps
+// its last results here, so that a kept-alive connection is verified again only if the CA bundle
+// has changed or some time has passed.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ struct x509_st;
 namespace flyball::http {
 
 struct PeerChain {
-  // What OpenSSL takes for each byte that a peer shows of certificates, at the most: many small
-  // certificates, names or extensions, each in objects of its own.
+  // OpenSSL's memory for each byte of a peer's certificates, at most: many small certificates,
+  // names or extensions, each in objects of its own.
   static constexpr size_t kMemoryForEachByte = 30;
 
   // nullptr: the client presented none.
@@ -33,8 +33,8 @@ struct PeerChain {
   PeerChain(const PeerChain&) = delete;
   PeerChain& operator=(const PeerChain&) = delete;
 
-  // A verification against one CA bundle, good from its time until another one: if the clock is
-  // set back, what it has said of before does not count.
+  // A verification against one CA bundle, valid from its time until another one. If the clock is
+  // set back before its time, it does not count.
   struct Verdict {
     uint64_t bundle = 0;
     absl::Time since, until;

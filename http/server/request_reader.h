@@ -1,9 +1,9 @@
 // Reads requests, one after the other, from the bytes of one connection. The only place that
 // includes the HTTP parser (llhttp, strict).
 //
-// Not thread-safe: each connection has one, which one thread at a time uses. Limits: RequestLimits,
-// for which every byte counts, including separators and bytes that are thrown away. A request that
-// breaks a limit or the grammar ends the connection with `error_status()`.
+// Not thread-safe: each connection has one, used by one thread at a time. Limits: RequestLimits,
+// for which every byte counts, including separators and bytes that are dropped. A request that
+// exceeds a limit or breaks the grammar ends the connection with `error_status()`.
 #pragma once
 
 #include <cstddef>
@@ -28,19 +28,19 @@ class RequestReader {
   // Takes what the peer sent. Bytes after the end of a request wait for Next().
   State Feed(absl::string_view bytes);
 
-  // Forgets the complete request and goes on with the bytes that are left over.
+  // Drops the complete request and continues with the bytes that are left over.
   State Next();
 
   State state() const;
-  // Whether a request has begun (its head or body is not whole yet).
+  // Whether a request has begun and is not complete.
   bool InMessage() const;
-  // Whether the peer lets the connection live on after the answer.
+  // Whether the peer wants to keep the connection after the answer.
   bool KeepAlive() const;
   HttpRequest& request();
   const HttpRequest& request() const;
   int error_status() const;  // 400, 413, 431, 505
 
-  // About what the request and the bytes after it take in memory.
+  // Approximate memory of the request and the bytes after it.
   size_t BytesHeld() const;
 
  private:

@@ -1,4 +1,4 @@
-// Bounds what requests take together of something that they share, such as memory or places to run.
+// Bounds what requests together take of a shared resource, such as memory or places to run.
 //
 // Thread-safe. It outlives what was taken of it.
 #pragma once
@@ -16,8 +16,8 @@ namespace flyball::http {
 
 struct RoomLimits {
   size_t all = 0;
-  size_t free = 0;  // who takes no more than this needs no room
-  size_t max_waiting = std::numeric_limits<size_t>::max();  // what all who wait may hold together
+  size_t free = 0;  // amounts up to this need no room
+  size_t max_waiting = std::numeric_limits<size_t>::max();  // held by all waiting callers
 };
 
 class Room {
@@ -28,10 +28,11 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Waits until there is room for so much, or for all if more is asked for. It is given back once
-  // the last copy of the result is gone. `held`: what the caller keeps while it waits.
+  // Waits until there is room for `amount`, or for everything if `amount` is more than that. It is
+  // given back once the last copy of the result is destroyed. `held`: what the caller keeps while
+  // it waits.
   //   kDeadlineExceeded   there was no room in time
-  //   kResourceExhausted  those who wait already hold too much; one alone may hold any amount
+  //   kResourceExhausted  the waiting callers already hold too much; one alone may hold any amount
   absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline,
                                                    size_t held = 1);
 

@@ -1,10 +1,10 @@
 // The serving side of TLS: certificates from files, read again when they change.
 //
-// Thread-safe. A connection takes the bundle of its handshake; a reload acts on later handshakes
-// only, and only with a pair that matches. Client certificates are asked for, never required and
-// never verified here: an unknown issuer must not end a handshake, and who the client is depends on
-// CA bundles that change while it stays connected (auth/). Sessions are not resumed, so that each
-// connection shows its certificate.
+// Thread-safe. A connection takes the bundle of its handshake; a reload affects only later
+// handshakes, and only with a pair that matches. Client certificates are asked for, never required
+// and never verified here: an unknown issuer must not end a handshake, and who the client is
+// depends on CA bundles that change while it stays connected (auth/). Sessions are not resumed, so
+// that each connection shows its certificate.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ class TlsCertificates {
                                                                  const std::string& bind_address);
   ~TlsCertificates();
 
-  // Reads the files again; on an error what was served stays.
+  // Reads the files again; after an error the previous ones stay in use.
   absl::Status Reload();
 
-  // The files as they were right before their first reading: what a watcher goes on from.
+  // The stamps of the files right before their first reading, from which a watcher continues.
   const FileStamps& first_look() const { return first_look_; }
 
   std::shared_ptr<const TlsBundle> bundle() const { return bundle_.Get(); }
-  // Until when the default certificate is good.
+  // When the default certificate expires.
   absl::Time not_after() const;
 
  private:
@@ -56,8 +56,8 @@ inline constexpr size_t kMaxNamedAuthoritiesBytes = 512;
 // A new server-side TLS state for one connection; the caller frees it and keeps `bundle` alive.
 ssl_st* NewServerSsl(const TlsBundle& bundle);
 
-// OpenSSL's names of Go's, separated by colons: TLS 1.2 suites and TLS 1.3 ones. kInvalidArgument
-// names the first unknown.
+// OpenSSL's names for Go's, separated by colons: TLS 1.2 suites and TLS 1.3 ones. kInvalidArgument
+// names the first unknown one.
 struct CipherLists {
   std::string tls12;
   std::string tls13;

@@ -1,5 +1,5 @@
-// A DNS server on a port of its own, for tests: answers with the addresses that it was told, or not
-// at all.
+// A DNS server on a port of its own, for tests: answers with the addresses that it was given, or
+// not at all.
 //
 // Thread-safe. One thread.
 #pragma once
@@ -24,7 +24,7 @@ class FakeDnsServer {
 
   // IPv4 addresses of a name; other names do not exist.
   void Set(const std::string& name, std::vector<std::string> addresses);
-  // From now on questions are noted and not answered.
+  // From now on questions are recorded and not answered.
   void Hang();
 
   // The names that were asked for, in order, each once.

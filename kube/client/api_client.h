@@ -1,12 +1,12 @@
 // Single objects of the Kubernetes API as JSON text: get, create, update, patch.
 //
-// Thread-safe. Errors have the code of HttpStatusCode (transport.h) and the message of the API's
-// Status object alone, as client-go's errors read: `deployments.apps "web" not found`. kAborted is
-// a conflict (409 Conflict); kAlreadyExists is 409 AlreadyExists; kResourceExhausted is a 429, and
-// an answer that is too large is kInternal. 429 and 5xx with Retry-After are tried again after that
-// time, within the timeout, three times at most. If nothing can be sent the errors are the
+// Thread-safe. Errors have the code of HttpStatusCode (transport.h) and only the message of the
+// API's Status object, like client-go's errors: `deployments.apps "web" not found`. kAborted is a
+// conflict (409 Conflict); kAlreadyExists is 409 AlreadyExists; kResourceExhausted is a 429, and an
+// answer that is too large is kInternal. 429 and 5xx with Retry-After are tried again after that
+// time, within the timeout, at most three times. If nothing can be sent the errors are the
 // transport's. All calls name their object and so may be repeated: a call whose kept connection
-// turned out to be closed is sent once more.
+// turns out to be closed is sent once more.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ class ApiClient {
   // Paths begin with "/api/" or "/apis/"; the answer is the object as stored.
   absl::StatusOr<std::string> Get(absl::string_view path);
   absl::StatusOr<std::string> Create(absl::string_view path, absl::string_view json);
-  // `may_try_again` is asked before each further try; false: the last answer stands.
+  // `may_try_again` is asked before each further try; false: the last answer is returned.
   absl::StatusOr<std::string> Update(absl::string_view path, absl::string_view json,
                                      absl::FunctionRef<bool()> may_try_again = Always);
   // application/merge-patch+json. A resourceVersion in its metadata makes it conditional.
@@ -59,7 +59,7 @@ class ApiClient {
                                    absl::string_view json, absl::string_view content_type,
                                    absl::FunctionRef<bool()> may_try_again = Always);
   absl::StatusOr<std::string> Try(http::HttpCall call, absl::FunctionRef<bool()> may_try_again);
-  // Waits that long. False: the deadline or Shutdown came first.
+  // Waits for that time. False: the deadline or Shutdown came first.
   bool Wait(absl::Duration wait);
 
   http::HttpTransport& server_;

@@ -20,15 +20,15 @@ namespace flyball::kube {
 
 struct Discovery {
   std::vector<ResourceInfo> resources;
-  // Groups or versions that could not be asked, with the reason; their resources are the former.
+  // Groups or versions that could not be asked, with the reason; for them `former` is used.
   // Failures of the metrics APIs are left out, since these have no objects.
   std::vector<std::string> problems;
 };
 
-// Two requests to a server with aggregated discovery (1.26 and later), else one for each group
-// version. A failing group is a problem; a server that does not answer /api or /apis is an error.
-// `timeout` is for all of them together. `former`: the resources of an earlier discovery, which
-// stand for those of a version that could not be asked.
+// Sends two requests to a server with aggregated discovery (1.26 and later), else one for each
+// group version. A failing group is a problem; a server that does not answer /api or /apis is an
+// error. `timeout` limits all of them together. `former`: the resources of an earlier discovery,
+// which replace those of a version that could not be asked.
 absl::StatusOr<Discovery> Discover(http::HttpTransport& server, Clock& clock,
                                    absl::Duration timeout,
                                    absl::Span<const ResourceInfo> former = {});

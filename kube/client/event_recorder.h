@@ -1,9 +1,9 @@
 // Kubernetes events about objects, sent in the background.
 //
-// Thread-safe; one thread. Recording never waits: the queue is bounded and what does not fit is
-// counted and dropped. Namespaces take turns, and none has more room than is left for all. Similar
-// events are correlated as k8s.io/client-go v0.34.4 tools/record does (event_correlator.h). An
-// event that the server refuses is dropped; one that does not reach it, or gets a 5xx, is tried
+// Thread-safe; one thread. Recording never waits: the queue is bounded, and events that do not fit
+// are counted and dropped. Namespaces take turns, and none has more room than is left for all.
+// Similar events are correlated as k8s.io/client-go v0.34.4 tools/record does (event_correlator.h).
+// An event that the server refuses is dropped; one that does not reach it, or gets a 5xx, is tried
 // again while later ones wait.
 #pragma once
 
@@ -24,11 +24,11 @@
 
 namespace flyball::kube {
 
-// Where events are handed to.
+// The interface for events.
 class EventSink {
  public:
   virtual ~EventSink() = default;
-  // Must not wait. Of a message of more than 4 KiB the beginning is sent.
+  // Must not wait. Only the first 4 KiB of a message are sent.
   virtual void Record(const EventSubject& about, bool warning, absl::string_view reason,
                       absl::string_view message) = 0;
 };
@@ -62,8 +62,8 @@ class EventRecorder : public EventSink {
   Stats stats() const;
 
  private:
-  // A name made of object name and time, or a random one if these make no valid name. No two names
-  // are the same, even if the clock stands still.
+  // A name made of object name and time, or a random one if that is no valid name. No two names are
+  // equal, even if the clock stands still.
   std::string NewName(absl::string_view object, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();

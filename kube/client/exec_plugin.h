@@ -15,7 +15,7 @@
 
 namespace flyball::kube {
 
-// The ExecCredential that the plugin is given: the cluster only where the plugin wants it.
+// The ExecCredential for the plugin's input: with the cluster only if the plugin wants it.
 std::string ExecInfo(const std::string& api_version, const http::TransportOptions* cluster);
 
 // Puts the credentials that a plugin printed into `options`. Pure. kInvalidArgument says what is

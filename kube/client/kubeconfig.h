@@ -22,11 +22,11 @@ struct ExecPlugin {
   std::string command;      // a name for $PATH, or a path
   std::vector<std::string> args;
   std::vector<std::pair<std::string, std::string>> env;
-  std::string install_hint;  // what the user is told if the command is not there
-  std::string exec_info;     // $KUBERNETES_EXEC_INFO: an ExecCredential that says what is asked for
+  std::string install_hint;  // shown to the user if the command does not exist
+  std::string exec_info;     // $KUBERNETES_EXEC_INFO: an ExecCredential with the question
 };
 
-// Runs it: what it prints. Errors name the command.
+// Runs a plugin and returns what it prints. Errors name the command.
 using RunPlugin = std::function<absl::StatusOr<std::string>(const ExecPlugin& plugin)>;
 
 struct KubeChoice {
@@ -42,14 +42,14 @@ struct KubeContext {
   std::string ns;  // of the context; "": it names none
 };
 
-// The files together, as kubectl merges $KUBECONFIG: of two entries of one name the first counts,
-// and so does the first current-context; missing files are ignored, unless all are missing.
-// Relative file names are relative to the folder of the file that has them. kInvalidArgument with
+// Merges the files as kubectl merges $KUBECONFIG: of two entries of one name the first counts, and
+// so does the first current-context; missing files are ignored, unless all are missing. Relative
+// file names are relative to the folder of the file that has them. kInvalidArgument with
 // `file:line:column: what` or the name of what is missing; no message shows a credential.
 absl::StatusOr<KubeContext> LoadKubeContext(const std::vector<std::string>& paths,
                                             const KubeChoice& choice);
 
-// One file, without plugins.
+// Reads one file, without plugins.
 absl::StatusOr<http::TransportOptions> LoadKubeconfig(const std::string& path,
                                                       absl::string_view context = "");
 

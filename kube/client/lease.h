@@ -1,8 +1,8 @@
 // coordination.k8s.io/v1 Lease: one holder at a time, by optimistic locking.
 //
-// Thread-safe when the client is. Times are wall times of the process that wrote them and must not
-// be compared with ours: a lease has run out when its record has not changed for its duration on
-// our own monotonic clock (as in k8s.io/client-go v0.34.4 leaderelection).
+// Thread-safe if the client is. Times are wall times of the process that wrote them and must not be
+// compared with ours: a lease has run out if its record has not changed for its duration on our own
+// monotonic clock (as in k8s.io/client-go v0.34.4 leaderelection).
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct Lease {
 absl::StatusOr<Lease> GetLease(ApiClient& client, absl::string_view ns, absl::string_view name);
 
 // Creates the lease (resource_version "") or replaces the record that was read. kAborted,
-// kAlreadyExists: another writer was faster, or the answer to an earlier call was lost. The result
-// is the lease as stored. The fields of coordinated election that others set are not kept.
+// kAlreadyExists: another writer was faster, or the answer to an earlier call was lost. Returns the
+// lease as stored. The fields of coordinated election that others set are not kept.
 absl::StatusOr<Lease> PutLease(ApiClient& client, const Lease& lease);
 
 }  // namespace flyball::kube

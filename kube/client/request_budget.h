@@ -1,8 +1,8 @@
-// Limits the writes in a second to the API server, urgent ones first.
+// Limits the rate of writes to the API server, urgent ones first.
 //
 // Thread-safe. It is a token bucket: `per_second` tokens are added each second, up to `burst`; it
 // begins full. Waiting callers are served by priority, then in the order in which they came; but
-// every fourth token is for the least urgent ones, so that they too go on when writes of scales
+// every fourth token goes to the least urgent ones, so that they too continue if writes of scales
 // would use all.
 #pragma once
 
@@ -25,9 +25,9 @@ class RequestBudget {
   // A rate that is not above zero is no limit at all; a burst is at least one.
   RequestBudget(Clock& clock, double per_second, int burst);
 
-  // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown.
-  // If the deadline has passed already, false means that there is no token now, or that a caller of
-  // the same or higher priority is waiting.
+  // Takes one token, waiting for it until `deadline`; false: there was none in time, or Shutdown
+  // was called. With a deadline in the past, false means that there is no token now, or that a
+  // caller of the same or higher priority is waiting.
   bool Take(Priority priority, MonotonicTime deadline);
   // Wakes all waiting callers; from now on every Take is refused.
   void Shutdown();
@@ -37,7 +37,7 @@ class RequestBudget {
  private:
   using Turn = std::pair<Priority, uint64_t>;
 
-  // Of the callers that wait, of which there is one, the one that gets the next token.
+  // The waiting caller that gets the next token. There must be one.
   const Turn& Next() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // Takes a token if there is one.
   bool TakeNow(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

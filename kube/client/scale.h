@@ -23,10 +23,10 @@ struct Scale {
   int32_t spec_replicas = 0;
   int32_t status_replicas = 0;
   std::string selector;  // status.selector, a label selector as text
-  // It rises with each change of the object's spec. 0: not known, since a Scale does not tell it.
+  // Rises with each change of the object's spec. 0: unknown, since a Scale does not contain it.
   int64_t generation = 0;
 
-  // Whether both tell the same, however they were read: the generation is not compared.
+  // Whether both are equal, however they were read: the generation is not compared.
   friend bool operator==(const Scale& a, const Scale& b) {
     const auto told = [](const Scale& one) {
       return std::tie(one.ns, one.name, one.uid, one.resource_version, one.spec_replicas,
@@ -39,11 +39,11 @@ struct Scale {
 // autoscaling/v1 Scale as JSON. kInvalidArgument: it is none.
 absl::StatusOr<Scale> ParseScale(absl::string_view json);
 
-// The same, read from the object itself: Deployment, ReplicaSet, StatefulSet (apps/v1) and
-// ReplicationController (v1), as the API server makes their scale. kInvalidArgument: another kind.
+// Makes it from the object itself, as the API server does: Deployment, ReplicaSet, StatefulSet
+// (apps/v1) and ReplicationController (v1). kInvalidArgument: another kind.
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
 
-// Errors as those of ApiClient; for a kind without a scale kNotFound, not kPermissionDenied.
+// Errors are those of ApiClient; for a kind without a scale kNotFound, not kPermissionDenied.
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name);
 

@@ -1,6 +1,6 @@
-// Requests of the Kubernetes API, answered from the objects of a store: discovery, get, list
-// (pages, selectors, metadata only), create, update, merge patch, delete, the subresources status
-// and scale, and what watches are told.
+// Answers requests of the Kubernetes API from the objects of a store: discovery, get, list (pages,
+// selectors, metadata only), create, update, merge patch, delete, watch, and the subresources
+// status and scale.
 //
 // Not thread-safe; no clock, no threads. Not here: admission, defaults and validation of fields,
 // access control, other patch types.
@@ -26,7 +26,7 @@ class LocalApi {
     LocalQuery query;
     LocalTarget target = {};
     bool metadata_only = false;
-    uint64_t version = 0;  // all changes up to here are told
+    uint64_t version = 0;  // all changes up to here have been sent
   };
 
   LocalObjectStore& store() { return store_; }
@@ -34,16 +34,16 @@ class LocalApi {
 
   http::HttpAnswer Serve(const http::HttpCall& call);
 
-  // Finds what a watch is of; false: there is no such resource, or it cannot be watched. `text` is
-  // what the watch is told first.
+  // Finds the collection of a watch; false: there is no such resource, or it cannot be watched.
+  // `text` gets the first lines for the watch.
   bool Open(Watch& watch, std::string& text) const;
   bool HasNews(const Watch& watch) const {
     return watch.version < store_.version() || watch.version <= store_.expired();
   }
-  // The changes since, as lines; or, `expired`, the error event when they are forgotten.
+  // The changes since then, as lines; or, with `expired`, the error event if they are forgotten.
   std::string News(Watch& watch, bool& expired) const;
 
-  // What is left of lists that are read by pages is 410 from now on.
+  // From now on the remaining pages of lists are answered with 410.
   void ForgetPages() { pages_.clear(); }
 
  private:
@@ -55,7 +55,7 @@ class LocalApi {
   bool RestOfPages(const std::string& token, Objects& left);
 
   LocalObjectStore store_;
-  std::map<uint64_t, Objects> pages_;  // what is left of each, by its token
+  std::map<uint64_t, Objects> pages_;  // the remaining pages by token
   uint64_t next_page_ = 0;
 };
 

@@ -1,10 +1,10 @@
 // An API server in this process, behind HttpTransport: code that works with a cluster works with
 // the objects of a folder in the same way.
 //
-// Thread-safe; no sockets, no threads. Objects live in memory alone; their owner puts them in.
-// From the start it knows what every cluster has (kube/objects/builtin_resources.h); AddKind adds
-// the rest. Whoever has a transport may do everything.
-// Limits: watches are told the last kKeptChanges changes; one that is older is told to list anew.
+// Thread-safe; no sockets, no threads. Objects are only in memory; their owner puts them in. It
+// always knows the resources that every cluster has (kube/objects/builtin_resources.h); AddKind
+// adds others. Whoever has a transport may do everything. Limits: watches get the last kKeptChanges
+// changes; an older one is told to list again.
 #pragma once
 
 #include <functional>
@@ -35,11 +35,11 @@ class LocalApiServer {
   // A connection to it.
   std::unique_ptr<http::HttpTransport> Connect();
 
-  // A kind with a status, and with a scale of spec.replicas, status.replicas and status.selector if
-  // `scale`. Known already: nothing changes.
+  // Adds a kind with a status, and, with `scale`, with a scale of spec.replicas, status.replicas
+  // and status.selector. If it is already known nothing changes.
   void AddKind(const ResourceInfo& info, bool scale);
 
-  // Stores an object whole with its status, new or not. kInvalidArgument: no object with a name,
+  // Stores a whole object with its status, new or not. kInvalidArgument: no object with a name,
   // kNotFound: its kind is not known.
   absl::Status Put(absl::string_view json);
   // By path ("/api/v1/namespaces/shop/pods/web-1"). Does nothing if there is no such object.

@@ -28,9 +28,9 @@ struct LocalKind {
   std::string ApiVersion() const;
 };
 
-// Where a path leads.
+// The kind and object that a path names.
 struct LocalTarget {
-  const LocalKind* kind = nullptr;  // nullptr: nowhere
+  const LocalKind* kind = nullptr;  // nullptr: nothing
   std::string ns, name, subresource;
 };
 
@@ -39,7 +39,7 @@ struct LocalAnswer {
   nlohmann::json body;
 };
 
-// A Status object, as the API server fails.
+// A Status object like those of the API server.
 LocalAnswer LocalFailure(int status, absl::string_view reason, absl::string_view message);
 
 class LocalObjectStore {
@@ -49,7 +49,7 @@ class LocalObjectStore {
   struct Change {
     uint64_t version = 0;
     Key key;
-    Object before, after;  // null: there was none, there is none any more
+    Object before, after;  // null: it did not exist, it no longer exists
   };
 
   LocalObjectStore();
@@ -71,13 +71,13 @@ class LocalObjectStore {
   std::vector<Object> List(const LocalTarget& target) const;
   uint64_t version() const { return version_; }
 
-  // Of all collections, in order.
+  // The changes of all collections, in order.
   const std::deque<Change>& changes() const { return changes_; }
   uint64_t expired() const { return expired_; }  // changes up to this version are forgotten
   void Expire();
-  // Keeps at most so many changes from now on. Without this call all are kept.
+  // Keeps at most that many changes from now on. Without this call all are kept.
   void KeepChanges(size_t most) { most_changes_ = most; }
-  // The creation time of what is stored from now on.
+  // Sets the creation time of objects that are stored from now on.
   void SetTime(absl::Time now) { now_ = now; }
 
  private:

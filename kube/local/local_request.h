@@ -1,4 +1,4 @@
-// What requests to the API server of this process ask for, and the documents that it answers with.
+// Parses requests to the API server of this process, and makes the documents of its answers.
 //
 // For this room and for test doubles only. Pure.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace flyball::kube {
 
-// A request's target taken apart. The path is left encoded: an encoded slash is no boundary.
+// The parts of a request's target. The path is left encoded: an encoded slash is no boundary.
 struct LocalQuery {
   explicit LocalQuery(absl::string_view target);
   // "" if absent.
@@ -27,7 +27,7 @@ struct LocalQuery {
 // Whether PartialObjectMetadata is asked for.
 bool WantsMetadata(const http::HttpCall& call);
 
-// The object, or its metadata alone.
+// The object, or only its metadata.
 nlohmann::json Shown(const nlohmann::json& object, bool metadata_only);
 
 // One line of a watch.

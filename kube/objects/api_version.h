@@ -27,7 +27,7 @@ struct ApiVersion {
     return ApiVersion{.group = std::string(text.substr(0, core ? 0 : slash)),
                       .version = std::string(text.substr(core ? 0 : slash + 1))};
   }
-  // Of what cannot be read it is "".
+  // "" if the text cannot be read.
   static std::string GroupOf(absl::string_view text) {
     const absl::StatusOr<ApiVersion> parsed = Parse(text);
     return parsed.ok() ? parsed->group : "";

@@ -1,4 +1,4 @@
-// The resources that every cluster has, for when there is no cluster to ask.
+// The resources that every cluster has, for use without a cluster.
 //
 // Pure. In the discovery order of Kubernetes v1.34.4.
 #pragma once

@@ -1,4 +1,4 @@
-// What the readers of API objects share: walking the fields of simdjson's on-demand values.
+// Walks the fields of simdjson's on-demand values; shared by the readers of API objects.
 //
 // Pure. Only .cc files include it: the library's header is large. null counts as absent, as it does
 // for Go's JSON decoder.

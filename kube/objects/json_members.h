@@ -1,5 +1,5 @@
-// Members of nlohmann's JSON objects by name and type, for documents that are not trusted to have
-// the expected shape: what is missing, null or of another type is empty. And the text of a time.
+// Members of nlohmann's JSON objects by name and type, for documents whose shape is not trusted:
+// what is missing, null or of another type is empty. Also the text of a time.
 //
 // Pure. Templates, so that no header includes the library: nlohmann::json and ordered_json alike.
 #pragma once
@@ -17,7 +17,7 @@ inline std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
-// The member of that name; null when it is absent or when `object` is none.
+// The member of that name; null if it is absent or `object` is no object.
 template <typename Json>
 const Json& MemberOf(const Json& object, const std::string& name) {
   static const Json& none = *new Json();

@@ -16,7 +16,7 @@ namespace flyball::kube {
 struct LabelSelector {
   struct Expression {
     std::string key;
-    std::string op;  // In, NotIn, Exists, DoesNotExist; anything else is ToSelector's to refuse
+    std::string op;  // In, NotIn, Exists, DoesNotExist; ToSelector refuses others
     std::vector<std::string> values;
 
     friend bool operator==(const Expression&, const Expression&) = default;

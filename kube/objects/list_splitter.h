@@ -1,9 +1,9 @@
 // Splits a list of objects that arrives in pieces of any size into the text of each object, as soon
 // as that is whole.
 //
-// Pure; not thread-safe. For lists that are too large to be held in memory: only the object that is
-// not whole yet is kept, and the text around the items. Only brackets and strings are followed; the
-// readers of the objects and of the rest find other errors.
+// Pure; not thread-safe. For lists that are too large for memory: only the incomplete object and
+// the text around the items are kept. Only brackets and strings are followed; the readers of the
+// objects and of the rest find other errors.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class ListSplitter {
   // The limit of bytes for each object, and for the text around the items.
   explicit ListSplitter(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Hands over each object that ends in this piece; its text lives until the call returns.
+  // Passes on each object that ends in this piece; its text lives until the call returns.
   // kResourceExhausted: the limit is exceeded. kInvalidArgument: an item ends like an array.
   absl::Status Feed(absl::string_view piece, absl::FunctionRef<void(absl::string_view)> on_object);
 
@@ -29,15 +29,15 @@ class ListSplitter {
   std::string TakeRest() { return std::move(rest_); }
 
  private:
-  // How many bytes of `text` belong to the item: all, or up to its end.
+  // How many bytes of `text` belong to the item: all, or those up to its end.
   size_t FollowItem(absl::string_view text);
   void FollowRest(char c);
 
   const size_t max_bytes_;
   std::string rest_;
   std::string item_;         // begun in an earlier piece
-  std::string last_string_;  // of the rest: a key, when a bracket follows
-  int depth_ = 0;            // of brackets; within an item its own
+  std::string last_string_;  // of the rest: a key, if a bracket follows
+  int depth_ = 0;            // of brackets; within an item counted from the item
   bool in_items_ = false;    // between the brackets of the items, not in those of an item
   bool in_item_ = false;
   bool in_string_ = false, escaped_ = false;

@@ -1,4 +1,4 @@
-// A file of Kubernetes objects in YAML or JSON, read for what a directory of objects needs.
+// Reads a file of Kubernetes objects in YAML or JSON, as far as a directory of objects needs it.
 //
 // Pure. Several documents in one file, and List kinds, are split into their objects. Fields that
 // are not named here are ignored.

@@ -1,9 +1,9 @@
-// The objects of manifests by resource: what a directory of files answers from.
+// The objects of manifests by resource, from which a directory of files answers.
 //
 // Immutable, hence thread-safe. Resources are those of every cluster, those that
 // CustomResourceDefinitions among the objects define, and for other kinds a guess: plural from the
-// kind, namespaced if its first object has a namespace. An object without a namespace of a
-// namespaced kind is in "default". Of two equal names the later object wins.
+// kind, namespaced if its first object has a namespace. An object of a namespaced kind without a
+// namespace is in "default". Of two objects with the same name the later one counts.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ class ManifestObjects {
  public:
   explicit ManifestObjects(const std::vector<const ManifestObject*>& objects);
 
-  // All objects of a resource; of pods, with `running_only`, those that run. kNotFound: the
-  // resource is not known.
+  // All objects of a resource; with `running_only` only running pods. kNotFound: the resource is
+  // not known.
   absl::StatusOr<const ObjectTable*> TableFor(const GroupResource& resource,
                                               bool running_only) const;
   const std::shared_ptr<const RestMapper>& mapper() const { return mapper_; }

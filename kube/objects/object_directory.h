@@ -47,10 +47,10 @@ class ObjectDirectory {
  public:
   virtual ~ObjectDirectory() = default;
 
-  // From now on these sets are kept current whether or not they are asked for, so that they can be
-  // answered even when the API server is away. They replace those of the last call.
+  // From now on these sets are kept current even if nobody asks for them, so that they can be
+  // returned while the API server is unreachable. They replace those of the last call.
   virtual void Keep(std::vector<ObjectSet> /*sets*/) {}
-  // OK once each set to be kept has been listed, or the API server has refused to list it.
+  // OK once each of these sets has been listed, or the API server has refused to list it.
   virtual absl::Status Kept() const { return absl::OkStatus(); }
 
   // Matching objects sorted by namespace, name.
@@ -65,8 +65,8 @@ class ObjectDirectory {
   // The resources that are known now. Never nullptr; empty before the first discovery.
   virtual std::shared_ptr<const RestMapper> mapper() const = 0;
 
-  // A caller looked for a resource that mapper() does not know (yet): a directory that asks a
-  // cluster asks it again soon, a few seconds apart at least.
+  // To be called after a look-up of a resource that mapper() does not know (yet): a directory of a
+  // cluster then repeats the discovery soon, but only every few seconds.
   virtual void ResourceMissed() {}
 
   // Grows whenever an answer of List, Get or mapper may have changed. One atomic load.

@@ -1,5 +1,5 @@
-// Splits lists and watch events of an API server into the text of each object, and reads objects
-// for their name, namespace and labels.
+// Splits lists and watch events of an API server into the text of each object, and reads the name,
+// namespace and labels of objects.
 //
 // Pure. The order of fields does not matter. One reader for each thread: it keeps its buffers.
 #pragma once
@@ -25,19 +25,19 @@ struct ObjectEvent {
   enum class Type { kAdded, kModified, kDeleted, kBookmark, kError };
   Type type = Type::kError;
   absl::string_view object;      // lives until the reader's next call
-  std::string resource_version;  // after this event; of kError ""
-  int error_code = 0;            // of kError: the Status object's
+  std::string resource_version;  // after this event; "" for kError
+  int error_code = 0;            // for kError: that of the Status object
   std::string error_message;
 };
 
-// It does not parse the objects: within them it checks only brackets and strings.
+// Does not parse the objects: within them it checks only brackets and strings.
 class ObjectReader {
  public:
   ObjectReader();
   ~ObjectReader();
 
-  // Hands over each item, in order. kInvalidArgument if it is no list of objects; items before the
-  // fault have been handed over then. `body` may grow: the parser wants room behind it.
+  // Passes on each item, in order. kInvalidArgument if the body is no list of objects; items before
+  // the fault have been passed on then. `body` may grow: the parser needs room after it.
   absl::StatusOr<PageEnd> ReadPage(std::string& body,
                                    absl::FunctionRef<void(absl::string_view)> on_object);
 

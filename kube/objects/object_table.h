@@ -23,7 +23,7 @@ struct ObjectChange {
 class ObjectTable {
  public:
   ObjectTable() = default;
-  // Any order; of objects with the same namespace and name the last stays.
+  // Any order; of objects with the same namespace and name the last counts.
   explicit ObjectTable(std::vector<ObjectPtr> objects);
 
   // This table after `changes`, in their order; nullptr if they change nothing (an object with the

@@ -1,7 +1,8 @@
 // Kubernetes resource quantities: `1500m`, `2Gi`, `1e3`.
 //
-// Pure. A text's value is rounded up, away from zero, to a whole number of nanos, and from then on
-// held exactly, whatever its size; with a binary suffix it is capped at 2^63-1, as upstream's is.
+// Pure. The value of a text is rounded up, away from zero, to a whole number of nanos, and from
+// then on is exact, whatever its size; with a binary suffix it is capped at 2^63-1, as upstream's
+// is.
 //
 // Source:  k8s.io/apimachinery v0.34.4 pkg/api/resource; compared with it by replaying
 //          test/data/kube/quantity.jsonl and quantity_sums.jsonl.
@@ -41,10 +42,10 @@ class Quantity {
   // MilliValue does; its slip of rounding negative values of over 18 digits toward zero, or past
   // it, is kept too.
   int64_t MilliValue() const;
-  // Units, rounded up away from zero; outside of int64 as MilliValue.
+  // Units, rounded up away from zero; outside of int64 like MilliValue.
   int64_t Value() const;
-  // The double that is nearest; infinite beyond the largest. Upstream's AsApproximateFloat64 may be
-  // another one in the last places.
+  // The nearest double; infinite beyond the largest. Upstream's AsApproximateFloat64 may differ
+  // from it in the last places.
   double ToDouble() const;
 
   // Both give -1, 0 or 1; Compare orders by value.
@@ -52,12 +53,12 @@ class Quantity {
   int Compare(const Quantity& other) const;
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.Compare(b) == 0; }
 
-  // The sum, exact. The format is the first's unless that one is 0.
-  //   kInvalidArgument  written down to the lowest decimal place of both, one of the two has more
+  // The exact sum. The format is the first's unless that one is 0.
+  //   kInvalidArgument  one of the two, written down to the lowest decimal place of both, has more
   //                     than kMaxSumDigits digits
   absl::StatusOr<Quantity> Plus(const Quantity& other) const;
 
-  // Canonical form, as Go's Quantity.String() of a value that did not come from text (never the
+  // Canonical form, like Go's Quantity.String() of a value that did not come from text (never the
   // text as typed).
   std::string ToString() const;
 

@@ -1,4 +1,4 @@
-// The order in which the states of one object were stored, by metadata.resourceVersion.
+// The order of the stored states of one object, by metadata.resourceVersion.
 //
 // Pure.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace flyball::kube {
 
-// Versions grow. For versions that are no numbers the order is not known: false.
+// Versions grow. If one of them is no number the order is unknown: false.
 inline bool IsOlder(absl::string_view version, absl::string_view than) {
   uint64_t a = 0, b = 0;
   return absl::SimpleAtoi(version, &a) && absl::SimpleAtoi(than, &b) && a < b;

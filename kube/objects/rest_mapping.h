@@ -42,7 +42,7 @@ struct ResourceInfo {
   friend bool operator==(const ResourceInfo&, const ResourceInfo&) = default;
 };
 
-// Whether a reference that says `written` means the kind: as it is, or all in lower case.
+// Whether `written` refers to the kind: unchanged, or all in lower case.
 bool NamesKind(absl::string_view written, absl::string_view kind);
 
 class RestMapper {
@@ -55,7 +55,7 @@ class RestMapper {
   const ResourceInfo* Find(absl::string_view group, absl::string_view resource) const;
   // `resource[.group]` as in a URL, cut at the first dot.
   const ResourceInfo* FindQualified(absl::string_view resource_dot_group) const;
-  // Exactly this resource, as a mapper named it; nullptr: unknown.
+  // Exactly this resource, as named by a mapper; nullptr: unknown.
   const ResourceInfo* FindExact(const GroupResource& name) const;
   // By kind within a group, as NamesKind compares; nullptr: unknown.
   const ResourceInfo* FindKind(absl::string_view group, absl::string_view kind) const;

@@ -1,6 +1,6 @@
 // Label selectors in their text form: `app=web,tier in (a,b),!x`.
 //
-// Pure. Parse stands in selector_parser.cc. Not here: metav1.LabelSelector (label_selector.h).
+// Pure. Parse is in selector_parser.cc. Not here: metav1.LabelSelector (label_selector.h).
 //
 // Source:  k8s.io/apimachinery v0.34.4 pkg/labels; compared with it by replaying
 //          test/data/kube/selector.jsonl. What 0.35 changed: LabelRules.
@@ -40,7 +40,7 @@ struct Requirement {
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-// A requirement with its values sorted; values that are given twice stay twice, as in upstream.
+// Makes a requirement with sorted values; a repeated value stays repeated, as in upstream.
 //   kInvalidArgument  a key, a value or a number of values that is not allowed; the text is that of
 //                     upstream's NewRequirement
 absl::StatusOr<Requirement> MakeRequirement(absl::string_view key, Operator op,

@@ -12,8 +12,8 @@ class Node;
 
 namespace flyball::kube {
 
-// As YAML::LoadAll, which never ends on some texts, such as a comma alone: it finds one document
-// after the other at the same place, until there is no memory left. Throws YAML::Exception.
+// Like YAML::LoadAll, which never ends on some texts, such as a single comma: it keeps finding a
+// document at the same place, until there is no memory left. Throws YAML::Exception.
 std::vector<YAML::Node> LoadYamlDocuments(const std::string& text);
 
 }  // namespace flyball::kube

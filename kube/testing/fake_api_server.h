@@ -1,9 +1,9 @@
-// A Kubernetes API server in memory, behind HttpTransport: for tests of whatever talks to one.
+// A Kubernetes API server in memory, behind HttpTransport, for tests of its clients.
 //
 // Thread-safe; no sockets, no threads. Serves discovery, get, list (pages, selectors, metadata
-// only), watch (bookmarks, expiry), create, update, merge patch and delete with resourceVersions as
-// the real one has them, and the subresources status and scale. Known from the start is what every
-// cluster has (builtin_resources.h); AddKind adds custom resources. Not here: admission, defaults
+// only), watch (bookmarks, expiry), create, update, merge patch and delete with resourceVersions
+// like the real one, and the subresources status and scale. It always knows the resources that
+// every cluster has (builtin_resources.h); AddKind adds custom ones. Not here: admission, defaults
 // and validation of fields, access control, other patch types.
 #pragma once
 
@@ -30,14 +30,14 @@ class FakeApiServer {
   std::unique_ptr<http::HttpTransport> Connect();
   std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> Connector();
 
-  // A custom resource with a status, and the scale of spec.replicas, status.replicas and
-  // status.selector if `scale`. Discovery shows it from now on.
+  // Adds a custom resource with a status and, with `scale`, the scale of spec.replicas,
+  // status.replicas and status.selector. Discovery shows it from now on.
   void AddKind(const ResourceInfo& info, bool scale = false);
 
-  // Stores an object, new or not, whole with its status, as if somebody else had written it; the
-  // answer is it as stored. Its kind must be known: anything else ends the test.
+  // Stores a whole object, new or not, with its status, as if somebody else had written it; returns
+  // it as stored. Its kind must be known: anything else ends the test.
   std::string Put(absl::string_view json);
-  // The same as a merge patch of the object at `path` ("/api/v1/namespaces/shop/pods/web-1").
+  // Does the same as a merge patch of the object at `path` ("/api/v1/namespaces/shop/pods/web-1").
   std::string Patch(absl::string_view path, absl::string_view json);
   void Delete(absl::string_view path);
 
@@ -46,8 +46,8 @@ class FakeApiServer {
   // All objects of the collection ("/api/v1/namespaces/shop/events"), sorted by namespace and name.
   std::vector<std::string> List(absl::string_view path) const;
 
-  // What happens to the next `times` requests that have this method (a watch's is "WATCH"; "" is
-  // any) and `part` in their target. Earlier faults come first.
+  // A fault of the next `times` requests that have this method ("WATCH" for a watch; "": any) and
+  // `part` in their target. Earlier faults come first.
   struct Fault {
     std::string method = {};
     std::string part = {};
@@ -56,25 +56,25 @@ class FakeApiServer {
     std::string reason = {};  // of the Status object
     std::string message = {};
     http::Headers headers = {};  // "Retry-After"
-    bool applied = false;        // the request is carried out first; only its answer is lost
+    bool applied = false;        // the request is carried out; only its answer is lost
   };
   void Inject(Fault fault);
   // How many requests faults have hit.
   int faults() const;
 
-  // Before each request is served, outside all locks; what it changes here the request sees.
+  // Called before each request is served, outside all locks; the request sees its changes.
   void OnRequest(std::function<void(const http::HttpCall&)> hook);
 
-  // The minor version that /version tells; "": there is no such path.
+  // The minor version at /version; "": there is no such path.
   void SetVersion(const std::string& minor);
   // A dead server refuses everything and has cut its watches.
   void SetDead(bool dead);
-  // Ends the open watches: well, as at their timeout, or broken.
+  // Ends the open watches: without an error, as at their timeout, or broken.
   void CutWatches(bool well = false);
   // Forgets all changes and pages so far: open watches get an error event 410, later ones with an
   // older resourceVersion too, and continue tokens are 410.
   void ExpireVersions();
-  // Sends one to each open watch.
+  // Sends a bookmark to each open watch.
   void SendBookmarks();
   // How many watches are open.
   int watches() const;
@@ -85,7 +85,7 @@ class FakeApiServer {
     std::string body;
   };
   std::vector<Request> Requests() const;
-  // With this method ("" is any) and `part` in the target.
+  // Counts those with this method ("": any) and `part` in the target.
   int CountRequests(absl::string_view method, absl::string_view part) const;
   // Waits until there were `count` of them; false: not within a generous time.
   bool AwaitRequests(absl::string_view method, absl::string_view part, int count) const;

@@ -1,9 +1,9 @@
-// The objects of a cluster, from watch caches that are started when first asked for.
+// The objects of a cluster, from watch caches that start when they are first asked for.
 //
 // Thread-safe. Threads: one that discovers resources and tidies up, one for each resource in use or
-// kept (watch_cache.h; none for pods that somebody else watches), two that watch for new kinds
-// (kind_watch.h). Where watching is not allowed, each namespace asked for is listed per request,
-// and a list is used for a second. A dead API server is retried for ever; until its first answer
+// kept (watch_cache.h; none for pods that another part watches), two that watch for new kinds
+// (kind_watch.h). If watching is not allowed, the namespace asked for is listed per request, and a
+// list is used for a second. An unreachable API server is retried for ever; until its first answer
 // List is kUnavailable, afterwards the last known objects are served.
 #pragma once
 
@@ -39,13 +39,13 @@ struct ClusterDirectoryOptions {
   absl::Duration discovery_interval = absl::ZeroDuration();  // 0 is every 5 minutes
   absl::Duration discovery_timeout = absl::Seconds(30);
   absl::Duration missed_interval = absl::Seconds(5);  // between discoveries after ResourceMissed
-  absl::Duration unused_after = absl::Minutes(10);    // then a cache is stopped
-  absl::Duration list_reuse = absl::Seconds(1);       // of a list where watching is not allowed
+  absl::Duration unused_after = absl::Minutes(10);    // after this time a cache is stopped
+  absl::Duration list_reuse = absl::Seconds(1);       // for lists if watching is not allowed
   size_t max_lists = 256;                             // such lists kept
-  // Discovers anew when a CustomResourceDefinition or APIService changes, where that may be
-  // watched.
+  // Repeats discovery when a CustomResourceDefinition or APIService changes, if watching those is
+  // allowed.
   bool watch_kinds = true;
-  // Such a change takes effect a little later: for this long after it discoveries are repeated.
+  // Such a change takes effect with a delay: for this long after it discovery is repeated.
   absl::Duration settle = absl::Seconds(5);
   WatchCacheOptions cache;  // limits and back-off of each cache
   // The pods as reported by another part of the process that watches all pods of this cluster with
@@ -64,7 +64,7 @@ class ClusterDirectory : public ObjectDirectory {
       MakeTransport make_transport, Clock& clock, ClusterDirectoryOptions options = {});
   ~ClusterDirectory() override;
 
-  // As the interface says; also kPermissionDenied if the resource may not even be listed, and
+  // See the interface; also kPermissionDenied if the resource may not even be listed, and
   // kResourceExhausted if it has more objects than the limit.
   absl::StatusOr<std::vector<ObjectPtr>> List(const ObjectQuery& query) override;
   absl::StatusOr<ObjectPtr> Get(const GroupResource& resource, absl::string_view ns,
@@ -108,7 +108,7 @@ class ClusterDirectory : public ObjectDirectory {
                                    bool running_only, MonotonicTime deadline);
   WatchCacheOptions CacheOptions(const ResourceInfo& info, bool running_only);
 
-  // The thread's function; returns after which time it is to be called again.
+  // The thread's function; returns the time until its next call.
   absl::Duration Step();
   void DiscoverOnce();
   void UseKept();
@@ -130,7 +130,7 @@ class ClusterDirectory : public ObjectDirectory {
 
   mutable absl::Mutex mutex_;
   absl::Status discovered_ ABSL_GUARDED_BY(mutex_);
-  bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, well or not
+  bool asked_ ABSL_GUARDED_BY(mutex_) = false;   // one discovery has ended, successful or not
   bool missed_ ABSL_GUARDED_BY(mutex_) = false;  // ResourceMissed since the last discovery
   MonotonicTime settled_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::vector<ObjectSet> kept_ ABSL_GUARDED_BY(mutex_);

@@ -43,8 +43,8 @@ class FolderDirectory : public ObjectDirectory {
   uint64_t Generation() const override { return generation_.load(std::memory_order_acquire); }
 
   // Reads what has changed, as the watcher does. A bad file, or a folder that cannot be read, is
-  // logged once, and leaves its last good objects in place. An error: not everything could be read,
-  // so that it is to be read again.
+  // logged once, and its last good objects stay. An error: not everything could be read, so Reload
+  // has to be called again.
   absl::Status Reload();
 
  private:
@@ -54,7 +54,7 @@ class FolderDirectory : public ObjectDirectory {
   };
 
   explicit FolderDirectory(std::string folder) : folder_(std::move(folder)), manifests_(folder_) {}
-  // Returns whether anything changed. Adds the files that became bad to `problems`, or why the
+  // Returns whether anything changed. Adds the files that have become bad to `problems`, or why the
   // folder could not be read.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

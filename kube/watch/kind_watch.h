@@ -1,8 +1,8 @@
-// Tells when the kinds of a cluster may have changed: follows its CustomResourceDefinitions and
-// APIServices.
+// Reports that the kinds of a cluster may have changed, by watching its CustomResourceDefinitions
+// and APIServices.
 //
-// One thread for each of the two. What is forbidden or absent is asked for again after minutes.
-// Nothing is kept of the objects.
+// One thread for each of the two. If one is forbidden or absent it is tried again after minutes.
+// The objects are not kept.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,8 @@ class KindWatch : private WatchHandler {
  public:
   using MakeTransport = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
 
-  // `on_change` runs after each list and each batch of changes, from the watches' threads, maybe at
-  // once. Resources that `mapper` does not have are left out. The clock outlives this.
+  // `on_change` runs after each list and each batch of changes, from the watches' threads, possibly
+  // at the same time. Resources that `mapper` lacks are left out. The clock outlives this.
   KindWatch(const RestMapper& mapper, const MakeTransport& make_transport, Clock& clock,
             std::function<void()> on_change);
 

@@ -1,4 +1,4 @@
-// The files of a folder that may hold manifests, looked at again and again.
+// Finds and reads the files of a folder that may hold manifests, repeatedly.
 //
 // Not thread-safe; reads the file system.
 #pragma once
@@ -30,17 +30,17 @@ class ManifestFiles {
  public:
   explicit ManifestFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  // All *.yaml, *.yml and *.json below the folder, as base/file_watcher.h goes through it: hidden
-  // files and folders are left out. nullopt: the folder itself cannot be read. What cannot be read
-  // is told once: the folder in `problems`, what is below it in the log.
+  // All *.yaml, *.yml and *.json below the folder, without hidden files and folders, as in
+  // base/file_watcher.h. nullopt: the folder itself cannot be read. What cannot be read is reported
+  // once: the folder in `problems`, what is below it in the log.
   std::optional<ManifestFolder> Find(std::vector<std::string>& problems);
 
-  // One of them. kInvalidArgument: it is no file, or it has more than kMaxManifestBytes; others as
-  // ReadFile.
+  // Reads one of them. kInvalidArgument: it is no file, or it has more than kMaxManifestBytes;
+  // other errors are those of ReadFile.
   absl::StatusOr<std::string> Read(const std::string& path);
 
-  // Why not everything could be read since the last Find began, so that it is to be read again: a
-  // file that is refused stays as it is.
+  // Why not everything could be read since the last Find began, so that it has to be read again.
+  // Refused files do not count, since they stay as they are.
   const absl::Status& unread() const { return unread_; }
 
  private:

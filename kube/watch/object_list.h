@@ -1,6 +1,6 @@
-// One list of a resource: by pages, or all of it as one stream out of the API server's cache.
+// Lists a resource: by pages, or as one stream out of the API server's cache.
 //
-// For object_watch.cc, watch_cache.cc, and what looks at a cluster once. Thread-safe when the
+// For object_watch.cc, watch_cache.cc, and commands that read a cluster once. Thread-safe if the
 // transport is.
 #pragma once
 
@@ -28,14 +28,13 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
                                       const ObjectWatchOptions& options, ObjectReader& reader,
                                       WatchHandler& handler);
 
-// The newest version that the server has, for one object at most of the collection. Errors as
-// ListPages.
+// The newest version that the server has, by a list of at most one object. Errors as in ListPages.
 absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader);
 
-// As ListPages, but the content comes from the API server's cache and may be as old as that; it
+// Like ListPages, but the content comes from the API server's cache and may be as old as that; it
 // takes a third of the time of a list from etcd, and only one object is held in memory at a time.
-// It ends early only if nothing comes for options.list_timeout.
+// The time limit is options.list_timeout without any data.
 absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader,
                                           WatchHandler& handler);

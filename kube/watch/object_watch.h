@@ -1,16 +1,16 @@
-// One resource of a cluster, followed by list and watch: whole objects as JSON, one at a time.
+// Follows one resource of a cluster by list and watch: whole objects as JSON, one at a time.
 //
-// One thread lists, then watches with bookmarks and goes on from the last resourceVersion after a
+// One thread lists, then watches with bookmarks and continues from the last resourceVersion after a
 // break; if that has expired (410) it lists again. The first list comes from the API server's
 // cache, like those of Kubernetes' own controllers, and is as old as a watch would be then; later
-// ones come from etcd. Failures are retried with back-off and jitter for ever. A stream in which
-// nothing comes for 90 seconds is opened anew, so that a dead connection is noticed. If nothing has
-// come in all its life, not even a bookmark, the server is asked for its newest version, and listed
-// anew if that is older: after a restore of etcd to an earlier state a watch of a later version
-// waits without a word. Streams that the server ends at
-// once, or after nothing but an error, are a failure from the second on. The handler is called from
-// that thread only and keeps what it needs: nothing is cached here, and at most one page of a list
-// is held (all of it when pages expire while they are read).
+// ones come from etcd. Failures are retried for ever, with back-off and jitter. A stream without
+// data for 90 seconds is reopened, so that a dead connection is noticed. If it has never had any
+// data, not even a bookmark, the server is asked for its newest version, and listed again if that
+// is older: after a restore of etcd to an earlier state, a watch from a later version waits in
+// silence. Streams that the server ends at once, or after nothing but an error, count as failures
+// from the second on. The handler is called from that thread only and keeps what it needs: nothing
+// is cached here, and at most one page of a list is held (all of it if pages expire while they are
+// read).
 #pragma once
 
 #include <atomic>
@@ -35,24 +35,26 @@ enum class ChangeType { kAdded, kModified, kDeleted };
 class WatchHandler {
  public:
   virtual ~WatchHandler() = default;
-  // The whole content at one moment: ListStarted, Listed for each object, ListEnded. What was not
-  // listed in between is gone. A list that breaks off is started anew, without ListEnded.
+  // The whole content at one moment: ListStarted, Listed for each object, ListEnded. An object that
+  // was not listed in between no longer exists. A list that breaks off is started again, without
+  // ListEnded.
   virtual void ListStarted() {}
   virtual void Listed(absl::string_view /*object_json*/) {}
   virtual void ListEnded() {}
-  // One change since. Of a deletion the last known object.
+  // One change since then; for a deletion the last known object.
   virtual void Changed(ChangeType /*type*/, absl::string_view /*object_json*/) {}
   // After each piece of the stream was handed over: the changes of one batch are complete.
   virtual void Flushed() {}
-  // Asked after each page of a list and each batch of changes. An error ends list or watch as a
-  // failure; it is listed anew after the back-off.
+  // Asked after each page of a list and each batch of changes. An error ends the list or watch as a
+  // failure; after the back-off the resource is listed again.
   virtual absl::Status Acceptable() { return absl::OkStatus(); }
-  // The last try to list or watch failed; what is known may be out of date. OK: it works again, as
-  // a watch is open; what it has missed may still be on its way. Called when the status is another
-  // than before; in the beginning it is OK.
+  // The last try to list or watch failed, so the data may be out of date. OK: it works again and a
+  // watch is open; missed changes may still be on their way. Called when the status changes; at the
+  // beginning it is OK.
   virtual void StatusChanged(const absl::Status& /*status*/) {}
-  // From now on no stream is open, until Opened: nothing tells of changes meanwhile. That is so
-  // after the first list, and whenever a stream has ended, be it well. Opening may come again.
+  // From now on, until Opened, no stream is open, so no changes are reported. Called after the
+  // first list, and whenever a stream has ended, even without an error. It may be called twice in a
+  // row.
   virtual void Opening() {}
   virtual void Opened() {}
 };

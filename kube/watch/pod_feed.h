@@ -1,10 +1,10 @@
-// Passes on the pods of a cluster from a source that watches all pods anyway, so that caches of
-// their names and labels need no list and watch of their own.
+// Passes on the pods of a cluster from a source that watches all pods, so that caches of their
+// names and labels need no list and watch of their own.
 //
-// Thread-safe. There is one source at a time; a follower is told all pods that the source knows,
-// then each change. No pod is kept here, and while nobody follows, the source need not report
-// changes. Followers are called one at a time, by the source's thread or within Follow, and must
-// not call back.
+// Thread-safe. There is one source at a time; a follower gets all pods that the source knows, then
+// each change. No pod is kept here, and while nobody follows, the source need not report changes.
+// Followers are called one at a time, by the source's thread or within Follow, and must not call
+// back.
 #pragma once
 
 #include <atomic>
@@ -30,12 +30,12 @@ struct WatchedPod {
 class PodFollower {
  public:
   virtual ~PodFollower() = default;
-  // All there are now, in any order.
+  // All present pods, in any order.
   virtual void Replaced(std::vector<ObjectPtr> objects) = 0;
   // Changes in their order. A pod that is reported again, or the end of an unknown pod, is no
   // change.
   virtual void Changed(std::vector<ObjectChange> changes) = 0;
-  // As WatchHandler::StatusChanged, of the source's watch.
+  // Like WatchHandler::StatusChanged, for the source's watch.
   virtual void SourceStatusChanged(const absl::Status& status) = 0;
 };
 
@@ -43,19 +43,19 @@ class PodFeed {
  public:
   using AllPods = std::function<std::vector<WatchedPod>()>;
 
-  // Called by the source. `all_pods` tells them from any thread until End has returned; whatever
-  // Changed is told of must be among them by then.
+  // Called by the source. `all_pods` returns them on any thread until End has returned, and must
+  // already include whatever is passed to Changed.
   void Begin(AllPods all_pods);
   void End();
-  // The pods have been listed: those that `all_pods` tells are all there are.
+  // The pods have been listed: `all_pods` now returns all there are.
   void Listed();
   // False: there is no follower. To be asked only when `all_pods` already includes the change.
   bool followed() const { return followed_.load(std::memory_order_acquire); }
   void Changed(const std::vector<WatchedPod>& pods);
   void StatusChanged(const absl::Status& status);
 
-  // The follower lives until Unfollow. Before the source's first list it is told failures only.
-  // `running_only`: to this follower, pods that are not running do not exist.
+  // The follower lives until Unfollow. Before the source's first list it gets only failures.
+  // `running_only`: for this follower, pods that are not running do not exist.
   void Follow(PodFollower& follower, bool running_only);
   void Unfollow(PodFollower& follower);
 

@@ -1,8 +1,7 @@
 // All objects of one resource, kept current by list and watch (object_watch.h), or by another
 // part's watch (pod_feed.h).
-//
 // Thread-safe. Holds names, namespaces and labels only. The last good table stays while the API
-// server is away. Not here: which caches there are (cluster_directory.h).
+// server is unreachable. Not here: which caches exist (cluster_directory.h).
 #pragma once
 
 #include <cstddef>
@@ -26,7 +25,7 @@
 namespace flyball::kube {
 
 struct WatchCacheOptions {
-  ObjectWatchOptions watch;         // resource, page size, times; the cache says what of it is read
+  ObjectWatchOptions watch;         // resource, page size, times; the cache sets what is read
   bool running_only = false;        // only objects with status.phase=Running
   size_t max_objects = 500'000;     // more are kResourceExhausted
   std::function<void()> on_change;  // after the table was replaced; from the cache's thread
@@ -39,13 +38,13 @@ absl::StatusOr<std::vector<ObjectPtr>> ListObjects(http::HttpTransport& server,
 
 class WatchCache : private WatchHandler, private PodFollower {
  public:
-  // The transport is the cache's own: it is shut down at the end. The clock outlives the cache.
+  // The cache owns the transport and shuts it down at the end. The clock outlives the cache.
   WatchCache(WatchCacheOptions options, std::unique_ptr<http::HttpTransport> server, Clock& clock);
   // For pods: follows the feed, with no thread or connection of its own.
   WatchCache(WatchCacheOptions options, std::shared_ptr<PodFeed> feed, Clock& clock);
   ~WatchCache() override;
 
-  // The current table. Waits for the first list; if its last try failed, that is the error.
+  // The current table. Waits for the first list; if its last try failed, returns that error.
   // kPermissionDenied and kUnimplemented (405): listing or watching is not allowed. kNotFound and
   // kResourceExhausted, also later on: the resource is gone, or has grown over the limit.
   absl::StatusOr<std::shared_ptr<const ObjectTable>> Get(MonotonicTime deadline);
@@ -87,7 +86,7 @@ class WatchCache : private WatchHandler, private PodFollower {
   absl::Mutex mutex_;
   std::shared_ptr<const ObjectTable> table_ ABSL_GUARDED_BY(mutex_);
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);    // of the last try to list or watch
-  bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table may not be used any more
+  bool withdrawn_ ABSL_GUARDED_BY(mutex_) = false;  // the table must no longer be used
 
   std::optional<ObjectWatch> watch_;  // last: it calls from its thread
 };

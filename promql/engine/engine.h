@@ -1,12 +1,13 @@
 // Evaluates a parsed PromQL expression over samples in memory.
 //
-// Pure: time is an argument, series are only read; safe on any thread. What a selector asks for is
-// read once for all moments of the query; all else is evaluated moment by moment.
+// Pure: time is an argument, series are only read; safe on any thread. The samples of a selector
+// are read once for all moments of the query; everything else is evaluated moment by moment.
 //
 // Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
-// Limit:  the points that one query touches, or answers with, which bounds both memory and work.
-//         Label sets that it makes longer count too, and the series that it selects may be as many.
-//         Where many people may ask, query_memory.h bounds the memory itself.
+// Limit:  the points that one query reads or returns, which bounds both memory and work. Longer
+// label
+//         sets that it makes count too, and it may select as many series.
+//         If many people may ask, query_memory.h bounds the memory itself.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@
 namespace flyball::promql {
 
 struct EvalOptions {
-  Dialect dialect = Dialect::k3;     // the one that the expression was parsed in
-  int64_t lookback_ms = 300'000;     // how old a sample may be and still be the current one
+  Dialect dialect = Dialect::k3;     // with which the expression was parsed
+  int64_t lookback_ms = 300'000;     // maximum age of a current sample
   int64_t default_step_ms = 60'000;  // of subqueries without one
   int64_t max_points = 50'000'000;
   // Counts samples, values of each step and results, against its limit. nullptr: no limit.
@@ -33,9 +34,9 @@ struct EvalOptions {
   Interrupted interrupted;
 };
 
-// Both return:
+// Errors of both:
 //   kFailedPrecondition  the query fails on these samples ("execution" in Prometheus's API)
-//   kResourceExhausted   it touches more than max_points, or takes more memory than it may
+//   kResourceExhausted   it reads more than max_points, or takes more memory than it may
 absl::StatusOr<Value> EvalInstant(const Expr& expr, const SeriesReader& store, int64_t time_ms,
                                   const EvalOptions& options = {});
 

@@ -1,5 +1,5 @@
-// What the functions of promql/functions.h compute: of one value at a time, of labels, and of one
-// series over a window (rate, increase, avg_over_time and their kin).
+// The computations of the functions in promql/functions.h: on one value at a time, on labels, and
+// on one series over a window (rate, increase, avg_over_time and the like).
 //
 // Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/functions.go.
 #pragma once
@@ -20,15 +20,15 @@
 
 namespace flyball::promql {
 
-// abs, exp, sin, …; and minute, year, … of seconds since the epoch. nullptr: another kind.
+// abs, exp, sin, …; and minute, year, … of seconds since the epoch. nullopt: another kind.
 using ValueFunction = double (*)(double);
 ValueFunction FindMathFunction(absl::string_view name);
 ValueFunction FindDateFunction(absl::string_view name);
 
-// Halves go up; `nearest` 0 gives NaN.
+// Halves are rounded up; `nearest` 0 gives NaN.
 double Round(double value, double nearest);
 
-// By value, NaN last in both directions.
+// Sorts by value, with NaN last in both directions.
 void SortByValue(Vector* vector, bool descending);
 
 // The longest label value that these functions make, since nested calls could double a value again
@@ -50,7 +50,8 @@ bool IsLabelName(absl::string_view name, Dialect dialect);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
 Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
-// histogram_fraction of the same, as dialect 3 has it: which part of them lies between the two.
+// histogram_fraction over the same buckets, as in dialect 3: the part of them between the two
+// bounds.
 Vector HistogramFraction(double lower, double upper, const Vector& buckets);
 
 // ---- of a window (range_functions.cc) -----------------------------------------------------------
@@ -66,10 +67,10 @@ struct WindowArgs {
   double second = 0;
 };
 
-// nullopt: no answer for this series, as too few samples.
+// nullopt: no result for this series, for example with too few samples.
 using RangeFunction = std::optional<double> (*)(const WindowArgs&);
 
-// nullptr: not a function of a window, or one that needs more than a series (absent_over_time).
+// nullptr: not a function of a window, or one that needs several series (absent_over_time).
 RangeFunction FindRangeFunction(absl::string_view name);
 
 }  // namespace flyball::promql

@@ -12,7 +12,7 @@ namespace flyball::promql {
 // never interrupts.
 using Interrupted = std::function<absl::Status()>;
 
-// Counts steps of work, small ones of some ten nanoseconds, and asks once in 65,536 of them.
+// Counts small steps of work, of some ten nanoseconds each, and asks after every 65,536 of them.
 class WorkMeter {
  public:
   explicit WorkMeter(const Interrupted& interrupted) : interrupted_(interrupted) {}

@@ -27,7 +27,7 @@ class MemorySeries : public Series {
 
 class MemorySeriesReader : public SeriesReader {
  public:
-  // Series in any order, each with labels of its own.
+  // Series in any order, no two with the same labels.
   explicit MemorySeriesReader(SeriesList series);
 
   absl::StatusOr<SeriesList> SelectUnless(const Interrupted& interrupted,
@@ -39,7 +39,7 @@ class MemorySeriesReader : public SeriesReader {
 
 // True if each matcher matches its label's value.
 bool MatchesAll(const Labels& labels, const std::vector<Matcher>& matchers);
-// What that costs at most, in steps of a WorkMeter.
+// The most that this costs, in steps of a WorkMeter.
 size_t CostOf(const std::vector<Matcher>& matchers);
 
 }  // namespace flyball::promql

@@ -1,5 +1,5 @@
-// What PromQL's operators compute: those between two values (binary.cc), and sum, avg, topk and the
-// other aggregations of one instant vector (aggregate.cc).
+// The computations of PromQL's operators: those between two values (binary.cc), and sum, avg, topk
+// and the other aggregations of one instant vector (aggregate.cc).
 //
 // Pure. Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go (VectorBinop, VectorAnd, …).
 #pragma once
@@ -22,8 +22,8 @@ double ScalarOperation(absl::string_view op, double lhs, double rhs);
 Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
                              Dialect dialect);
 
-//   kFailedPrecondition  the series don't pair up as the operator's clauses say
-//   kResourceExhausted   `memory` ends
+//   kFailedPrecondition  the series do not match as the operator's clauses require
+//   kResourceExhausted   the limit of `memory` is reached
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
                                        Dialect dialect, QueryMemory& memory);
 
@@ -33,9 +33,9 @@ struct AggregationParam {
   std::string label;  // of count_values
 };
 
-// Groups in the order of their first element; topk and bottomk: best first within a group.
-//   kFailedPrecondition  k that no integer holds, or a bad label name
-//   kResourceExhausted   `memory` ends
+// Groups are in the order of their first element; topk and bottomk: best first within a group.
+//   kFailedPrecondition  k is no int64, or a bad label name
+//   kResourceExhausted   the limit of `memory` is reached
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
                                  Dialect dialect, QueryMemory& memory, Vector vector);
 

@@ -1,8 +1,8 @@
 // Counts the memory that one query takes, against a limit.
 //
-// Not thread-safe; one for each query. Bytes are only counted, and about: whoever makes something
-// that grows with the series or samples says so as it grows, before there is much more of it than
-// is allowed.
+// Not thread-safe; one for each query. Bytes are only counted, approximately: code that makes
+// something that grows with the series or samples counts it as it grows, before it exceeds the
+// limit by much.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,26 @@ namespace flyball::promql {
 
 class QueryMemory {
  public:
-  explicit QueryMemory(size_t limit) : limit_(limit) {}  // 0: no limit, and nothing need be counted
+  explicit QueryMemory(size_t limit) : limit_(limit) {}  // 0: no limit, so nothing need be counted
 
   bool has_limit() const { return limit_ != 0; }
-  // Where there is a limit.
+  // Valid if there is a limit.
   size_t left() const { return limit_ - std::min(limit_, kept_ + used_); }
 
-  // What stays until it is dropped.
+  // Counts memory that stays until it is dropped.
   absl::Status Keep(size_t bytes) {
     kept_ += bytes;
     return Check();
   }
   void Drop(size_t bytes) { kept_ -= bytes; }
 
-  // What a step of the evaluation takes; the step returns it with its own inputs and results.
+  // Counts memory of a step of the evaluation, which the step returns with its inputs and results.
   absl::Status Use(size_t bytes) {
     used_ += bytes;
     return Check();
   }
   size_t used() const { return used_; }
-  // The most that it took.
+  // The most memory at any time.
   size_t peak() const { return peak_; }
   void ReturnTo(size_t used) { used_ = used; }
 

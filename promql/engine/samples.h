@@ -1,5 +1,5 @@
-// The samples that one selector of a query reads: those of all its series, over all moments at
-// which the query evaluates it, read once.
+// The samples of one selector of a query: those of all its series, over all moments at which the
+// query evaluates it, read once.
 //
 // Not thread-safe. Memory: 16 bytes for each sample.
 #pragma once
@@ -22,12 +22,12 @@ struct TimeSpan {  // both ends belong to it
 
 class SelectorSamples {
  public:
-  // What of the samples is kept.
+  // Which of the samples are kept.
   enum class Kind {
-    kAll,         // markers of staleness too: an instant selector looks for them
+    kAll,         // staleness markers too, since an instant selector needs them
     kNewest,      // the newest of each series, or its marker
-    kWithoutEnd,  // no markers: a range selector does not see them
-    kOneByOne,    // nothing: they are read series by series, as each is needed once
+    kWithoutEnd,  // no markers, since a range selector ignores them
+    kOneByOne,    // none: they are read series by series, when each is needed
   };
 
   SelectorSamples() = default;
@@ -39,18 +39,18 @@ class SelectorSamples {
   size_t point_count() const { return points_.size(); }
   const Labels& LabelsOf(size_t series) const { return series_[series]->labels(); }
   bool read_one_by_one() const { return one_by_one_; }
-  // For kOneByOne: those of one series in this time, without markers. Writes over `points`.
+  // For kOneByOne: reads one series in this time, without markers. Overwrites `points`.
   void Read(size_t series, TimeSpan span, std::vector<Point>& points) const;
-  // Without the metric's name; made at the first call for any series.
+  // The labels without the metric's name; made at the first call for any series.
   const Labels& NamelessOf(size_t series);
-  // What that will take, about; 0 once they are made.
+  // The approximate memory for those; 0 once they are made.
   size_t NamelessBytes() const;
-  // What the list of series and their samples take.
+  // The memory of the list of series and their samples.
   size_t Bytes() const;
 
-  // Those of one series in this time, which lies in the span that was read.
+  // The samples of one series in this time, which is within the span that was read.
   absl::Span<const Point> In(size_t series, TimeSpan span) const;
-  // The newest of them; nullptr: there is none, or the series has ended with it.
+  // The newest of them; nullptr: there is none, or it is a staleness marker.
   const Point* Current(size_t series, TimeSpan span) const;
 
  private:

@@ -1,4 +1,4 @@
-// Series as the engine reads them, and where it reads them.
+// Series as the engine reads them, and the interface of their store.
 //
 // Times are int64 milliseconds since the epoch. Thread-safe: many queries read while samples
 // arrive; a query may or may not see samples that arrive while it runs.
@@ -22,7 +22,7 @@ struct Point {
   double value = 0;
 };
 
-// The NaN that says "this series ended here". Told from other NaNs by its bits only.
+// The NaN that says "this series ended here". It differs from other NaNs only by its bits.
 inline constexpr uint64_t kStaleBits = 0x7ff0000000000002;
 inline double StaleMarker() { return absl::bit_cast<double>(kStaleBits); }
 inline bool IsStale(double value) { return absl::bit_cast<uint64_t>(value) == kStaleBits; }
@@ -31,13 +31,13 @@ class Series {
  public:
   virtual ~Series() = default;
 
-  // Never change.
+  // The labels never change.
   virtual const Labels& labels() const = 0;
 
   // Appends the samples with from_ms <= time <= to_ms in rising time, staleness markers included.
   virtual void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const = 0;
 
-  // The last of those that Read would append; none: nullopt. To be overridden where it costs less
+  // The last sample that Read would append; nullopt: none. To be overridden where it costs less
   // than reading them all.
   virtual std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const {
     std::vector<Point> points;
@@ -57,12 +57,12 @@ class SeriesReader {
   virtual absl::StatusOr<SeriesList> SelectUnless(const Interrupted& interrupted,
                                                   const std::vector<Matcher>& matchers) const = 0;
 
-  // The same, however long it takes.
+  // Does the same without an interruption.
   SeriesList Select(const std::vector<Matcher>& matchers) const {
     return *SelectUnless(Interrupted(), matchers);
   }
 
-  // The same in any order. To be overridden where the order costs something.
+  // Does the same in any order. To be overridden where the order costs something.
   virtual SeriesList SelectInAnyOrder(const std::vector<Matcher>& matchers) const {
     return Select(matchers);
   }

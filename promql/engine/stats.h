@@ -26,7 +26,7 @@ class KahanSum {
   double sum() const { return sum_; }
   double compensation() const { return compensation_; }
   double Compensated() const { return sum_ + compensation_; }
-  // The same, but an infinite sum stays as it is.
+  // Does the same, but an infinite sum stays as it is.
   double Total() const;
 
  private:

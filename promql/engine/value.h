@@ -1,4 +1,4 @@
-// What evaluating an expression gives, and small helpers on labels.
+// The results of evaluating an expression, and small helpers on labels.
 //
 // Plain values. Times are int64 milliseconds since the epoch.
 #pragma once
@@ -30,7 +30,7 @@ struct Range {
 
 struct Matrix {
   std::vector<Range> series;
-  // The window that was asked for, not the samples'.
+  // The window that was asked for, whatever samples it has.
   int64_t start_ms = 0;
   int64_t end_ms = 0;
 };
@@ -41,30 +41,30 @@ absl::Status SameLabelSet();  // the error
 
 using Value = std::variant<double, std::string, Vector, Matrix>;
 
-// What it takes in memory, about, with the labels that it shares with nothing else.
+// Its approximate memory, with the labels that it does not share.
 size_t BytesOf(const Vector& vector);
 size_t BytesOf(const std::vector<Range>& series);
 size_t BytesOf(const Value& value);
 
-// The same labels but one; "" and absent are the same.
+// The same labels except for one; "" means absent.
 Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view value);
 inline Labels WithoutLabel(const Labels& labels, absl::string_view name) {
   return WithLabel(labels, name, "");
 }
 inline Labels WithoutName(const Labels& labels) { return WithoutLabel(labels, "__name__"); }
 
-// What the keys take, at most, by which the elements are grouped or matched (ChooseLabels).
+// The most memory of the keys by which the elements are grouped or matched (ChooseLabels).
 size_t BytesOfKeys(const Vector& vector);
 
-// Which labels a clause is about: by and on (`without` false) name those that count; without and
-// ignoring those that don't, as little as the metric's name.
+// The labels that a clause selects: by and on (`without` false) name those that count; without and
+// ignoring those that do not, and the metric's name does not count either.
 struct LabelChoice {
   const std::vector<std::string>& names;
   bool without = false;
 };
 
-// Those labels, in the form of Labels::encoded: what elements are grouped and matched by. Writes
-// over `key`.
+// Writes those labels to `key`, in the form of Labels::encoded: elements are grouped and matched by
+// it.
 void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key);
 
 }  // namespace flyball::promql

@@ -1,4 +1,4 @@
-// Third stage of the template language: tree and data -> text.
+// Third stage of the template language: tree and data to text.
 //
 // Pure; a tree may be executed on many threads at once. Source: Go's text/template/exec.go. Limits,
 // where Go has none: kMaxOutput bytes of text, kMaxSteps statements and values, kMaxDepth
@@ -18,8 +18,8 @@ inline constexpr size_t kMaxOutput = 1 << 20;
 inline constexpr int kMaxSteps = 100'000;
 inline constexpr int kMaxDepth = 50;
 
-// kInvalidArgument: the template asks for what the data or a function does not give; the message
-// says where. kResourceExhausted: a limit.
+// kInvalidArgument: the template uses something that the data or a function does not have; the
+// message says where. kResourceExhausted: a limit.
 absl::StatusOr<std::string> Execute(const Tree& tree, const Value& data);
 
 }  // namespace flyball::rules::tmpl

@@ -1,4 +1,4 @@
-// First stage of the template language: text -> tokens.
+// First stage of the template language: text to tokens.
 //
 // Pure. Source: Go's text/template/parse, delimiters `<<` and `>>`. A token's text is a view into
 // the template, so the template must outlive its tokens.
@@ -13,7 +13,7 @@
 namespace flyball::rules::tmpl {
 
 enum class TokenKind {
-  kText,  // what stands outside actions, already trimmed by `<<-` and `->>`
+  kText,  // text outside actions, already trimmed by `<<-` and `->>`
   kOpen,  // <<
   kClose,
   kSpace,
@@ -34,7 +34,7 @@ enum class TokenKind {
   kComma,
   kLeftParen,
   kRightParen,
-  kOther,  // another printable character: never right, but the parser says so in context
+  kOther,  // another printable character: always an error, which the parser reports
   kEnd
 };
 

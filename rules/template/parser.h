@@ -1,4 +1,4 @@
-// Second stage of the template language: tokens -> tree.
+// Second stage of the template language: tokens to tree.
 //
 // Pure. Source: Go's text/template/parse. Actions nested deeper than kMaxNesting are refused.
 #pragma once
@@ -13,8 +13,8 @@ namespace flyball::rules::tmpl {
 
 inline constexpr int kMaxNesting = 100;
 
-// `name` is what the template calls itself: a `define` of that name collides with it.
-// kInvalidArgument: a message with `line:column` of the template in front.
+// `name` is the template's own name: a `define` of that name collides with it. kInvalidArgument: a
+// message that begins with `line:column` in the template.
 absl::StatusOr<Tree> Parse(absl::string_view text, absl::string_view name);
 
 }  // namespace flyball::rules::tmpl

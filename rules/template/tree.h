@@ -17,7 +17,7 @@ namespace flyball::rules::tmpl {
 
 struct Pipeline;
 
-// One word of a command: a term and the fields asked of it (`.A.B`, `$x.A`, `(…).A`).
+// One word of a command: a term and the fields selected from it (`.A.B`, `$x.A`, `(…).A`).
 struct Operand {
   enum class Kind { kDot, kVariable, kFunction, kParens, kNil, kBool, kNumber, kString };
   Kind kind = Kind::kDot;
@@ -29,7 +29,7 @@ struct Operand {
   size_t offset = 0;  // in the template's text
 };
 
-// The first operand says what is done, the others are its arguments.
+// The first operand is the action, the others are its arguments.
 using Command = std::vector<Operand>;
 
 struct Pipeline {

@@ -1,4 +1,4 @@
-// What a template computes with.
+// The values that templates compute with.
 //
 // Plain values; lists, maps and records are borrowed from the data of one execution and must
 // outlive it. Source: the Go types that text/template meets in prometheus-adapter's data.
@@ -28,7 +28,7 @@ struct List {
 
 using StringMap = std::map<std::string, std::string>;
 
-// A Go struct: its fields in order, and what its methods without parameters give.
+// A Go struct: its fields in order, and the results of its methods without parameters.
 struct Record {
   std::string type_name;
   std::vector<std::pair<std::string, Value>> fields;
@@ -56,9 +56,9 @@ class Value {
   }
   bool IsNil() const { return As<Nil>() != nullptr; }
 
-  // Neither the zero of its type nor empty.
+  // Go's truth: neither the zero of its type nor empty.
   bool Truth() const;
-  // As Go names the type: "string", "[]string"; "<nil>" for Nil.
+  // Go's name of the type: "string", "[]string"; "<nil>" for Nil.
   absl::string_view TypeName() const;
 
  private:

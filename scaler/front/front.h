@@ -150,15 +150,15 @@ class Front : public DataPathEvents {
   FrontObserver& observer_;
 
   mutable absl::Mutex mutex_;
-  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest `now` that was passed
+  absl::Time now_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();  // the latest that was passed
   bool serving_ ABSL_GUARDED_BY(mutex_) = false;
   SharedCounts shared_ ABSL_GUARDED_BY(mutex_);
   Envoys envoys_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord> services_ ABSL_GUARDED_BY(mutex_);
   std::set<std::pair<absl::Time, Service*>, EarlierDue> due_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, ServiceRecord*> following_ ABSL_GUARDED_BY(mutex_);  // all reports
-  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // time of the next Advance
-  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // when the present second began
+  absl::Time promised_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();     // the next Advance
+  absl::Time second_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();         // start of this second
   int probing_ ABSL_GUARDED_BY(mutex_) = 0;
   // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);

@@ -101,7 +101,7 @@ class Judge {
   std::map<std::pair<AutoscalerKey, int>, ScalerState> by_return_;
   // Their first count need not be remembered: it was decided before anybody acted.
   std::set<const ScalerState*> began_paused_;
-  std::map<std::string, absl::Duration> last_active_;          // by uid: when a trigger was last active
+  std::map<std::string, absl::Duration> last_active_;          // of a trigger, by uid
   std::map<SimulatedCluster::Target, absl::Time> foreign_;     // when others last scaled it
   std::map<std::pair<int, AutoscalerKey>, int32_t> steady_;    // what each replica recommends
   std::map<std::pair<int, AutoscalerKey>, ManagedPtr> known_;  // the object it decided on last

@@ -141,7 +141,7 @@ class SimulatedReplica {
     absl::Duration sent;
     absl::Time wall;                              // time by the replica's clock
     std::map<std::string, absl::Duration> asked;  // by autoscaler's path: when it was last answered
-    std::map<std::string, absl::Duration> told;   // by resource: until when its watch had reported everything
+    std::map<std::string, absl::Duration> told;   // by resource: when its watch was up to date
   };
   const SentWrite& last_write() const { return last_write_; }
   // When it sent the last saved state that has arrived. Zero: never.

@@ -16,8 +16,8 @@
 
 namespace flyball::serve {
 
-// How the readiness of a container is found out from outside; by a connection to its port, if it
-// has no probe of its own.
+// How the readiness of a container is probed from outside; by a connection to its port, if it has
+// no probe of its own.
 struct ReadinessCheck {
   enum class Kind { kConnect, kHttpGet };
   Kind kind = Kind::kConnect;
@@ -33,8 +33,8 @@ struct CarriedPod {
   kube::Labels labels;
   std::string ip;                            // "" until it has one
   std::map<std::string, int32_t> ports;      // of its containers, by name
-  std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can ask it
-  bool running = false;                      // each of its containers
+  std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can probe it
+  bool running = false;                      // each of its containers runs
   int64_t restarts = 0;                      // of all of them
   bool ready = false;
   bool deleting = false;

@@ -27,25 +27,25 @@ namespace flyball::serve {
 class CarriedPods {
  public:
   using Connect = std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()>;
-  // All pods of a service, those that are being deleted too. Called by the watch's thread or within
-  // Follow, one call at a time for each namespace.
+  // Called with all pods of a service, including those that are being deleted: by the watch's
+  // thread or within Follow, one call at a time for each namespace.
   using OnPods = std::function<void(const std::string& service, std::vector<front::PodView>)>;
 
   CarriedPods(Connect connect, Clock& clock, OnPods on_pods);
   ~CarriedPods();  // ends the watches
 
-  // The pods of `ns` that the selector matches are those of the service from now on. They are told
-  // once the first list is in, and after each change.
+  // From now on the pods of `ns` that the selector matches are those of the service. They are
+  // reported once the first list has arrived, and after each change.
   //   kResourceExhausted   no thread can be made for the watch
   absl::Status Follow(const std::string& service, const std::string& ns, kube::Selector selector,
                       const std::string& target_port);
-  // Not called within OnPods: it may wait for the watch's thread.
+  // Must not be called within OnPods, since it may wait for the watch's thread.
   void Forget(const std::string& service, const std::string& ns);
-  // Ends the watches; nothing is told any more.
+  // Ends the watches; nothing is reported any more.
   void Stop();
 
-  // How the pod is asked whether it is ready, and where; nullopt: it is not there, or can't be
-  // asked. `requests` is the address that requests go to.
+  // How and where the pod's readiness is probed; nullopt: it does not exist, or can't be probed.
+  // `requests` is the address that requests go to.
   struct Question {
     std::string address;
     ReadinessCheck check;

@@ -1,9 +1,10 @@
 // Writes the EndpointSlices of the Services that clients call, so that these lead to the Envoys.
 //
 // Not thread-safe; waits for the API server. Objects of others are not changed: a Service with a
-// selector has endpoints already, and so has one whose slices somebody else writes. A slice holds
-// the Envoys that are ready and not being deleted, on the port of the service; there is one slice
-// for each version of IP. It says the protocols of the Service's ports, as those of the cluster do.
+// selector already has endpoints, and so has one whose slices somebody else writes. A slice
+// contains the Envoys that are ready and not being deleted, on the port of the service; there is
+// one slice for each version of IP. It has the protocols of the Service's ports, like those of the
+// cluster.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ class FrontSlices {
  public:
   explicit FrontSlices(kube::ApiClient& client) : client_(client) {}
 
-  // Where a Service that clients call leads.
+  // The Service that clients call, and the port that its slices lead to.
   struct Target {
     std::string ns;
     std::string service;
@@ -34,7 +35,7 @@ class FrontSlices {
     std::string Key() const { return ns + "/" + service; }
   };
 
-  // What of a Service decides how requests are carried.
+  // The properties of a Service that decide how requests are carried.
   struct Port {
     std::string name;
     std::string app_protocol = {};
@@ -43,13 +44,13 @@ class FrontSlices {
     std::string uid;
     std::vector<Port> ports;  // never empty
     bool has_selector = false;
-    // Of its first port: HTTP/2 to the pods. An alias of another Service does not say it.
+    // Whether its first port asks for HTTP/2 to the pods. nullopt: an alias of another Service.
     std::optional<bool> h2c;
   };
   //   kNotFound   there is no such Service
   absl::StatusOr<ServiceFacts> Look(const Target& target);
 
-  // Brings its slices in step with the Envoys, which are told by their IPs, sorted.
+  // Updates its slices to the Envoys, which are given by their IPs, sorted.
   //   kFailedPrecondition   it has a selector, or somebody else writes its slices
   absl::Status Write(const Target& target, const ServiceFacts& facts,
                      const std::vector<std::string>& envoys);
@@ -57,12 +58,12 @@ class FrontSlices {
   // A slice that was written here.
   struct Written {
     Target target;
-    bool h2c = false;    // as its Service said then
+    bool h2c = false;    // as its Service said at that time
     bool leads = false;  // it has endpoints
   };
-  // Those of a namespace; "": of all.
+  // The slices of a namespace; "": of all.
   absl::StatusOr<std::vector<Written>> List(const std::string& ns);
-  // Takes the endpoints from those of the namespace that lead to one of these ports.
+  // Removes the endpoints of the namespace's slices that lead to one of these ports.
   absl::Status Empty(const std::string& ns, const std::set<uint16_t>& ports);
 
  private:

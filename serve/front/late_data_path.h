@@ -1,6 +1,6 @@
-// A data path that is made after its users, since it calls them in turn.
+// A data path that is made after its users, since it calls them too.
 //
-// Thread-safe. Calls before the data path is made are dropped. There are none, since the front
+// Thread-safe. Calls before the data path is made are dropped; there are none, since the front
 // sends nothing to any Envoy before it begins to serve, which is later.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace flyball::serve {
 
 class LateDataPath : public front::DataPath {
  public:
-  // Waits for the calls of the one before, which ends with the argument: on this thread and outside
-  // the lock. It must be none of that one's own threads, since its end waits for them.
+  // Waits for the calls of the previous path, then destroys it on this thread, outside the lock.
+  // Must not be called by one of that path's own threads, since its destructor waits for them.
   void Set(std::unique_ptr<front::DataPath> path) {
     absl::MutexLock lock(&mutex_);
     path_.swap(path);

@@ -2,10 +2,10 @@
 //
 // Pure. Not thread-safe. A port is kept as long as its service exists, since clients' connections
 // and EndpointSlices lead to it, and is given to no other service for an hour after that. But a
-// namespace that has freed many within the hour gets the one that it freed first again: who may
-// create and delete services could otherwise use up the ports of all. For the same reason a
-// namespace gets no more ports than are left for all then: alone it gets half of them, and n that
-// take all they can get n / (n + 1) of them.
+// namespace that has freed many within the hour gets the one that it freed first again, since
+// whoever may create and delete services could otherwise use up the ports of all. For the same
+// reason a namespace gets no more ports than are then left for all: alone it gets half of them, and
+// n that take all they can get n / (n + 1) of them.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ class PortBook {
 
   PortBook(uint16_t first, uint16_t last) : first_(first), last_(last) {}
 
-  // Assigns the port that the service had before, as its status says. False: another service has
-  // it, or it is outside the range.
+  // Assigns the port that the service had before, according to its status. False: another service
+  // has it, or it is outside the range.
   bool Keep(const std::string& service, uint16_t port);
-  // The service's port, or the lowest that is free.
-  //   kResourceExhausted  all are taken, or as many as are left are the namespace's
+  // The service's port, or the lowest free one.
+  //   kResourceExhausted  all are taken, or the namespace has as many as are left
   absl::StatusOr<uint16_t> Take(const std::string& service, MonotonicTime now);
   void Free(const std::string& service, MonotonicTime now);
-  // Gives it to nobody for an hour from now, unless a service has it.
+  // Keeps the port free for an hour from now, unless a service has it.
   void Avoid(uint16_t port, MonotonicTime now);
   // "": no service has it.
   std::string HolderOf(uint16_t port) const;

@@ -1,4 +1,4 @@
-// Asks pods whether they are ready: by a connection, or a GET that is answered 2xx or 3xx.
+// Probes the readiness of pods: by a connection, or a GET that is answered 2xx or 3xx.
 //
 // Thread-safe. One thread waits in poll(2) for all probes under way, which is enough for 256 of
 // them. The caller limits how many there are at a time.
@@ -33,9 +33,9 @@ class Prober {
   // Probes under way end as failed.
   void Stop();
 
-  // Asks once. `address` is "10.0.0.7:8080" or "[fd00::7]:8080". `done` is called from the thread,
-  // with false also if there is no answer within the timeout; if the thread is not running, it is
-  // called at once.
+  // Probes once. `address` is "10.0.0.7:8080" or "[fd00::7]:8080". `done` is called from the
+  // thread, with false also if there is no answer within the timeout; if the thread is not running,
+  // it is called at once.
   void Ask(const std::string& address, const ReadinessCheck& check, std::function<void(bool)> done);
 
  private:

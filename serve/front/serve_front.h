@@ -2,14 +2,14 @@
 // the pods, the loop that writes scales, and the API server.
 //
 // A service is carried from the moment that its scale was read, its pods are listed and its port is
-// known. The Envoys are sent nothing before that is true of all services in the API server that can
+// known. The Envoys are sent nothing until that is true of all services in the API server that can
 // be carried, so that a restart never removes what they have. A service's port and hosts are in
 // status.http of its Autoscaler.
 //
-// Threads: thread-safe, except for Start and Stop. Three of its own: the keeper keeps services in
-// step with the cluster and may wait for the API server, one calls the front when something is due,
-// one probes pods (prober.h); and a watch for each namespace with a service. No lock but those of
-// an order (telling_…) is held while the front, the loop or the API server is called.
+// Threads: thread-safe, except for Start and Stop. Three of its own: the keeper updates services
+// from the cluster and may wait for the API server, one calls the front when something is due, one
+// probes pods (prober.h); and a watch for each namespace with a service. Only locks that keep an
+// order (telling_…) are held while the front, the loop or the API server is called.
 #pragma once
 
 #include <array>
@@ -60,7 +60,7 @@ struct CarriedState {
   std::optional<front::ServiceSnapshot> front;
 };
 
-// The name by which CarriedPods follows the Envoys' pods; no service can have it.
+// The name under which CarriedPods follows the Envoys' pods; no service can have it.
 inline constexpr char kEnvoys[] = "envoys";
 
 class ServeFront : public scaler::RequestFront,
@@ -72,7 +72,7 @@ class ServeFront : public scaler::RequestFront,
     Clock& clock;                  // outlives it
     // Listens for Envoys. Called again after a failure.
     std::function<absl::StatusOr<std::unique_ptr<front::DataPath>>(front::DataPathEvents&)> listen;
-    // Asked right before each write to the cluster: whether no other replica owns the services.
+    // Called right before each write to the cluster: whether no other replica owns the services.
     std::function<bool()> may_write = [] { return true; };
   };
 
@@ -80,7 +80,7 @@ class ServeFront : public scaler::RequestFront,
   ~ServeFront() override;  // stops
 
   absl::Status Start();
-  // The Envoys go on holding their requests, and connect to the next owner.
+  // The Envoys keep holding their requests, and connect to the next owner.
   void Stop();
 
   // RequestFront
@@ -97,7 +97,8 @@ class ServeFront : public scaler::RequestFront,
 
   std::vector<CarriedState> States() const;
   front::FrontTotals Totals() const;
-  // How long the cold starts since the start took, and their parts: total, write, pod, probe, ack.
+  // The durations of cold starts since the start, and of their parts: total, write, pod, probe,
+  // ack.
   struct ColdStarts {
     static constexpr double kBounds[] = {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
     std::array<uint64_t, std::size(kBounds)> within = {};  // how many took no longer
@@ -111,37 +112,38 @@ class ServeFront : public scaler::RequestFront,
   struct CarriedRecord {
     scaler::CarriedService service;
     std::function<void()> on_change;
-    uint64_t claim = 0;  // of the trigger that has it; 0: it has ended
+    uint64_t claim = 0;  // of the trigger that owns it; 0: that has ended
     MonotonicTime ended = absl::ZeroDuration();
     kube::EventSubject subject;
-    std::string told_uid;             // of the Autoscaler whose status tells its port and its hosts
-    std::optional<int32_t> replicas;  // of the scale; nullopt: it was not read yet
+    std::string told_uid;             // of the Autoscaler whose status has port and hosts
+    std::optional<int32_t> replicas;  // of the scale; nullopt: not read yet
     std::string selector;             // of the scale
-    std::optional<bool> h2c;        // its Service wants HTTP/2 to the pods; nullopt: not known yet
-    std::string followed_selector;  // by which pods are followed, with this port
+    std::optional<bool> h2c;        // its Service wants HTTP/2 to the pods; nullopt: unknown yet
+    std::string followed_selector;  // the selector of the followed pods, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
-    // Held from when `pods` are read until the front has them, so that it has the last. Taken
-    // before mutex_. Each has its own, since the front may tell Envoys of many others meanwhile.
+    // Held from reading `pods` until the front has them, so that it gets the last ones. Taken
+    // before mutex_. Each service has its own, since the front may send to Envoys of many others
+    // meanwhile.
     std::shared_ptr<absl::Mutex> telling_pods = std::make_shared<absl::Mutex>();
     uint16_t port = 0;
-    bool has_no_port = false;  // since there is none for it
-    // Since when its scale cannot be read, for a reason that is its own: there is no such target.
+    bool has_no_port = false;  // no port was left for it
+    // Since when its scale cannot be read, for a reason of its own: there is no such target.
     MonotonicTime astray = absl::InfiniteDuration();
     std::string problem;
-    absl::Time created = absl::InfiniteFuture();  // its Autoscaler
-    front::HostGrant hosts;                       // of those that it asks for, what it has
+    absl::Time created = absl::InfiniteFuture();  // creation of its Autoscaler
+    front::HostGrant hosts;                       // which of the hosts that it asks for it has
     bool added = false;                           // the front has it
-    bool changed = false;                         // since the front was told
+    bool changed = false;                         // since the last call to the front
     int32_t wish = 0;  // a scale that held requests need, until it is written
-    MonotonicTime slices_due = absl::ZeroDuration();  // when its Service is looked at again
-    std::string slices_problem;                       // why that does not lead to the Envoys
+    MonotonicTime slices_due = absl::ZeroDuration();  // when its Service is next checked
+    std::string slices_problem;                       // why it does not lead to the Envoys
     bool led = false;                                 // its Service leads to the Envoys
 
     bool FollowsItsPods() const {
       return followed_port == service.http.target_port && followed_selector == selector;
     }
-    // Deleted and made anew, so that its status tells nothing any more.
+    // Whether it was deleted and created again, so that its old status is void.
     bool WasMadeAnew() const {
       return !told_uid.empty() && !subject.uid.empty() && told_uid != subject.uid;
     }
@@ -149,18 +151,18 @@ class ServeFront : public scaler::RequestFront,
   };
   using Records = std::map<std::string, CarriedRecord>;
 
-  // What the keeper has to do something about.
+  // The services that need work by the keeper.
   struct Stock {
-    std::vector<std::string> ended;  // for so long that nobody takes them over any more
-    // Not as they should be yet: first those that are not carried yet, last some of those whose
-    // Services are only to be looked at again.
+    std::vector<std::string> ended;  // for so long that no new owner is expected
+    // Not in their final state: first those that are not carried yet, last some whose Services only
+    // have to be checked again.
     std::vector<std::string> unsettled;
-    bool more = false;                              // there are more of the last
+    bool more = false;                              // there are more to be checked
     MonotonicTime next = absl::InfiniteDuration();  // when another one will be unsettled
   };
 
-  // Exists from the first Envoy until another replica owns the services. Then everything begins
-  // anew, since the Envoys have what the other replica sends them.
+  // Exists from the first Envoy until another replica owns the services. Then everything starts
+  // again, since the Envoys have what the other replica sends them.
   struct Session {
     explicit Session(ServeFront& owner);
     LateDataPath data_path;
@@ -203,7 +205,7 @@ class ServeFront : public scaler::RequestFront,
   std::vector<front::HostClaim> HostClaims() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   front::HostRoutes Had(const std::string& name) const;
   bool WriteStatus(const std::string& name);
-  // Writes fields of status.http; `what` they are, for the error.
+  // Writes fields of status.http; `what` names them in the error.
   absl::Status PatchHttp(const std::string& name, absl::string_view what, const std::string& json);
   absl::Status PatchHosts(const std::string& name, const front::HostRoutes& routes);
   absl::Status WriteHosts(const std::string& name);
@@ -225,9 +227,9 @@ class ServeFront : public scaler::RequestFront,
     absl::MutexLock lock(&mutex_);
     return records_.empty();
   }
-  // Without those that have a problem unless it `tries_again`.
+  // Unless it `tries_again`, leaves out those that have a problem.
   Stock TakeStock(bool tries_again) const;
-  // Whether the API server refused it; otherwise it is away or busy.
+  // Whether the API server refused the call; otherwise it is unreachable or busy.
   static bool WasRefused(const absl::Status& status);
 
   // front::FrontObserver
@@ -259,22 +261,22 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_list_ = absl::ZeroDuration();
   bool serving_ = false;
   bool envoys_followed_ = false;
-  bool failed_ = false;             // something of this pass that the API server has not refused
-  bool goes_on_ = false;            // the next pass follows without a pause
+  bool failed_ = false;             // a call in this pass failed without being refused
+  bool goes_on_ = false;            // the next pass follows at once
   std::set<std::string> expected_;  // the services that the API server had at the start
   struct Told {
     uint16_t port = 0;
     std::string uid;
   };
-  std::map<std::string, Told> told_ports_;   // of each service, as its status said at the start
-  std::map<std::string, uint16_t> was_led_;  // the same: the port that they lead to
-  std::map<std::string, bool> was_h2c_;  // of each Service ("shop/web"), as its slices said then
-  // Namespaces, and ports to which Services of theirs lead, perhaps without an Autoscaler.
+  std::map<std::string, Told> told_ports_;   // by service, from its status at the start
+  std::map<std::string, uint16_t> was_led_;  // likewise: the port that its Service led to
+  std::map<std::string, bool> was_h2c_;  // by Service ("shop/web"), from its slices at the start
+  // Namespaces, and ports that their Services lead to, perhaps without an Autoscaler.
   std::set<std::pair<std::string, uint16_t>> maybe_stale_;
-  MonotonicTime stale_due_ = absl::ZeroDuration();      // when these are looked at again
-  std::map<std::string, front::HostRoutes> had_hosts_;  // of each service, as its status says
+  MonotonicTime stale_due_ = absl::ZeroDuration();      // when these are next checked
+  std::map<std::string, front::HostRoutes> had_hosts_;  // by service, from its status
   MonotonicTime next_listen_ = absl::ZeroDuration();
-  MonotonicTime progress_at_ = absl::ZeroDuration();  // of the start: listed, or one more is known
+  MonotonicTime progress_at_ = absl::ZeroDuration();  // last progress of the start
 
   absl::Mutex telling_envoys_ ABSL_ACQUIRED_BEFORE(mutex_);
   mutable absl::Mutex mutex_;

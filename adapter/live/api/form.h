@@ -1,6 +1,6 @@
-// The parameters of a request: those of a posted form, followed by those of the URL.
+// The parameters of a request: those of a posted form, then those of the URL.
 //
-// Pure. Source: Go's net/http Request.ParseForm and FormValue, which Prometheus reads them by.
+// Pure. Source: Go's net/http Request.ParseForm and FormValue, with which Prometheus reads them.
 // Limit: kMaxParameters.
 #pragma once
 
@@ -30,7 +30,7 @@ class Form {
 
   // A time; `absent` if the parameter is absent or empty. Errors name the parameter.
   absl::StatusOr<int64_t> TimeMs(absl::string_view name, std::optional<int64_t> absent) const;
-  // How many results are wanted; 0: all.
+  // The maximum number of results; 0: all.
   absl::StatusOr<size_t> Limit() const;
 
  private:

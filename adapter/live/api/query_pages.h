@@ -3,8 +3,8 @@
 //
 // Thread-safe. The client has been authenticated and authorized before; a client that may ask sees
 // every series of the store. A query runs on the thread of its request, so only a few run at once;
-// the others wait, until the answers of those are sent or lie with connections that do not read.
-// Some of the limits do not exist in Prometheus: their errors say which limit it was.
+// the others wait until the answers of those have been sent or are left to connections that do not
+// read. Some of the limits do not exist in Prometheus: their errors say which limit it was.
 // Source: Prometheus 3.15.0 and 2.42.0 web/api/v1, whose answers these are (promql/engine/api.h).
 #pragma once
 
@@ -28,12 +28,12 @@ namespace flyball::live {
 
 struct QueryLimits {
   absl::Duration timeout = absl::Minutes(2);  // a request may ask for a shorter one
-  int64_t max_points = 2'000'000;             // that one query touches, of 16 bytes each
+  int64_t max_points = 2'000'000;             // that one query reads, of 16 bytes each
   size_t max_answer_bytes = size_t{32} << 20;
   size_t max_query_bytes = 64 << 10;  // of the text, and of each match[]
   size_t max_match = 16;              // match[] of one request
-  // Memory of the queries that run at once, with their answers until these are sent, about: each
-  // may take an equal part of it.
+  // Approximate memory of the queries that run at once, with their answers until these are sent.
+  // Each may take an equal part of it.
   size_t max_bytes = size_t{80} << 20;
   size_t max_at_once = 2;
   size_t max_waiting = 64;
@@ -55,15 +55,15 @@ class QueryPages : public http::Pages {
   http::HttpResponse Answer(const http::HttpRequest& request) override;
 
  private:
-  // `data` of an answer, and a warning about it.
+  // The `data` of an answer, and a warning about it.
   struct Answered {
     std::string data;
     std::string warning;
-    std::shared_ptr<const void> place = nullptr;  // among those that run at once
+    std::shared_ptr<const void> place = nullptr;  // its place among the queries that run at once
   };
 
   absl::StatusOr<Answered> AnswerOf(absl::string_view path, const Form& form);
-  // How far one query may go.
+  // The limits of one query.
   struct Bounds {
     MonotonicTime deadline;
     promql::QueryMemory& memory;
@@ -79,7 +79,7 @@ class QueryPages : public http::Pages {
   promql::Interrupted EndAt(MonotonicTime deadline) const;
   absl::StatusOr<Answered> Checked(std::string data, size_t most_bytes, bool truncated) const;
   size_t MaxBytesOfOne() const;
-  // How long an answer may be that is made of a result of so many bytes.
+  // The longest answer that may be made of a result of that many bytes.
   size_t MaxAnswerBytes(size_t result_bytes) const;
   absl::StatusOr<promql::EvalOptions> EvalOptionsOf(const Form& form, const Bounds& bounds) const;
 

@@ -26,14 +26,14 @@ struct ListLimits {
   size_t max_selector_bytes = 64 << 10;  // of the text of each
   size_t max_answer_bytes = size_t{32} << 20;
   promql::QueryMemory& memory;
-  size_t limit = 0;  // at most so many items are returned; 0: no limit
+  size_t limit = 0;  // the most items to return; 0: no limit
   promql::Interrupted interrupted = {};
 };
 
 // kResourceExhausted.
 absl::Status AnswerTooLong(size_t max_bytes);
 
-// The series that any of the selectors matches and that have a sample between these times.
+// The series that match any of the selectors and have a sample between these times.
 struct SeriesChoice {
   std::vector<promql::Selector> selectors;  // none: all series
   bool any_time = true;
@@ -50,9 +50,9 @@ struct JsonList {
   bool truncated = false;  // there are more than `limit`
 };
 
-// All three, beyond the errors of `limits.interrupted`:
-//   kInvalidArgument    no selector, where it lists series
-//   kResourceExhausted  the items are too long together, or take more memory than they may
+// Errors of all three, beyond those of `limits.interrupted`:
+//   kInvalidArgument    a list of series without a selector
+//   kResourceExhausted  the items together are too long, or take more memory than they may
 absl::StatusOr<JsonList> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
                                     const ListLimits& limits);
 absl::StatusOr<JsonList> ListLabelNames(const SeriesChoice& choice,

@@ -1,8 +1,8 @@
 // Discovers targets from files: file_sd_configs of one job.
 //
-// One thread checks the files every half a second and reads those that have changed. A file that
-// cannot be read keeps its last targets, also those of an earlier board: they stay until every file
-// has been read once. One that is gone has none. (Prometheus is notified by the kernel, and also
+// One thread checks the files every half second and reads those that have changed. A file that
+// cannot be read keeps its last targets, also those of an earlier board, which stay until every
+// file has been read once. A deleted file has none. (Prometheus is notified by the kernel, and also
 // reads all files at each refresh_interval, as this does.)
 #pragma once
 
@@ -21,7 +21,7 @@ namespace flyball::discovery {
 class FileDiscovery {
  public:
   // `job` is an index of the board's jobs, `index` one of the job's file_discoveries. Clock and
-  // board outlive it. The files have been read once when it is made.
+  // board outlive it. The constructor reads the files once.
   FileDiscovery(Clock& clock, scrape::TargetBoard& board, size_t job, size_t index);
 
  private:
@@ -33,8 +33,8 @@ class FileDiscovery {
   const size_t job_;
   const scrape::FileDiscovery config_;
   const std::string name_;
-  // Used by the thread alone after construction: the stamps of each file, and how many groups it
-  // has if it has been read.
+  // Used only by the thread after construction: the stamps of each file, and the number of its
+  // groups if it has been read.
   std::map<std::string, FileStamps> stamps_;
   std::map<std::string, size_t> groups_;
   bool complete_ = false;  // each file has been read

@@ -2,9 +2,9 @@
 //
 // Watches the objects of its role and those that these refer to, with one thread for each resource
 // and namespace (object_watch.h). Only a few labels of each object are kept. While the API server
-// is away the last targets stay, also those that the configuration of before had found. The shared
-// feed of pods (pod_feed.h) is not used, since it has only names and labels, and targets come from
-// a pod's spec and status.
+// is unreachable the last targets stay, also those that the previous configuration had found. The
+// shared feed of pods (pod_feed.h) is not used, since it has only names and labels, and targets are
+// made from a pod's spec and status.
 #pragma once
 
 #include <functional>
@@ -62,11 +62,12 @@ class KubernetesDiscovery {
   std::optional<ObjectName> Keep(Kind kind, absl::StatusOr<Facts> facts,
                                  std::map<ObjectName, Facts>& kept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Notes to which objects this one refers if it is of the role's kind, or that it no longer does.
+  // Records the objects that this one refers to if it is of the role's kind, or that it no longer
+  // does.
   template <typename Facts>
   void SetReferences(Kind kind, const Facts& facts, bool refers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Notes whose targets change with that object.
+  // Records the objects whose targets change with that object.
   void Touch(Kind kind, const ObjectName& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Calls `f` with the objects of that kind, by their names.
   template <typename F>
@@ -84,7 +85,7 @@ class KubernetesDiscovery {
   std::map<ObjectName, NodeFacts> nodes_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, ServiceFacts> services_ ABSL_GUARDED_BY(mutex_);
   std::map<ObjectName, EndpointsFacts> endpoints_ ABSL_GUARDED_BY(mutex_);
-  // Pods and nodes, each with one of the objects whose targets are also made from it.
+  // Pods and nodes, each paired with an object whose targets are also made from it.
   std::set<std::pair<ObjectName, ObjectName>> references_ ABSL_GUARDED_BY(mutex_);
   size_t unlisted_ ABSL_GUARDED_BY(mutex_) = 0;           // watches that have not listed yet
   std::set<ObjectName> touched_ ABSL_GUARDED_BY(mutex_);  // of the role's kind

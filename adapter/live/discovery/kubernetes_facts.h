@@ -1,4 +1,4 @@
-// What discovery needs of API objects, and the targets that it makes of them.
+// The parts of API objects that discovery needs, and the targets that it makes of them.
 //
 // Pure. Source: Prometheus 3.15.0 discovery/kubernetes (pod.go, node.go, endpoints.go).
 #pragma once
@@ -78,15 +78,15 @@ absl::StatusOr<ServiceFacts> ReadService(absl::string_view json);
 absl::StatusOr<EndpointsFacts> ReadEndpoints(absl::string_view json);
 absl::StatusOr<ObjectName> ReadObjectName(absl::string_view json);
 
-// What is known of other objects; nullptr: there is none of that name.
+// Look-ups of other objects; nullptr: there is none of that name.
 struct KnownObjects {
   std::function<const PodFacts*(const ObjectName&)> pod;
   std::function<const NodeFacts*(const std::string&)> node;  // not set: nodes are not attached
   std::function<const ServiceFacts*(const ObjectName&)> service;
 };
 
-// The source is "pod/ns/name"; without targets where there is nothing to be scraped. Of a pod only
-// the first `max_targets` are made, and the others counted.
+// The targets of a pod; the source is "pod/ns/name". Empty if there is nothing to scrape. Only the
+// first `max_targets` of a pod are made, and the others counted.
 scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known,
                               size_t max_targets = std::numeric_limits<size_t>::max());
 scrape::TargetGroup TargetsOf(const NodeFacts& node);

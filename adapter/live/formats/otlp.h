@@ -5,7 +5,7 @@
 // Times are int64 nanoseconds since the epoch, as they are sent.
 //
 // Source: opentelemetry/proto (collector/metrics/v1, metrics/v1, common/v1) of the protocol's Go
-// module 1.11.0. Protobuf is read field by field from the wire; JSON is made a tree first, of up to
+// module 1.11.0. Protobuf is read field by field from the wire; JSON becomes a tree first, of up to
 // 13 times the size of the text.
 // Limits: the constants below. They are checked while a list is read, so that no memory is taken
 // for items beyond them.
@@ -30,19 +30,19 @@ enum class OtlpEncoding { kProtobuf, kJson };
 absl::StatusOr<OtlpEncoding> OtlpEncodingOf(absl::string_view content_type);
 
 inline constexpr size_t kMaxBuckets = 1024;  // of a histogram, and quantiles of a summary
-// Counts on one side of an exponential histogram as it is sent, before finer ones are added up.
+// Counts on one side of an exponential histogram as sent, before finer ones are added up.
 inline constexpr size_t kMaxExponents = 16'384;
-// Of a resource or a point. If there are more, only one more than this is read.
+// For a resource or a point. If there are more, only one more than this is read.
 inline constexpr size_t kMaxAttributes = 256;
 inline constexpr int kMaxAttributeNesting = 32;
-// In lists and maps of one attribute together. The text of so many is too long for a label.
+// For all lists and maps of one attribute. The text of that many items is too long for a label.
 inline constexpr size_t kMaxAttributeItems = 2048;
 
 // An attribute with its value as text: a value that is no string is written as JSON.
 struct OtlpAttribute {
   std::string key;
   std::string value;
-  bool too_long = false;  // no label has room for the value, which is left out
+  bool too_long = false;  // the value is too long for a label and left out
 };
 using OtlpAttributes = std::vector<OtlpAttribute>;
 
@@ -57,7 +57,7 @@ struct OtlpMetric {
   size_t points = 0;
 };
 
-// How many values are at most `upper`, and above the bound before it.
+// The number of values that are at most `upper` and above the previous bound.
 struct OtlpBucket {
   double upper = 0;
   double count = 0;
@@ -79,13 +79,13 @@ struct OtlpPoint {
   OtlpAttributes attributes;
   int64_t start_ns = 0;  // 0: unknown
   int64_t time_ns = 0;
-  bool no_value = false;  // it says that the series has ended
+  bool no_value = false;  // the point says that the series has ended
   absl::Status status;    // not ok: why it must be refused
 
   double value = 0;  // of gauges and sums
   double count = 0;  // of histograms and summaries, like the next
   std::optional<double> sum;
-  std::vector<OtlpBucket> buckets;      // of histograms: rising, without the last one up to +Inf
+  std::vector<OtlpBucket> buckets;      // of histograms: rising, without the one up to +Inf
   std::vector<OtlpQuantile> quantiles;  // of summaries
 
   // Of exponential histograms.
@@ -103,11 +103,11 @@ class OtlpSink {
   virtual void OnResource(const OtlpAttributes& attributes) = 0;
   virtual void OnMetric(const OtlpMetric& metric) = 0;
   virtual void OnPoint(OtlpPoint& point) = 0;
-  // There are no more metrics of the resource.
+  // The resource has no more metrics.
   virtual void OnResourceEnd() = 0;
 };
 
-// kInvalidArgument: this is no such message; what came before has been handed over.
+// kInvalidArgument: the message is malformed; what came before the fault has been passed on.
 absl::Status ReadOtlp(OtlpEncoding encoding, absl::string_view message, OtlpSink& sink);
 
 // Gives an exponential histogram the buckets of a classic one, since the store has no native

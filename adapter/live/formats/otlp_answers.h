@@ -12,8 +12,8 @@
 
 namespace flyball::formats {
 
-// An ExportMetricsServiceResponse. `message` says why points were rejected, or, with none, what the
-// sender should know; with neither, all is well.
+// An ExportMetricsServiceResponse. `message` says why points were rejected or, if none were, what
+// the sender should know. Without either, everything was accepted.
 std::string OtlpSuccess(OtlpEncoding encoding, size_t rejected_points, absl::string_view message);
 
 // A google.rpc.Status; its codes are absl's.

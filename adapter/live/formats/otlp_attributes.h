@@ -1,4 +1,4 @@
-// Values of OpenTelemetry's attributes, and the texts that labels have of them.
+// Values of OpenTelemetry's attributes, and their texts in labels.
 //
 // Pure. Source: go.opentelemetry.io/collector/pdata 1.66.0 pcommon (AsString) and Go's
 // encoding/json, whose texts these are.
@@ -29,8 +29,8 @@ struct OtlpEntry {
   OtlpValue value;
 };
 
-// A string as it is, `true`, `12`, `1.5e-7`, `Infinity`, base64 of bytes, `{"a":[1,null]}` with
-// sorted keys; "" for no value, and for a list or map with a number that JSON has not.
+// A string unchanged, `true`, `12`, `1.5e-7`, `Infinity`, bytes in base64, `{"a":[1,null]}` with
+// sorted keys; "" for no value, and for a list or map with a number that JSON does not have.
 std::string OtlpValueText(const OtlpValue& value);
 
 }  // namespace flyball::formats

@@ -1,4 +1,4 @@
-// Names of OpenTelemetry as Prometheus has them.
+// Converts OpenTelemetry's names to Prometheus's.
 //
 // Pure. Source: github.com/prometheus/otlptranslator 1.0.0, strategy UnderscoreEscapingWithSuffixes
 // for metrics, and for labels the defaults of Prometheus 3.15.0: names that begin with one `_` get
@@ -13,11 +13,11 @@
 
 namespace flyball::formats {
 
-// `http_server_duration_seconds` of `http.server.duration` in `s`.
+// Makes `http_server_duration_seconds` of `http.server.duration` in `s`.
 //   kInvalidArgument  nothing but separators is left
 absl::StatusOr<std::string> OtlpMetricName(const OtlpMetric& metric);
 
-// `k8s_pod_name` of `k8s.pod.name`.
+// Makes `k8s_pod_name` of `k8s.pod.name`.
 //   kInvalidArgument  no name, or nothing but separators
 absl::StatusOr<std::string> OtlpLabelName(absl::string_view key);
 

@@ -1,6 +1,6 @@
-// What the files that read OTLP's protobuf share. Used by them alone.
+// Shared by the files that read OTLP's protobuf, and used only by them.
 //
-// Pure. Functions return false where the bytes are no such message.
+// Pure. Functions return false if the bytes are no such message.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -11,10 +11,10 @@ namespace flyball::formats {
 
 class WireReader;
 
-// The field that the reader stands at.
+// Reads the field at the reader's position.
 bool ReadAttribute(WireReader& reader, OtlpAttributes& attributes);
 
-// A data point of a metric of that kind.
+// Reads a data point of a metric of that kind.
 bool ReadOtlpPoint(OtlpKind kind, absl::string_view message, OtlpPoint& point);
 
 }  // namespace flyball::formats

@@ -19,7 +19,7 @@ namespace flyball::formats {
 // The labels of the series of one resource. Not thread-safe.
 class OtlpLabels {
  public:
-  // The keys of attributes of resources that each series gets.
+  // `promoted`: the keys of resource attributes that each series gets as labels.
   explicit OtlpLabels(std::vector<std::string> promoted) : promoted_(std::move(promoted)) {}
 
   void SetResource(const OtlpAttributes& attributes);
@@ -40,10 +40,10 @@ class OtlpLabels {
   void SetSender(const OtlpAttribute* service, const OtlpAttribute* space,
                  const OtlpAttribute* instance);
 
-  absl::Status status_;  // of what the resource says of each point
+  absl::Status status_;  // of attributes that every point gets from the resource
   std::string job_, instance_;
-  promql::LabelSet resource_labels_;  // those that are promoted
-  OtlpAttributes described_;          // of the resource, but for those of job and instance
+  promql::LabelSet resource_labels_;  // the promoted ones
+  OtlpAttributes described_;          // of the resource, without those of job and instance
   const std::vector<std::string> promoted_;
 };
 

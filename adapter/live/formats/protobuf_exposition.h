@@ -1,12 +1,12 @@
-// Reads a page that is scraped as protobuf: MetricFamily messages, each with its length in front.
+// Reads a page that is scraped as protobuf: MetricFamily messages, each preceded by its length.
 //
 // Pure; safe on any thread. Source: prometheus/client_model 0.6.3 metrics.proto, and Prometheus
 // 3.15.0 model/textparse/protobufparse.go as it reads it without native histograms: summaries and
-// histograms are handed over sample by sample, as on a page of text.
-// Limits: the name of a family is no longer than a label's value may be; a metric has no more than
-// 65,536 buckets or quantiles; as text its labels take no more than kMaxSeriesText, since no caller
-// takes a longer series; the texts that name the samples, each of which repeats the labels of its
-// metric, are all in all at most kMaxTextRatio times as long as the page, or kMinTextBytes.
+// histograms are handed over sample by sample, as on a page of text. Limits: the name of a family
+// is no longer than a label's value may be; a metric has at most 65,536 buckets or quantiles; as
+// text its labels take at most kMaxSeriesText, since no caller accepts a longer series; the texts
+// that name all samples, each with the labels of its metric, are at most kMaxTextRatio times as
+// long as the page, or kMinTextBytes.
 #pragma once
 
 #include <cstddef>

@@ -28,15 +28,15 @@ namespace flyball::formats {
 
 enum class WriteVersion { k1, k2 };
 
-// What the headers of a request say; names and media types in any case, as HTTP has them.
+// The version in the headers of a request; names and media types in any case, as in HTTP.
 //   kUnimplemented  another media type, message or encoding: HTTP's 415
 absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
                                             absl::string_view content_encoding);
 
-// Snappy's block format.
-//   kInvalidArgument    it is not
-//   kResourceExhausted  it says that it is longer than `limit` bytes
-//   kUnavailable        has_room(bytes) says no
+// Decodes Snappy's block format.
+//   kInvalidArgument    the bytes are not in that format
+//   kResourceExhausted  the length in them is above `limit` bytes
+//   kUnavailable        has_room(bytes) returned false
 absl::StatusOr<std::string> UncompressSnappy(
     absl::string_view body, size_t limit,
     absl::FunctionRef<bool(size_t)> has_room = [](size_t) { return true; });
@@ -54,10 +54,10 @@ struct WrittenSeries {
   // Bytes that identify the series in this and any other request: equal bytes mean equal labels,
   // which ReadKey reads. Empty in version 2.0, which numbers its texts anew in each request.
   absl::string_view key;
-  // In the order in which they were sent, where there is no key.
+  // In the order in which they were sent; set if `key` is empty.
   absl::Span<const LabelView> labels;
   absl::Span<const WrittenSample> samples;
-  size_t histograms = 0;  // native ones, which are counted and not read
+  size_t histograms = 0;  // number of native histograms, which are not read
   size_t exemplars = 0;
   MetricType type = MetricType::kUnknown;  // of version 2.0
   absl::string_view help = "", unit = "";
@@ -69,7 +69,7 @@ using OnWrittenSeries = absl::FunctionRef<void(const WrittenSeries&)>;
 // Called with each family that version 1.0 describes.
 using OnFamily = absl::FunctionRef<void(const FamilyMetadata&)>;
 
-// kInvalidArgument: this is no such message; what came before has been handed over.
+// kInvalidArgument: the message is malformed; what came before the fault has been passed on.
 absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
                               OnWrittenSeries on_series, OnFamily on_family);
 
@@ -77,7 +77,7 @@ absl::Status ReadWriteRequest(WriteVersion version, absl::string_view message,
 //   kOutOfRange  there are more than kMaxSentLabels
 absl::Status ReadKey(absl::string_view key, std::vector<LabelView>& labels);
 
-// Whether the key has exactly these labels in this order, as it is with nearly every sender. False:
+// Whether the key has exactly these labels in this order, as with nearly every sender. False:
 // ReadKey must be used to find out.
 bool IsKeyOf(absl::string_view key, const promql::Labels& labels);
 

@@ -1,4 +1,4 @@
-// What the exposition formats are read into: samples of series, and metadata of families.
+// The values that exposition formats are read into: samples of series, and metadata of families.
 //
 // Pure values. A view is valid only during the call that passes it.
 // Times are int64 milliseconds since the epoch.
@@ -13,21 +13,22 @@
 
 namespace flyball::formats {
 
-// No store accepts a series beyond these. Readers check them before any other work on a text, since
+// The limits of a series in any store. Readers check them before any other work on a text, since
 // one request may use the same text for each of its series.
 inline constexpr size_t kMaxLabels = 64;
 inline constexpr size_t kMaxLabelNameBytes = 256;
 inline constexpr size_t kMaxLabelValueBytes = 4096;
 
-// Of a series as it is sent, before the rules of a scrape drop some, so that reading one series
-// takes little memory, whatever the page. Remote write also counts those without a value.
+// Limit for a series as sent, before the rules of a scrape drop some labels, so that reading one
+// series takes little memory, whatever the page. Remote write also counts labels without a value.
 inline constexpr size_t kMaxSentLabels = 1024;
-// Of the text that names a scraped series: as much as kMaxLabels of the greatest lengths take with
-// all their bytes escaped, with `"":"",` and some blanks around each.
+// Limit for the text that names a scraped series: the length of kMaxLabels of the greatest lengths
+// with all their bytes escaped, and `"":"",` and some blanks around each.
 inline constexpr size_t kMaxSeriesText =
     kMaxLabels * (2 * (kMaxLabelNameBytes + kMaxLabelValueBytes) + 8);
 
-// What a TYPE line says. Prometheus's `untyped` is kUnknown. The numbers are those of remote write.
+// The type in a TYPE line. Prometheus's `untyped` is kUnknown. The numbers are those of remote
+// write.
 enum class MetricType : uint8_t {
   kUnknown,
   kCounter,
@@ -39,7 +40,7 @@ enum class MetricType : uint8_t {
   kStateset,
 };
 
-// The word of OpenMetrics: `counter`, `unknown`, …
+// The word in OpenMetrics: `counter`, `unknown`, …
 absl::string_view MetricTypeName(MetricType type);
 
 struct LabelView {
@@ -55,11 +56,11 @@ struct ScrapedSample {
   absl::string_view series;
   // The type of the last family before this sample, as in Prometheus; SeriesLabels needs it.
   MetricType type = MetricType::kUnknown;
-  std::optional<int64_t> time_ms;  // nullopt: the page gives no stamp
+  std::optional<int64_t> time_ms;  // nullopt: the page has no stamp for it
   double value = 0;                // a NaN is either NormalNan or the staleness marker
 };
 
-// What one line or message says of a family: only the fields that it has.
+// The metadata of a family in one line or message: only the fields that it has.
 struct FamilyMetadata {
   absl::string_view name;
   std::optional<MetricType> type;
@@ -67,8 +68,8 @@ struct FamilyMetadata {
   std::optional<absl::string_view> unit;
 };
 
-// Receives what a parser finds, in the order of the page. If a page fails, what came before has
-// been passed: a caller that wants all or nothing keeps the samples until the parser is done.
+// Gets what a parser finds, in the order of the page. If a page fails, what came before has been
+// passed: a caller that wants all or nothing keeps the samples until the parser is done.
 class ScrapeSink {
  public:
   virtual ~ScrapeSink() = default;

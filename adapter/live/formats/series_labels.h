@@ -22,10 +22,10 @@ absl::Status SeriesTextTooLong();
 // the text of the series. A reader of many series reuses one object, so that memory is taken once.
 class SeriesLabels {
  public:
-  // `series` as ScrapedSample gives it; it must outlive the labels. Labels with an empty value are
-  // left out. `canonical_bounds`: `le` of histograms and `quantile` of summaries become `1.0` where
-  // `1` stands, as since Prometheus 3.
-  //   kInvalidArgument  no such series, a label that is there twice or one without a name
+  // `series` as in ScrapedSample; it must outlive the labels. Labels with an empty value are left
+  // out. `canonical_bounds`: a `1` in `le` of histograms and `quantile` of summaries becomes `1.0`,
+  // as since Prometheus 3.
+  //   kInvalidArgument  a malformed series, a repeated label or one without a name
   //   kOutOfRange       a text of more than kMaxSeriesText, or more than `most` labels: these are
   //                     not kept, and labels() has the first ones and the metric's name, unsorted
   absl::Status Read(absl::string_view series, MetricType type, bool canonical_bounds,
@@ -33,7 +33,7 @@ class SeriesLabels {
 
   const std::vector<LabelView>& labels() const { return labels_; }
 
-  // The names of the labels with an empty value, unsorted; of more than kMaxSentLabels the first.
+  // The names of labels with an empty value, unsorted; at most the first kMaxSentLabels of them.
   const std::vector<absl::string_view>& empty_names() const { return empty_names_; }
 
  private:
@@ -42,7 +42,7 @@ class SeriesLabels {
 
   std::vector<LabelView> labels_;
   std::vector<absl::string_view> empty_names_;
-  std::string scratch_;  // unescaped text; reserved before it is pointed into
+  std::string scratch_;  // unescaped text; reserved before views point into it
 };
 
 }  // namespace flyball::formats

@@ -1,10 +1,10 @@
-// The texts that are scraped: Prometheus's format 0.0.4 and OpenMetrics 1.0.
+// The text formats that are scraped: Prometheus's 0.0.4 and OpenMetrics 1.0.
 //
 // Pure; safe on any thread. Source: Prometheus 3.15.0 model/textparse (promparse.go,
 // openmetricsparse.go). Names in braces and quotes, `{"a.b",l="v"}`, are read in both.
-// Different: blanks before a name are not part of it, and a NUL byte where no text may stand is an
-// error, not the end of the page.
-// Limits: none of its own; work and memory are those of the page.
+// Different: blanks before a name are not part of it, and a NUL byte where no text may be is an
+// error, not the end of the page. Limits: none of its own; work and memory are proportional to the
+// page.
 //
 // Errors are kInvalidArgument, with line, column and the text there; the sink then has everything
 // that came before.

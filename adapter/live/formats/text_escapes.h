@@ -7,8 +7,8 @@
 
 namespace flyball::formats {
 
-// `\\` and `\n` undone, `\"` too if `quotes`; other backslashes stay. The view is of `text` itself
-// where nothing is escaped, else of what was appended to `scratch`, valid until that grows.
+// Replaces `\\` and `\n`, with `quotes` also `\"`; other backslashes stay. The result is `text`
+// itself if nothing is escaped, else what was appended to `scratch`, valid until that grows.
 absl::string_view Unescape(absl::string_view text, bool quotes, std::string& scratch);
 
 // Appends `text` with `\`, line break and `"` escaped.

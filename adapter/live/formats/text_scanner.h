@@ -1,5 +1,5 @@
-// What the parsers of the text format and of OpenMetrics share: names, label blocks, and the place
-// of an error.
+// Shared by the parsers of the text format and of OpenMetrics: names, label blocks, and the
+// position of an error.
 //
 // Pure; not thread-safe. Source: Prometheus 3.15.0 model/textparse (promlex.l, openmetricslex.l),
 // whose lexers disagree in the three points of LabelBlockSyntax.
@@ -17,7 +17,7 @@ struct LabelBlockSyntax {
   bool blanks;        // blanks and tabs may stand between any two parts
   bool line_breaks;   // a quoted value may hold line breaks
   bool needs_commas;  // between two labels
-  bool exemplar;      // of an exemplar: it has no name of a metric, and its names no line breaks
+  bool exemplar;      // it is an exemplar's: no metric name, no line breaks in names
 };
 
 inline constexpr LabelBlockSyntax kTextLabels = {
@@ -27,7 +27,7 @@ inline constexpr LabelBlockSyntax kOpenMetricsLabels = {
 inline constexpr LabelBlockSyntax kExemplarLabels = {
     .blanks = false, .line_breaks = false, .needs_commas = true, .exemplar = true};
 
-// Told of each label. Names and values are as they stand, without their quotes and with escapes.
+// Called with each label. Names and values are unchanged, without their quotes and with escapes.
 class LabelVisitor {
  public:
   void OnName(absl::string_view) {}
@@ -42,7 +42,7 @@ class TextScanner {
       : begin_(text.data()), at_(begin_), end_(begin_ + text.size()) {}
 
   bool AtEnd() const { return at_ == end_; }
-  // '\0' at the end.
+  // The next byte; '\0' at the end.
   char Peek() const { return at_ == end_ ? '\0' : *at_; }
   const char* position() const { return at_; }
   absl::string_view Since(const char* from) const {
@@ -54,7 +54,7 @@ class TextScanner {
     ++at_;
     return true;
   }
-  // At the start of the rest.
+  // Skips the word if it comes next; false if not.
   bool Skip(absl::string_view word);
   void SkipBlanks() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
@@ -68,13 +68,13 @@ class TextScanner {
   // All bytes before the line end.
   absl::string_view TakeLine();
 
-  // Past a quoted text that begins here; `text` is what lies between the quotes.
+  // Moves past a quoted text that begins here; `text` is what is between the quotes.
   bool TakeQuoted(bool line_breaks, absl::string_view& text);
-  // Past the name in a line of metadata, quoted or plain.
+  // Moves past the name in a line of metadata, quoted or plain.
   bool TakeFamilyName(absl::string_view& name);
 
-  // Past `{…}`, whose brace is next. `has_name`: the metric's name stood before it. False too if
-  // there is no name in either place.
+  // Moves past `{…}`, whose brace is next. `has_name`: the metric's name came before it. Also false
+  // if there is no name in either place.
   template <typename Visitor>
   bool TakeLabelBlock(const LabelBlockSyntax& syntax, bool has_name, Visitor& visitor);
 

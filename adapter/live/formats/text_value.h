@@ -1,7 +1,7 @@
 // Numbers in exposition texts.
 //
 // Pure. Source: Go's strconv.ParseFloat and FormatFloat, and what Prometheus 3.15.0
-// (model/textparse) takes of the former.
+// (model/textparse) accepts of the former.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace flyball::formats {
 
-// Every NaN but the staleness marker has these bits: 0x7ff8000000000001.
+// The bits of every NaN but the staleness marker: 0x7ff8000000000001.
 double NormalNan();
 
 // `1`, `-1.5e3`, `.5`, `+Inf`, `infinity`, `nan` in any case; NaN is NormalNan. nullopt: anything
-// else, hexadecimal numbers, `_` between digits and what is too large for a double among it.
+// else, including hexadecimal numbers, `_` between digits and what is too large for a double.
 std::optional<double> ParseValue(absl::string_view text);
 
-// The shortest decimal of `le` and `quantile`, with a fraction or an exponent in any case: `1.0`,
+// The shortest decimal for `le` and `quantile`, always with a fraction or an exponent: `1.0`,
 // `0.05`, `1e+06`, `+Inf`.
 std::string FormatBound(double bound);
 

@@ -1,8 +1,8 @@
-// Fields of a protobuf message, one after the other, as they lie on the wire: for messages that are
+// Reads the fields of a protobuf message one after the other from the wire: for messages that are
 // many and large, of which protobuf's own classes would make a tree of objects first.
 //
-// Not thread-safe. Reads with protobuf's CodedInputStream; views are into the message. Every
-// function that returns bool says on false that the bytes are no such message.
+// Not thread-safe. Reads with protobuf's CodedInputStream; views point into the message. If a
+// function that returns bool returns false, the bytes are no such message.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class WireReader {
         stream_(reinterpret_cast<const uint8_t*>(message.data()),
                 static_cast<int>(message.size())) {}
 
-  // The next field. 0 at the end, or where no field begins: AtEnd tells which.
+  // Moves to the next field and returns its number. 0 at the end, or at malformed bytes: see AtEnd.
   int Next() {
     start_ = stream_.CurrentPosition();
     tag_ = stream_.ReadTag();
@@ -33,7 +33,7 @@ class WireReader {
   }
   bool AtEnd() { return stream_.ConsumedEntireMessage(); }
 
-  // Where the field that Next found begins and where the reader stands, in bytes.
+  // Where the current field begins and where the reader is, in bytes.
   int start() const { return start_; }
   int position() const { return stream_.CurrentPosition(); }
   absl::string_view Between(int begin, int end) const {
@@ -75,7 +75,7 @@ class WireReader {
     return true;
   }
   bool Skip() { return WireFormat::SkipField(&stream_, tag_); }
-  // Whether the field is packed or has one number alone.
+  // Whether the field is packed; else it has a single number.
   bool IsPacked() const { return Is(WireFormat::WIRETYPE_LENGTH_DELIMITED); }
 
  private:
@@ -87,8 +87,8 @@ class WireReader {
   uint32_t tag_ = 0;
 };
 
-// Calls `on_field(reader, field)` at each field of the message: it reads or skips the field, and
-// returns false where it can't.
+// Calls `on_field(reader, field)` for each field of the message: it reads or skips the field, and
+// returns false if it can't.
 template <typename OnField>
 bool ReadFields(absl::string_view message, OnField on_field) {
   WireReader reader(message);
@@ -98,7 +98,7 @@ bool ReadFields(absl::string_view message, OnField on_field) {
   return reader.AtEnd();
 }
 
-// The same with the message in the field that the reader stands at.
+// Does the same with the message in the current field.
 template <typename OnField>
 bool ReadMessage(WireReader& reader, OnField on_field) {
   absl::string_view message;
@@ -114,7 +114,7 @@ bool ForEachPart(absl::string_view message, int wanted, OnPart on_part) {
   });
 }
 
-// Calls `take` with each number of the field: packed ones, or one alone.
+// Calls `take` with each number of the field, packed or single.
 template <typename Take>
 bool ReadVarints(WireReader& reader, Take take) {
   uint64_t number = 0;

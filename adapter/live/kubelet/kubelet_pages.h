@@ -2,12 +2,12 @@
 //
 // Thread-safe; the fetchers that it makes do not outlive it. Nodes are scraped as targets of a job
 // like any other, found by discovery, each at its own ticks. This class wraps the job's fetcher: it
-// reads each page and passes on an empty one. So the samples do not go into the store, where there
-// would be millions of them that no rule reads; to have them there, configure another job.
+// reads each page and passes on an empty one. So the samples do not enter the store, which would
+// get millions of samples that no rule reads; whoever wants them there configures another job.
 //
-// A node whose kubelet fails keeps what its last page said for kForgetAfter intervals, and is
-// unknown after that; in metrics-server it is unknown after one (longer) interval. A node that is
-// gone is forgotten together with its target.
+// The values of a node whose kubelet fails are kept for kForgetAfter intervals, and are unknown
+// after that; in metrics-server they are unknown after one (longer) interval. A node that is gone
+// is forgotten together with its target.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class KubeletPages {
   // `interval` is how often pages come; the clock outlives it.
   KubeletPages(Clock& clock, absl::Duration interval);
 
-  // Makes fetchers as `inner` does, and takes the pages that those of kKubeletJob get.
+  // Wraps the fetchers of `inner`, and reads the pages that those of kKubeletJob fetch.
   scrape::MakeFetcher Reading(scrape::MakeFetcher inner);
 
   // The next two return what those of KubeletUsage do.

@@ -1,12 +1,12 @@
 // Serves metrics.k8s.io from the kubelets' own pages, in place of metrics-server.
 //
-// Thread-safe. It answers CPU and memory of the running pods and of the nodes that the directory
+// Thread-safe. It returns CPU and memory of the running pods and of the nodes that the directory
 // knows. An answer needs no query and no waiting: it comes from the last pages, each amount with
 // its own stamp and window. CPU is rounded up to thousandths of a core, as clients of the API that
 // use thousandths round it.
 //
-// An object is left out until two pages had it, and so is a pod with a container that is not known.
-// As long as no kubelet could be scraped at all, lists are degraded and say why.
+// An object is left out until it was on two pages, and so is a pod with a container that is
+// unknown. As long as no kubelet could be scraped at all, lists are marked as degraded and say why.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,9 @@
 // Computes CPU and memory of containers, pods and nodes from the kubelets' /metrics/resource, as
 // metrics-server does for metrics.k8s.io.
 //
-// Pure; not thread-safe. Source: metrics-server main (August 2026), pkg/scraper/client/resource
-// and pkg/storage. Different: nodes are scraped each at its own ticks, so that a page replaces what
-// its node had, where metrics-server replaces all nodes at once.
+// Pure; not thread-safe. Source: metrics-server main (August 2026), pkg/scraper/client/resource and
+// pkg/storage. Different: nodes are scraped each at its own ticks, so a page replaces the values of
+// its node, where metrics-server replaces all nodes at once.
 //
 // Units: stamps are int64 milliseconds, cumulative CPU is nanoseconds, usage nanocores, memory
 // bytes. A usage is the mean between two points by their own stamps, which are the runtime's: they
@@ -36,7 +36,7 @@ struct PodId {
   friend auto operator<=>(const PodId&, const PodId&) = default;
 };
 
-// What one page says.
+// The measurements on one page.
 struct NodePoints {
   std::optional<UsagePoint> node;
   std::map<PodId, std::map<std::string, UsagePoint>> pods;  // by container
@@ -63,8 +63,8 @@ struct PodUsage {
 
 class KubeletUsage {
  public:
-  // `resolution_ms` is how often pages come: for a container that is younger, its start is the
-  // earlier of the two points.
+  // `resolution_ms` is how often pages come. The earlier of the two points of a younger
+  // container is its start.
   explicit KubeletUsage(int64_t resolution_ms) : resolution_ms_(resolution_ms) {}
 
   void Replace(const std::string& node, NodePoints points);
@@ -73,7 +73,7 @@ class KubeletUsage {
     nodes_.erase(node);
   }
 
-  // nullopt: not known, or not measured twice yet.
+  // nullopt: unknown, or measured only once so far.
   std::optional<TimedUsage> Node(const std::string& node) const;
   std::optional<PodUsage> Pod(const PodId& pod) const;
 
@@ -93,7 +93,7 @@ class KubeletUsage {
 
   const int64_t resolution_ms_;
   std::map<std::string, NodeUsage> nodes_;
-  std::map<PodId, std::string> node_of_;  // whose last page had the pod
+  std::map<PodId, std::string> node_of_;  // the node whose last page had the pod
 };
 
 }  // namespace flyball::kubelet

@@ -1,7 +1,7 @@
 // Makes delta series cumulative: keeps the totals of OTLP's delta sums and histograms.
 //
 // Thread-safe. The time is an argument. Limits: the bytes of the totals; the bounds that the points
-// of a request get beside their own, each of which is a sample that is stored. A series without a
+// of a request get in addition to their own, each of which is a stored sample. A series without a
 // point for the retention is forgotten, and then begins at zero like a counter that was reset.
 #pragma once
 
@@ -29,24 +29,24 @@ class DeltaTotals {
   // One request of a sender.
   struct Request {
     int64_t now_ms = 0;
-    // How many bounds its points may still get that they do not have, but their series has.
+    // How many bounds its points may still get that their series has and they lack.
     size_t bounds_left = 0;
   };
 
-  // What became of the samples of one point.
+  // The outcome for the samples of one point.
   struct Stored {
     absl::Status status;  // the first error
     bool some = false;    // at least one of them was stored
   };
 
   // Replaces the point's differences by the totals of the series that `key` names, and calls
-  // `store`; the new totals are kept unless nothing was stored: samples that lie below those before
-  // would look like a restart. Bounds that are new are added to those that the series has.
+  // `store`. The new totals are kept unless nothing was stored, since samples below earlier ones
+  // would look like a restart. New bounds are added to those of the series.
   //   kInvalidArgument    the point begins before the last one ended, falls, is not finite, or has
   //                       too many bounds
   //   kOutOfRange         the request has no bounds left
   //   kResourceExhausted  a new series, and there is no room
-  //   what `store` returns
+  //   any error of `store`
   absl::Status Add(absl::string_view key, formats::OtlpPoint& point, Request& request,
                    absl::FunctionRef<Stored()> store);
 
@@ -55,7 +55,7 @@ class DeltaTotals {
 
   struct SeriesTotal {
     int64_t last_ns = 0;  // when the last point ended
-    int64_t told_ms = 0;  // when it came
+    int64_t told_ms = 0;  // when it arrived
     double value = 0, count = 0, sum = 0;
     std::vector<formats::OtlpBucket> buckets;
     size_t bytes = 0;

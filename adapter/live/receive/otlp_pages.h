@@ -1,12 +1,12 @@
-// The pages that take metrics of OpenTelemetry's protocol over HTTP: POST /v1/metrics, and
-// /api/v1/otlp/v1/metrics as Prometheus has it.
+// The pages that take metrics by OpenTelemetry's protocol over HTTP: POST /v1/metrics, and
+// /api/v1/otlp/v1/metrics as in Prometheus.
 //
-// Thread-safe. Who asks has been authenticated and authorized before.
+// Thread-safe. The client has been authenticated and authorized before.
 //
-// Answers, as the protocol has them, in the encoding of the request:
-//   200  taken; a partial success tells how many data points were refused for good, and why
-//   400  no such request
-//   413  too long, once it is uncompressed
+// Answers, as in the protocol, in the encoding of the request:
+//   200  taken; a partial success says how many data points were refused for good, and why
+//   400  a malformed request
+//   413  too long after decompression
 //   415  another media type or encoding, as text
 //   429, 503 with Retry-After: too many requests at once; no room for a new series now, the rest
 //        is taken

@@ -1,8 +1,8 @@
-// Puts metrics of OpenTelemetry's protocol into the store.
+// Puts metrics that arrive by OpenTelemetry's protocol into the store.
 //
 // Thread-safe. The time is an argument. All valid points of a request are taken. Deltas of
 // monotonic sums and of histograms become totals (delta_totals.h); those of other sums are refused,
-// since their starting value is not known.
+// since their starting value is unknown.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@
 namespace flyball::live {
 
 struct OtlpOptions {
-  // The keys of attributes of resources that each series gets as labels.
+  // The keys of resource attributes that each series gets as labels.
   std::vector<std::string> promote_resource_attributes{};
   // The totals of a series without points for this long begin anew.
   int64_t retention_ms = 10 * 60'000;
 };
 
-// What became of the data points of one request.
+// The outcome for the data points of one request.
 struct OtlpReceived {
-  size_t rejected = 0;  // for good: to send them again is of no use
+  size_t rejected = 0;  // for good: sending them again is useless
   size_t no_room = 0;   // the store has no room for their series now
-  std::string reason;   // of the first of those; or what else the sender should know
+  std::string reason;   // for the first of those; or other advice for the sender
 };
 
 class OtlpReceiver {
@@ -38,7 +38,7 @@ class OtlpReceiver {
   explicit OtlpReceiver(Ingest& ingest, OtlpOptions options = {})
       : ingest_(ingest), options_(std::move(options)), totals_(options_.retention_ms) {}
 
-  // kInvalidArgument: it is no such request; what came before the fault has been taken.
+  // kInvalidArgument: the request is malformed; what came before the fault has been taken.
   absl::StatusOr<OtlpReceived> Take(formats::OtlpEncoding encoding, absl::string_view message,
                                     int64_t now_ms);
 

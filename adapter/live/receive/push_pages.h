@@ -1,18 +1,18 @@
 // The pages that take samples: POST /api/v1/write (remote write 1.0 and 2.0) and /api/v1/push (text
 // that a shell script can make).
 //
-// Thread-safe. Who asks has been authenticated and authorized before.
+// Thread-safe. The client has been authenticated and authorized before.
 //
-// Answers of remote write, as Prometheus gives them unless said otherwise:
+// Answers of remote write, as in Prometheus unless said otherwise:
 //   204  all samples are taken
-//   400  no such request; or some of its samples are refused for good, the others are taken, and
-//        the text says how many and why the first one is (Prometheus takes back the whole request
+//   400  a malformed request; or some of its samples are refused for good, the rest is taken, and
+//        the text says how many and why the first one was (Prometheus takes back the whole request
 //        of version 1.0)
-//   413  too long, once it is uncompressed
+//   413  too long after decompression
 //   415  another media type or encoding
-//   429  others are being read that take the room of it (push_room.h), with Retry-After
+//   429  the room for it is taken by requests that are being read (push_room.h), with Retry-After
 //   503  there is no room for a new series now, with Retry-After; the rest is taken
-// Version 2.0 is told in headers what was written.
+// For version 2.0 headers say what was written.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
-// Room for the requests with samples that are read at the same time, of all pages together: what
-// they take in memory once they are uncompressed, with what reading makes of them.
+// Limits the memory of pushed requests that are read at the same time, over all pages: their size
+// after decompression, with what reading makes of them.
 //
-// Thread-safe; a share is used by one thread. Bytes are only counted. Whoever finds all of it free
+// Thread-safe; a share is used by one thread. Bytes are only counted. If nothing is taken, a share
 // may take any number, so that a long request is read alone.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace flyball::live {
 class PushRoom {
  public:
   static constexpr size_t kBytes = size_t{64} << 20;
-  // How many times the length of a request reading it takes, at most about.
+  // Approximate memory for reading a request, at most, as a multiple of its length.
   static constexpr size_t kRemoteWrite = 2, kText = 4, kOtlpProtobuf = 3, kOtlpJson = 13;
 
   explicit PushRoom(size_t bytes = kBytes) : all_(bytes) {}
@@ -23,7 +23,7 @@ class PushRoom {
   PushRoom(const PushRoom&) = delete;
   PushRoom& operator=(const PushRoom&) = delete;
 
-  // What one request has of it, until it is destroyed. The room outlives it.
+  // The memory of one request, given back on destruction. The room outlives it.
   class Share {
    public:
     explicit Share(PushRoom& room) : room_(room) {}
@@ -32,7 +32,7 @@ class PushRoom {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // False: others have the room that this would take, and nothing has changed.
+    // False: others have taken the room for it, and nothing has changed.
     bool GrowTo(size_t bytes) { return bytes <= bytes_ || room_.Change(&bytes_, bytes); }
 
    private:

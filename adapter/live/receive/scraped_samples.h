@@ -1,4 +1,4 @@
-// Puts scraped samples into the store, and the pages' metadata into the table that pushes use, too.
+// Puts scraped samples into the store, and the pages' metadata into the table that pushes also use.
 //
 // Thread-safe.
 #pragma once
@@ -13,7 +13,7 @@ namespace flyball::live {
 
 class ScrapedSamples : public scrape::SampleStore {
  public:
-  // Both outlive it, and what it opens.
+  // Both outlive it and the series that it opens.
   ScrapedSamples(Store& store, Ingest& ingest) : store_(store), ingest_(ingest) {}
 
   absl::StatusOr<std::unique_ptr<scrape::OpenSeries>> Open(const promql::LabelSet& labels,

@@ -1,14 +1,14 @@
-// What the pages that take samples answer alike. Pure.
+// Answers that the pages that take samples have in common. Pure.
 #pragma once
 
 #include "http/server/message.h"
 
 namespace flyball::live {
 
-// Seconds, for Retry-After: the store looks for room as often.
+// Seconds, for Retry-After: the store checks for room as often.
 inline constexpr char kRetryAfter[] = "5";
 
-// 405 of a page that knows POST alone.
+// The answer 405 of a page that accepts only POST.
 inline http::HttpResponse PostExpected() {
   http::HttpResponse response = http::ErrorText(405, "expected POST");
   response.headers.emplace_back("Allow", "POST");

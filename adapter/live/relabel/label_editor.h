@@ -1,7 +1,7 @@
 // A label set that is changed step by step.
 //
 // Pure; not thread-safe. Source: Prometheus 3.15.0 model/labels (Builder), including the order,
-// which decides where two labels are mapped to one name.
+// which matters if two labels are mapped to one name.
 #pragma once
 
 #include <cstddef>
@@ -20,19 +20,19 @@ class LabelEditor {
   LabelEditor() = default;
   explicit LabelEditor(promql::LabelSet base) : base_(std::move(base)) {}
 
-  // "" where it is absent. Valid until the next change.
+  // "" if it is absent. Valid until the next change.
   absl::string_view Get(absl::string_view name) const;
   // An empty value deletes.
   void Set(absl::string_view name, std::string value);
   void Delete(absl::string_view name) { Set(name, ""); }
 
-  // Those of the base that were not changed, then those that were set, in the order of the first
-  // time. The callback changes nothing.
+  // Calls `on` with the labels of the base that were not changed, then with those that were set, in
+  // the order in which they were first set. The callback changes nothing.
   void ForEach(absl::FunctionRef<void(absl::string_view name, absl::string_view value)> on) const;
-  // Of those that ForEach tells, in its order.
+  // The labels of ForEach, in its order.
   promql::LabelSet Unsorted() const;
   promql::LabelSet Build() const;
-  // The same, and the editor is empty then.
+  // Returns the same and empties the editor.
   promql::LabelSet Take();
 
  private:

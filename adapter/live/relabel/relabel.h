@@ -2,8 +2,8 @@
 //
 // Pure. Compiled rules are immutable and thread-safe. Source: Prometheus 3.15.0 model/relabel,
 // whose answers on random rules and labels are replayed by relabel_replay_test.cc.
-// Different: a regular expression whose parentheses only pair up with the anchors around it is
-// refused (`a)|(b`), and fields that an action does not use may be given with their defaults.
+// Different: a regular expression that is valid only together with the anchors around it (`a)|(b`)
+// is refused, and fields that an action does not use may be given with their defaults.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class Rule {
   go::Regexp regex_;
 };
 
-// In their order, until one drops: false then.
+// Applies the rules in order until one drops the labels; then it returns false.
 bool Apply(absl::Span<const Rule> rules, LabelEditor& labels);
 
 // Whether a label may have this name; `legacy` as in RuleText.

@@ -1,8 +1,8 @@
-// A limit on the memory that many holders take together.
+// A limit on the memory that many holders take in all.
 //
 // A budget is thread-safe; a share is used by one thread at a time. Bytes are only counted: a
-// holder asks the budget before it allocates. A budget may be the part of a whole that a namespace
-// has, so that it does not take the room of the others.
+// holder asks the budget before it allocates. A budget may be one namespace's part of a whole, so
+// that the namespace leaves room for the others.
 #pragma once
 
 #include <algorithm>
@@ -15,16 +15,16 @@ namespace flyball::scrape {
 
 class ByteBudget {
  public:
-  // A part may have at most this many times what is left of the whole. So one alone takes four
+  // A part may have at most this many times what is left of the whole. So one part alone takes four
   // fifths of it.
   static constexpr size_t kShareOfRoom = 4;
 
   explicit ByteBudget(size_t limit) : limit_(limit) {}
-  // A part of that one.
+  // A part of `whole`.
   explicit ByteBudget(std::shared_ptr<ByteBudget> whole)
       : limit_(whole->limit()), whole_(std::move(whole)) {}
 
-  // False: there is no room for so many, and none was taken.
+  // False: there is no room for that many bytes, and none were taken.
   bool Take(size_t bytes) {
     if (whole_ != nullptr && !whole_->Take(bytes)) return false;
     // While this exceeds the limit for a moment another call may fail, but none succeeds wrongly.
@@ -88,7 +88,7 @@ class ByteShare {
 
  private:
   static size_t RoundUp(size_t bytes) {
-    constexpr size_t kStep = 4096;  // so that the budget is not asked for each byte
+    constexpr size_t kStep = 4096;  // so that the budget is asked only now and then
     return (bytes + kStep - 1) / kStep * kStep;
   }
   void Swap(ByteShare& other) {

@@ -1,8 +1,8 @@
-// What is scraped, as a file says it: a subset of Prometheus's scrape_configs by the same names.
+// The scrape configuration of a file: a subset of Prometheus's scrape_configs by the same names.
 //
 // Pure. Source: Prometheus 3.15.0 config. A whole prometheus.yml is accepted: `global` and
 // `scrape_configs` count, and sections that have nothing to do with scraping cause a warning. A
-// field that is unknown, or that only Prometheus knows, is an error with its place, so that nothing
+// field that is unknown, or that only Prometheus has, is an error with its place, so that nothing
 // is ignored silently. Intervals may be as short as kMinInterval.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace flyball::scrape {
 
 inline constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
 
-// Of targets that pods have asked for: how many one pod has, and the bytes of each label's value.
+// Limits for targets that pods ask for: how many of one pod, and the bytes of each label's value.
 inline constexpr size_t kMaxTargetsOfPod = 32;
 inline constexpr size_t kMaxTargetLabelBytes = 2048;
 
@@ -48,7 +48,7 @@ struct TargetGroup {
   std::string source;                     // identifies it within its job; "" in a file
   std::vector<promql::LabelSet> targets;  // each with __address__
   promql::LabelSet labels;
-  size_t left_out = 0;  // further targets, since one object may not have so many
+  size_t left_out = 0;  // number of further targets, beyond the limit for one object
 };
 
 struct FileDiscovery {
@@ -64,15 +64,15 @@ struct KubernetesDiscovery {
   };
   Role role = Role::kPod;
   bool own_namespace = false;
-  std::vector<std::string> namespaces;  // with own_namespace both; neither: all
+  std::vector<std::string> namespaces;  // and the own one with own_namespace; neither: all
   std::vector<Selector> selectors;      // each role once
   bool attach_node = false;
 };
 
-// Each fails the whole scrape, or all targets, when it is exceeded. 0: no limit.
+// If one is exceeded, the whole scrape or all targets fail. 0: no limit.
 struct Limits {
   uint64_t samples = 0, targets = 0, labels = 0, label_name_bytes = 0, label_value_bytes = 0;
-  uint64_t body_bytes = 0;  // gzip undone
+  uint64_t body_bytes = 0;  // after decompression
 };
 
 struct Job {
@@ -82,7 +82,7 @@ struct Job {
   std::vector<std::pair<std::string, std::vector<std::string>>> params;  // each name once
   bool honor_labels = false, honor_timestamps = true, track_timestamps_staleness = false;
   bool enable_compression = true, extra_scrape_metrics = false, legacy_names = false;
-  // As of formats::SeriesLabels. No field of the file: Prometheus 3 does so, 2 did not.
+  // As in formats::SeriesLabels. Not a field of the file: Prometheus 3 does it, 2 did not.
   bool canonical_bounds = true;
   Limits limits;
   HttpConfig http;
@@ -100,11 +100,11 @@ struct Config {
   std::vector<Job> jobs;  // in file order; each name once
 };
 
-// Must not be used if there are errors among the findings.
+// The result must not be used if the findings contain errors.
 Config ReadScrapeConfig(absl::string_view text, rules::Findings& findings);
 
-// The groups in a file of file_sd_configs, YAML or JSON, with `__meta_filepath`. Must not be used
-// if there are errors among the findings.
+// Reads the groups in a file of file_sd_configs, YAML or JSON, with `__meta_filepath`. The result
+// must not be used if the findings contain errors.
 std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
                                         rules::Findings& findings);
 

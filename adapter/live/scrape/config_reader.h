@@ -1,4 +1,4 @@
-// Reads the YAML tree of a scrape configuration. For config_yaml.cc and its neighbours only.
+// Reads the YAML tree of a scrape configuration. Only for config_yaml.cc and its neighbours.
 //
 // Pure; not thread-safe.
 #pragma once
@@ -69,9 +69,9 @@ class ConfigReader : private rules::YamlReader {
   ReadField Authorization(HttpConfig& http);
   void CheckHttp(const rules::YamlNode& node, const std::string& path, const HttpConfig& http);
 
-  Job global_;  // interval, timeout, limits and the like of jobs that do not say
+  Job global_;  // defaults of interval, timeout, limits and the like
   std::set<std::string> job_names_;
-  std::vector<PlacedRule> relabel_rules_, metric_relabel_rules_;  // of the job that is being read
+  std::vector<PlacedRule> relabel_rules_, metric_relabel_rules_;  // of the present job
 };
 
 }  // namespace flyball::scrape

@@ -1,4 +1,4 @@
-// The targets of one job, group by group, and what has changed of them.
+// The targets of one job by group, and their changes.
 //
 // One thread at a time.
 #pragma once
@@ -20,19 +20,19 @@ class JobTargets {
  public:
   using GroupName = std::pair<std::string, std::string>;  // discovery, source
 
-  // Replaces the targets of the group; without any it is removed. True: the group leaves targets
-  // out, and did not before.
+  // Replaces the targets of the group; a group without targets is removed. True: the group now
+  // leaves targets out and did not before.
   bool Put(const GroupName& name, Targets targets);
 
   size_t size() const { return found_.size(); }
-  // Each once, also if several groups have it.
+  // Each target once, even if several groups have it.
   std::vector<Target> All() const;
 
   struct Changes {
     std::vector<Target> added;
     std::vector<uint64_t> gone;  // hashes
   };
-  // Since the last call.
+  // The changes since the last call.
   Changes TakeChanges();
 
  private:
@@ -42,12 +42,12 @@ class JobTargets {
   };
   struct Found {
     Target target;
-    size_t groups = 0;  // so many have it
+    size_t groups = 0;  // how many groups have it
   };
 
   std::map<GroupName, Group> groups_;
   absl::node_hash_map<uint64_t, Found> found_;  // by hash
-  absl::flat_hash_set<uint64_t> changed_;       // hashes that came or went, or both
+  absl::flat_hash_set<uint64_t> changed_;       // hashes of those added, removed, or both
 };
 
 }  // namespace flyball::scrape

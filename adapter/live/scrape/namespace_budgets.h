@@ -1,7 +1,7 @@
-// The parts of a budget that namespaces have.
+// The parts of a budget by namespace.
 //
-// Thread-safe. Memory: an entry for each namespace that has a holder, or had one when a part was
-// last asked for.
+// Thread-safe. Memory: an entry for each namespace that has a holder, or had one at the last call
+// of Of.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class NamespaceBudgets {
  public:
   explicit NamespaceBudgets(size_t limit) : whole_(std::make_shared<ByteBudget>(limit)) {}
 
-  // The part of that namespace: the same one as long as somebody holds it.
+  // The part of that namespace: the same object as long as somebody holds it.
   std::shared_ptr<ByteBudget> Of(absl::string_view ns) {
     absl::MutexLock lock(&mutex_);
     std::weak_ptr<ByteBudget>& known = parts_[std::string(ns)];

@@ -20,7 +20,7 @@ namespace flyball::scrape {
 enum class PageFormat { kText, kOpenMetrics, kProtobuf };
 
 struct Page {
-  std::string body;  // gzip undone
+  std::string body;  // uncompressed
   PageFormat format = PageFormat::kText;
   ByteShare memory{};  // accounts for the body
 };
@@ -40,9 +40,9 @@ using MakeFetcher =
     std::function<absl::StatusOr<std::unique_ptr<PageFetcher>>(const Job&, const Target&)>;
 
 // The most memory that all pages may take at the same time, not counting the first kFreePageBytes
-// of each: for jobs that pods have asked for, and for all others. Of the former also what the
-// connections take that are kept until the next page; of this, too, no namespace gets all. Plain
-// connections take next to nothing.
+// of each: for jobs that pods have asked for, and for all others. For the former it includes the
+// connections that are kept until the next page, and no namespace gets all of it. Plain connections
+// take next to nothing.
 struct PageMemory {
   size_t asked_for_by_pods = 64 << 20;
   size_t others = 256 << 20;
@@ -50,12 +50,12 @@ struct PageMemory {
 };
 inline constexpr size_t kFreePageBytes = 256 << 10;
 
-// Over HTTP, with a connection that is kept if there is memory for it. The clock outlives what it
-// makes.
+// Fetches over HTTP, with a connection that is kept if there is memory for it. The clock outlives
+// the result and its fetchers.
 MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory = {});
 
-// The format that the value of a Content-Type header names. For an unknown one it is text, which is
-// what most servers with a wrong header send.
+// The format in the value of a Content-Type header. An unknown one counts as text, which most
+// servers with a wrong header send.
 PageFormat FormatOf(absl::string_view content_type);
 
 absl::Status ParsePage(const Page& page, formats::ScrapeSink& sink);

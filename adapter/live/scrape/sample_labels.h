@@ -1,7 +1,7 @@
 // Computes the labels of one target's samples from those on its page.
 //
-// Pure; one thread at a time. Nothing of a series stays here, since there is one for each target.
-// Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
+// Pure; one thread at a time. Nothing is kept for each series, since there is one object for each
+// target. Source: Prometheus 3.15.0 scrape/scrape.go (mutateSampleLabels,
 // resolveConflictingExposedLabels, verifyLabelLimits).
 #pragma once
 
@@ -24,7 +24,7 @@ class SampleLabels {
       : job_(std::move(job)), target_(std::move(target)) {}
 
   // `series` as in formats::ScrapedSample. An empty result: the rules drop the series.
-  //   kInvalidArgument, kResourceExhausted  the whole scrape fails because of it
+  //   kInvalidArgument, kResourceExhausted  the whole scrape fails because of this series
   absl::StatusOr<promql::LabelSet> Of(absl::string_view series, formats::MetricType type) const;
 
   const promql::LabelSet& target() const { return target_; }

@@ -18,9 +18,9 @@ namespace flyball::scrape {
 class OpenSeries {
  public:
   virtual ~OpenSeries() = default;
-  //   kAlreadyExists  it has another value at that time
+  //   kAlreadyExists  the series has another value at that time
   //   kOutOfRange     too old, or too far ahead of now
-  //   kNotFound       the store has dropped the series: it is to be opened again
+  //   kNotFound       the store has dropped the series, which has to be opened again
   virtual absl::Status Append(int64_t time_ms, double value, int64_t now_ms) = 0;
 };
 
@@ -29,10 +29,11 @@ class SampleStore {
   virtual ~SampleStore() = default;
   // Labels are sorted, none of them empty. Never null: a series that nothing uses accepts samples
   // and drops them. An error: the store refuses the series; kResourceExhausted: there is no room.
-  // `asked_for_by_pods`: one namespace must not take the room of the others.
+  // `asked_for_by_pods`: one namespace must leave room for the others.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
                                                            bool asked_for_by_pods) = 0;
-  // What a page says of a metric. `asking`: the namespace of the pod that asked for it; "": nobody.
+  // Takes metadata from a page. `asking`: the namespace of the pod that asked to be scraped; "":
+  // none.
   virtual void Note(const formats::FamilyMetadata& /*family*/, absl::string_view /*asking*/) {}
 };
 

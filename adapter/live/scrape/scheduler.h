@@ -1,7 +1,7 @@
 // Scrapes thousands of targets, each at its own ticks.
 //
 // Thread-safe. Threads: one that begins the scrapes that are due, and two pools that fetch. A
-// target that took long, or did not answer, is fetched by the second pool until it is quick again,
+// target that was slow, or did not answer, is fetched by the second pool until it is quick again,
 // so that hanging targets delay only each other. In each pool the annotated pods of one namespace
 // leave threads for those of others. A target has one scrape at a time; of the ticks that it misses
 // meanwhile, only the last one is made up for.
@@ -36,21 +36,21 @@ struct SchedulerOptions {
   int quick_threads = 96;
   int slow_threads = 64;
   absl::Duration slow = absl::Seconds(1);           // slower targets go to the second pool
-  absl::Duration first_within = absl::Seconds(1);   // of a new target
+  absl::Duration first_within = absl::Seconds(1);   // for a new target
   int new_targets_per_second = 500;                 // more wait longer, up to their interval,
   absl::Duration first_at_most = absl::Seconds(5);  // and up to this
-  uint64_t seed = 0;  // of this server: others scrape the same targets at other times
+  uint64_t seed = 0;  // of this server, so that others scrape the same targets at other times
   // The limit on the bytes of all series' names and labels, once for the jobs that pods have asked
-  // for and once for all others. For samples of pages that are being read the limit is an eighth of
+  // for and once for all others. The limit for samples of pages that are being read is an eighth of
   // it for the former and half of it for the latter. Of the former no namespace gets all.
   size_t max_bytes = size_t{1} << 30;
 };
 
-// What is known of one target.
+// The state of one target.
 struct TargetState {
   Target target;
   std::string job;
-  absl::Time last_scrape = absl::InfinitePast();  // that: not yet
+  absl::Time last_scrape = absl::InfinitePast();  // InfinitePast: none yet
   ScrapeResult last;
 };
 
@@ -62,13 +62,14 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Sets the targets of the job with that name. Targets that it had already go on unchanged, unless
-  // `job` is another object: then other scrapers begin, and series that these do not have end as
-  // those of a target that is gone. If `targets` are incomplete, those of an earlier object which
-  // are not among them go on.
+  // Sets the targets of the job with that name. Targets that it already had continue unchanged,
+  // unless `job` is another object: then new scrapers begin, and series that these do not have end
+  // like those of a target that is gone. If `targets` are incomplete, targets of an earlier object
+  // that are not among them continue.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
-  // The same of some of the targets: `targets` come or stay, and those with the hashes `gone` go.
-  // Replace was called with this very `job` before, and `targets` are as complete as then.
+  // Changes some of the targets: `targets` are added or stay, and those with the hashes `gone` are
+  // removed. Replace was called with this very `job` before, and with `targets` as complete as
+  // these.
   void Change(const std::shared_ptr<const Job>& job, const Targets& targets,
               const std::vector<uint64_t>& gone);
   // Whether the last targets of each job were complete.
@@ -76,16 +77,16 @@ class Scheduler {
   // Removes the job and its targets.
   void Remove(const std::string& job_name);
 
-  // Of all scrapes since it was made.
+  // Totals of all scrapes since this object was made.
   struct Totals {
     uint64_t scrapes = 0;
     uint64_t failed = 0;   // scrapes
-    uint64_t samples = 0;  // of those that did not fail: kept by the rules of the job
-    uint64_t no_room = 0;  // of those that failed since the store takes no further series
+    uint64_t samples = 0;  // of scrapes that did not fail: kept by the rules of the job
+    uint64_t no_room = 0;  // of scrapes that failed since the store takes no more series
   };
   Totals totals() const;
 
-  // Of all jobs, in no order.
+  // The targets of all jobs, unsorted.
   std::vector<TargetState> States() const;
 
  private:
@@ -96,7 +97,7 @@ class Scheduler {
   TargetBudgets BudgetsFor(const Job& job, const std::string& ns);
   RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
-  // Those targets of the job are active from now on.
+  // Makes those targets of the job active.
   void Activate(const std::shared_ptr<const Job>& job, const Targets& targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WaitsForSuccessor(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -105,7 +106,7 @@ class Scheduler {
   void ScheduleNext(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The wall time of its tick, also if the clock was set after the tick was determined.
   absl::Time TickOf(const Scheduled& scheduled) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // So much later than at its tick.
+  // Adds it to `due_`, `later` than its tick.
   void Enqueue(const ScheduledPtr& scheduled, absl::Duration later = absl::ZeroDuration())
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

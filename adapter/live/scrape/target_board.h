@@ -1,10 +1,10 @@
 // Collects the groups of targets of all jobs from the discoveries and passes them to the scheduler.
 //
-// Thread-safe. A change reaches the scheduler within kGather, together with those that came
+// Thread-safe. A change reaches the scheduler within kGather, together with others that came
 // meanwhile, since a rollout causes many. Each group is relabelled once for each change of it. The
-// targets of an earlier board stay until each discovery of their job has told all of its own: an
-// API server may be away, or a file may have an error. After that the scheduler is told only what
-// has changed.
+// targets of an earlier board stay until each discovery of their job has reported all of its own,
+// since an API server may be unreachable, or a file may have an error. After that only changes are
+// passed to the scheduler.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ namespace flyball::scrape {
 class TargetBoard {
  public:
   static constexpr absl::Duration kGather = absl::Milliseconds(250);
-  // Between two lines of the log about pods with too many targets.
+  // The least time between two log lines about pods with too many targets.
   static constexpr absl::Duration kWarnEvery = absl::Seconds(10);
 
   // Begins with the static groups of the jobs, and waits for Complete of each of their discoveries,
@@ -36,15 +36,15 @@ class TargetBoard {
   // Replaces the groups with the same sources; a group without targets is removed. `job` is an
   // index of jobs(), `discovery` identifies one of the job's discoveries.
   void Change(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
-  // One of the job's discoveries has told all of its targets, for the first time.
+  // One of the job's discoveries has reported all of its targets, for the first time.
   void Complete(size_t job);
 
  private:
   struct OfJob {
     JobTargets targets;
-    size_t incomplete = 0;  // so many discoveries
+    size_t incomplete = 0;  // number of such discoveries
     bool changed = false;
-    bool tell_all = true;  // and not only what has changed
+    bool tell_all = true;  // and not only the changes
     bool over_limit = false;
   };
 

@@ -1,12 +1,12 @@
-// Puts the samples on one target's pages into the store, with staleness markers and the series that
+// Puts the samples of one target's pages into the store, with staleness markers and the series that
 // report on the scrapes.
 //
 // Pure except for the store; one thread at a time. A page counts as a whole or not at all: its
-// samples go into the store once all of it has been read. A series is recognised by the bytes that
-// name it on the page, so that a page like the last one needs no parsing of labels. Memory: those
-// bytes and about 200 more for each series, and 64 for each sample while a page is read; all of it
-// is taken from budgets that targets share. A page for which there is no room is refused, and so is
-// one of which the store refuses a series: a part of its series would look like all of them.
+// samples enter the store once all of it has been read. A series is recognised by the bytes that
+// name it on the page, so that no labels of a page like the last one need to be parsed. Memory:
+// those bytes and about 200 more for each series, and 64 for each sample while a page is read; all
+// of it is taken from budgets that targets share. A page is refused if there is no room for it, or
+// if the store refuses one of its series, since a part of its series would look like all of them.
 // Source: Prometheus 3.15.0 scrape/scrape.go (append, report).
 #pragma once
 
@@ -32,11 +32,11 @@ namespace flyball::scrape {
 struct ScrapeResult {
   absl::Status status;        // not OK: nothing of the page counts
   uint64_t scraped = 0;       // samples on the page
-  uint64_t kept = 0;          // of these: not dropped by the rules
-  uint64_t added = 0;         // series that were not known before
-  uint64_t duplicates = 0;    // of kept: another sample of the series has this time
+  uint64_t kept = 0;          // of these: kept by the rules
+  uint64_t added = 0;         // number of new series
+  uint64_t duplicates = 0;    // of kept: the series has another sample with this time
   uint64_t out_of_range = 0;  // of kept: too old, or of the future
-  uint64_t no_room = 0;       // of kept: all of them, if the store has no room for a series
+  uint64_t no_room = 0;       // of kept: all, if the store has no room for a series
   absl::Duration duration;
   int64_t body_bytes = 0;  // -1: over the limit
 };
@@ -58,11 +58,11 @@ class TargetSamples {
 
   // Takes the samples of a page. `stamp_ms` is for samples without a stamp of their own.
   ScrapeResult TakePage(ParsePage parse, int64_t stamp_ms, int64_t now_ms);
-  // There is no page: all series of the last one get staleness markers.
+  // Handles a scrape without a page: all series of the last one get staleness markers.
   void TakeFailure(int64_t stamp_ms, int64_t now_ms);
   // Appends `up` and the other series about the scrape.
   void Report(const ScrapeResult& result, absl::Duration timeout, int64_t stamp_ms, int64_t now_ms);
-  // The target is gone.
+  // Ends all series, since the target is gone.
   void End(int64_t stamp_ms, int64_t now_ms);
 
  private:
@@ -72,7 +72,7 @@ class TargetSamples {
     uint64_t page = 0;                 // the last one that had it
     formats::MetricType type = formats::MetricType::kUnknown;
     bool dropped = false;
-    bool needs_marker = false;  // once it is not there any more
+    bool needs_marker = false;  // once it is missing on a page
   };
   using SeriesByText = absl::node_hash_map<std::string, ScrapedSeries>;
   struct PendingSample {
@@ -83,15 +83,15 @@ class TargetSamples {
   };
   class Sink;
 
-  // The series of the sample, the page's `at`th, made if need be. Each error is for the whole page;
-  // kUnavailable: there is no room for another name.
+  // The series of the sample with the index `at` on the page, made if needed. An error concerns the
+  // whole page; kUnavailable: there is no room for another name.
   absl::StatusOr<SeriesByText::value_type*> Find(size_t at, const formats::ScrapedSample& sample);
-  // Notes that the page has that series, if it is known.
+  // Records that the page has that series, if it is known.
   void StillHas(const formats::ScrapedSample& sample);
-  // Whether the rules do not drop the series of the sample.
+  // Whether the rules keep the series of the sample.
   bool IsKept(const formats::ScrapedSample& sample);
   void Forget(SeriesByText::iterator series);
-  // Gives back the memory that larger pages have left.
+  // Gives back memory that was needed for larger pages.
   void Trim();
   absl::Status Open(SeriesByText::value_type& series);
   // Opens all of the series that are new, or none.
@@ -110,7 +110,7 @@ class TargetSamples {
   SampleStore& store_;
   SampleLabels labels_;
   uint64_t page_ = 0;
-  absl::Status refusal_;  // not OK: the store has refused a series, at that time
+  absl::Status refusal_;  // not OK: why the store has refused a series at that time
   int64_t refused_at_ms_ = 0;
   SeriesByText series_;
   std::vector<SeriesByText::value_type*> order_;  // of the last page's samples

@@ -1,6 +1,6 @@
 // One target: fetches its page and takes the samples.
 //
-// One thread at a time, but for Shutdown. The parts that it is given outlive it.
+// One thread at a time, except for Shutdown. Everything passed to it outlives it.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ class TargetScraper {
   TargetScraper(std::shared_ptr<const Job> job, Target target, const MakeFetcher& make_fetcher,
                 SampleStore& store, TargetBudgets budgets, Clock& clock);
 
-  // `refusal` not OK: the target is not asked, and counts as failed for that. The stamp is `tick`
-  // if that is about now.
+  // If `refusal` is not OK, the target is not asked, and the scrape fails with that error. The
+  // stamp is `tick` if that is about now.
   ScrapeResult Scrape(absl::Time tick, const absl::Status& refusal);
   void End(absl::Time stamp);
   // Ends the scrape under way.

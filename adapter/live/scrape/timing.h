@@ -10,8 +10,8 @@
 
 namespace flyball::scrape {
 
-// How long to wait for the first scrape: a target's place within the interval never changes while
-// the process runs, and targets are spread evenly.
+// The time until the first scrape: a target's place within the interval never changes while the
+// process runs, and targets are spread evenly.
 inline absl::Duration FirstWait(absl::Time now, absl::Duration interval, uint64_t target_hash,
                                 uint64_t seed) {
   const int64_t interval_ns = absl::ToInt64Nanoseconds(interval);

@@ -12,8 +12,7 @@
 //                            their differences (1), from 0: whichever is shorter
 //            bits 1 to 4     decimals of the values (decimal.h); 15: they are the doubles' bits
 //
-// A series that stays as it is takes 2 bytes for 16 samples, a counter that rises by 0 to 100 takes
-// 18.
+// A constant series takes 2 bytes for 16 samples, a counter that rises by 0 to 100 takes 18.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +29,18 @@ using promql::Point;
 inline constexpr size_t kBlockSamples = kMaxPacked;
 inline constexpr size_t kMaxBlockBytes = 1 + 2 * kMaxPackedBytes;
 
-// What is known of the samples before a block.
+// The state after the samples before a block.
 struct Predecessor {
   int64_t time_ms = 0;
   uint64_t step_ms = 0;  // from the sample before to this one; wraps
   double value = 0;
 };
 
-// Writes 1 to kBlockSamples samples, at most kMaxBlockBytes; returns where they end. `before`
-// becomes what the next block is written after.
+// Writes 1 to kBlockSamples samples, at most kMaxBlockBytes; returns the end of the bytes. `before`
+// becomes the state for the next block.
 uint8_t* EncodeBlock(absl::Span<const Point> samples, Predecessor& before, uint8_t* at);
 
-// Reads `count` samples (1 to kBlockSamples). nullptr: these bytes are no block. It does not check
+// Reads `count` samples (1 to kBlockSamples). nullptr: the bytes are no block. It does not check
 // that times rise.
 const uint8_t* DecodeBlock(const uint8_t* at, const uint8_t* end, size_t count, Predecessor& before,
                            Point* samples);

@@ -29,30 +29,30 @@ static_assert(sizeof(ChunkHead) == 32);
 // A chunk must not hold more samples: the number of its bytes would not fit into the head.
 inline constexpr size_t kMaxChunkSamples = 1024;
 
-// Of bytes that are a chunk.
+// Reads the head of bytes that are a chunk.
 ChunkHead ReadChunkHead(const uint8_t* chunk);
 
-// Appends the samples of the chunk with which `bytes` begins; returns the bytes that it takes.
-// 0: these are no chunk, or times do not rise within it, or are not those of the head; `samples` is
-// then as it was.
+// Appends the samples of the chunk at the beginning of `bytes`; returns its length. 0: the bytes
+// are no chunk, or its times do not rise, or are not those of the head; `samples` is then
+// unchanged.
 size_t ReadChunk(absl::Span<const uint8_t> bytes, std::vector<Point>& samples);
 
 class Chunk {
  public:
-  // 1 to kMaxChunkSamples samples. `before` becomes what Add needs.
+  // Holds 1 to kMaxChunkSamples samples. `before` becomes the state for Add.
   Chunk(absl::Span<const Point> samples, Predecessor& before);
-  // A copy of what ReadChunk has read.
+  // Copies a chunk that ReadChunk has read.
   explicit Chunk(absl::Span<const uint8_t> bytes);
 
-  // Another block of 1 to kBlockSamples samples. All before it must have kBlockSamples samples, and
-  // `before` be as the call before left it.
+  // Adds a block of 1 to kBlockSamples samples. All earlier blocks must have kBlockSamples samples,
+  // and `before` must be as the previous call left it.
   void Add(absl::Span<const Point> samples, Predecessor& before);
 
-  // More samples for the last block, which has `last_bytes` bytes and fewer than kBlockSamples
-  // samples; `before` is as it was before that block, and becomes as Add leaves it.
+  // Adds samples to the last block, which has `last_bytes` bytes and fewer than kBlockSamples
+  // samples. `before` is the state before that block, and becomes the one that Add leaves.
   void Fill(size_t last_bytes, absl::Span<const Point> samples, Predecessor& before);
 
-  // What the first block is read with.
+  // The state for reading the first block.
   Predecessor BeforeFirst() const;
   ChunkHead head() const { return ReadChunkHead(bytes_.get()); }
   absl::Span<const uint8_t> bytes() const { return {bytes_.get(), head().bytes}; }
@@ -65,7 +65,7 @@ class Chunk {
 
   void Resize(size_t size);
 
-  std::unique_ptr<uint8_t, FreeBytes> bytes_;  // of malloc, so that they can grow where they are
+  std::unique_ptr<uint8_t, FreeBytes> bytes_;  // from malloc, so that realloc can extend them
 };
 
 }  // namespace flyball::live

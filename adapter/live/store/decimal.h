@@ -1,9 +1,9 @@
 // Doubles that are decimals of few digits, as integers: 12.5 is 125 with the exponent 1.
 //
-// Pure; safe on any thread. What people and programs write into metrics has few decimals, and such
-// integers differ by little from sample to sample where the bits of the doubles differ everywhere.
-// The way back is one division of two exact doubles, which IEEE 754 rounds to the double nearest to
-// the decimal: the very one that was written.
+// Pure; safe on any thread. Most values of metrics have few decimals, and such integers differ by
+// little from sample to sample where the bits of the doubles differ everywhere. The way back is one
+// division of two exact doubles, which IEEE 754 rounds to the double nearest to the decimal, which
+// is the original one.
 #pragma once
 
 #include <array>

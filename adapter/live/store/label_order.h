@@ -9,7 +9,7 @@
 
 namespace flyball::live {
 
-// No two have the same labels.
+// No two series have the same labels.
 void SortByLabels(promql::SeriesList& series);
 
 }  // namespace flyball::live

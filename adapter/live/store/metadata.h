@@ -1,8 +1,8 @@
 // Metadata of metrics as senders give it: type, help text and unit, by the name of the family.
 //
 // Thread-safe. The newest metadata count. Limits: kMaxFamilies, of which the least recently updated
-// one is dropped first, kMaxNameBytes of a name or a unit, and kMaxHelpBytes of a help text. Of the
-// families, the pods of one namespace that asked to be scraped have no more than kPart.
+// one is dropped first, kMaxNameBytes for a name or a unit, and kMaxHelpBytes for a help text. The
+// pods of one namespace that ask to be scraped have at most kPart of the families.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 namespace flyball::live {
 
 struct MetricMetadata {
-  std::string type = "unknown";  // the word of OpenMetrics
+  std::string type = "unknown";  // the word in OpenMetrics
   std::string help;
   std::string unit;
 };
@@ -31,19 +31,19 @@ class MetadataTable {
   static constexpr size_t kMaxNameBytes = 256;
   static constexpr size_t kMaxHelpBytes = 512;
 
-  // Only what is given counts. `asking`: the namespace, if it comes from a pod that asked to be
-  // scraped.
+  // Only fields that are given count. `asking`: the namespace, if the metadata come from a pod that
+  // asked to be scraped.
   void Note(absl::string_view family, std::optional<absl::string_view> type,
             std::optional<absl::string_view> help, std::optional<absl::string_view> unit,
             absl::string_view asking = "");
 
-  // By name.
+  // Sorted by name.
   std::vector<std::pair<std::string, MetricMetadata>> All() const;
 
  private:
   struct Family {
     MetricMetadata metadata;
-    std::string asking;  // who said it first
+    std::string asking;  // of the first sender
   };
   struct Stripe {
     RecentlyUsed<Family> families;

@@ -1,5 +1,5 @@
 // How many series each namespace has of those that anybody may have scraped, and whether it may
-// have another: one namespace must not take the room of the others.
+// have another one: a namespace must leave room for the others.
 //
 // Pure; not thread-safe. Memory: an entry for each namespace that has such series.
 #pragma once
@@ -15,7 +15,7 @@ namespace flyball::live {
 
 class NamespaceShares {
  public:
-  // A namespace may have at most this many times the series for which there is room left, and as
+  // A namespace may have at most this many times the series that there is room left for, and as
   // many times the bytes, without samples. So one alone takes four fifths of all.
   static constexpr size_t kShareOfRoom = 4;
   // A namespace whose series take less than this part of all bytes gets another one even if the

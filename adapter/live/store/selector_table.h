@@ -1,6 +1,6 @@
-// Selectors, each with a value, found by the labels that they match.
+// Selectors, each with a value, found by labels that match them.
 //
-// Not thread-safe for writing. Nearly every selector names its metric, so that a series is tried
+// Not thread-safe for writing. Nearly every selector names its metric, so a series is tested only
 // against those that name its own and the few that name none.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace flyball::live {
 
 using Selector = std::vector<promql::Matcher>;
 
-// The store has all samples of its series since then.
+// A selector, and since when the store has all samples of its series.
 struct KeptSelector {
   Selector selector;
   int64_t since_ms = 0;
@@ -33,7 +33,7 @@ class SelectorTable {
     rows.push_back({std::move(selector), std::move(value)});
   }
 
-  // All selectors with that value and that metric's name.
+  // Removes all selectors with that value and that metric's name.
   void Remove(const Selector& selector, const Value& value) {
     const auto named = by_name_.find(NameOf(selector));
     if (named == by_name_.end()) return;
@@ -60,7 +60,7 @@ class SelectorTable {
   };
   using Rows = std::vector<Row>;
 
-  // "" where the selector names no metric, or says that there is no name.
+  // "" if the selector names no metric, or requires that there is no name.
   static absl::string_view NameOf(const Selector& selector) {
     for (const promql::Matcher& matcher : selector) {
       if (matcher.label() == "__name__" && matcher.op() == promql::Matcher::Op::kEqual) {

@@ -32,25 +32,25 @@ class SeriesIndex {
   // nullptr: there is none.
   SeriesPtr Find(const promql::Labels& labels) const;
 
-  // There is none with these labels. True: nor is there one with the same metric name and label
-  // names.
+  // There must be no series with these labels. Returns whether there is also none with the same
+  // metric name and label names.
   bool Add(SeriesPtr series);
 
-  // Series that are not in the index are ignored. The cost is that of all series that share a label
+  // Ignores series that are not in the index. The cost is that of all series that share a label
   // with one of them, so it is better to remove many at once.
   void Remove(const std::vector<SeriesPtr>& gone);
 
-  // Series in no order: all that match, and possibly others.
+  // Unsorted series: all that match, and possibly others.
   struct Candidates {
     std::vector<SeriesPtr> series;
-    const promql::Matcher* matched = nullptr;  // of the selector: what each of them matches
+    const promql::Matcher* matched = nullptr;  // the selector's matcher that each of them matches
   };
-  // No matcher: all series. The work beyond copying the result is bounded, since the index may be
-  // locked meanwhile.
+  // No matcher: all series. Except for copying the result the work is bounded, since the index may
+  // be locked meanwhile.
   Candidates FindCandidates(const Selector& selector) const;
 
  private:
-  using Ids = absl::InlinedVector<uint32_t, 4>;  // in no order
+  using Ids = absl::InlinedVector<uint32_t, 4>;  // unsorted
   using IdsByValue = absl::flat_hash_map<std::string, Ids>;
   using IdsByLabel = absl::flat_hash_map<std::string, IdsByValue>;
 
@@ -68,32 +68,32 @@ class SeriesIndex {
       return Of(a) == Of(b);
     }
   };
-  // Where a selector's series are to be looked for.
+  // The places where the series of a selector can be found.
   struct Place {
     bool all = true;
-    std::vector<const Ids*> ids{};  // else these: no series is in two of them
+    std::vector<const Ids*> ids{};  // else these, which have no series in common
     size_t count = 0;
-    const promql::Matcher* matcher = nullptr;  // what each of them matches
+    const promql::Matcher* matcher = nullptr;  // matched by each of them
   };
 
   Place FindPlace(const Selector& selector) const;
   void NarrowByEqual(const promql::Matcher& matcher, Place& best) const;
-  // `steps`: how many of a WorkMeter it may take; those that it takes are taken off.
+  // `steps`: how many steps of a WorkMeter it may take; it subtracts those that it takes.
   void NarrowByValues(const promql::Matcher& matcher, size_t& steps, Place& best) const;
 
   std::vector<SeriesPtr> by_id_;  // nullptr: no series has the number
   std::vector<uint32_t> free_ids_;
   absl::flat_hash_map<const StoredSeries*, uint32_t, HashLabels, SameLabels> by_labels_;
   IdsByLabel ids_;
-  absl::flat_hash_map<size_t, size_t> by_names_;  // by HashOfNames: how many series
+  absl::flat_hash_map<size_t, size_t> by_names_;  // by HashOfNames: number of series
 };
 
-// Drops the candidates that do not match. Needs no index. Errors: those of `interrupted`.
+// Removes the candidates that do not match. Needs no index. Errors: those of `interrupted`.
 absl::Status KeepMatching(const Selector& selector, const promql::Interrupted& interrupted,
                           SeriesIndex::Candidates& candidates);
 
-// What `a|b\.c` can match, if a regular expression is nothing but literals: values that can be
-// looked up. nullopt: it is more than that.
+// The texts that `a|b\.c` can match, if the regular expression consists only of literals: values
+// that can be looked up. nullopt: it has other parts.
 std::optional<std::vector<std::string>> LiteralAlternatives(absl::string_view pattern);
 
 }  // namespace flyball::live

@@ -1,7 +1,7 @@
-// Samples in memory, series by series: what the live source evaluates PromQL over.
+// Samples in memory by series, over which the live source evaluates PromQL.
 //
 // Thread-safe. Appending with a handle takes only the lock of its series. Adding or dropping
-// series, and changing what is kept, take the lock of the index for a moment. A query takes that
+// series, and changing what is kept, takes the lock of the index for a moment. A query takes that
 // lock shared until it knows its series, and then the lock of one series after the other. There is
 // no clock and no thread: the time is an argument, and the owner calls Prune every few seconds.
 //
@@ -39,41 +39,41 @@ class SeriesHandle {
  public:
   // False: nothing uses the series, so its samples are dropped.
   bool kept() const { return series_ != nullptr; }
-  const promql::Labels& labels() const { return series_->labels(); }  // of one that is kept
-  // The series was kept, and the store has dropped it since.
+  const promql::Labels& labels() const { return series_->labels(); }  // only if it is kept
+  // Whether the series was kept and has been dropped since.
   bool dropped() const { return kept() && series_->dropped(); }
 
  private:
   friend class Store;
   std::shared_ptr<StoredSeries> series_;
-  uint64_t keep_version_ = 0;  // if it is not kept: the version of the selectors that said so
+  uint64_t keep_version_ = 0;  // if not kept: the version of the selectors that decided it
 };
 
 class Store final : public promql::SeriesReader {
  public:
   explicit Store(StoreOptions options = {}) : options_(options) {}
 
-  // The handle of the series with these labels, which is made if there is none. Labels have a name
-  // each, sorted, no empty values (LabelsBuilder).
+  // The handle of the series with these labels, which is made if it does not exist. Labels are
+  // sorted, with each name once and no empty values (LabelsBuilder).
   //   kInvalidArgument    no label at all, too many of them, or one that is too long
   //   kResourceExhausted  a new series, and there are too many or they take too much
   absl::StatusOr<SeriesHandle> Open(const promql::Labels& labels, Sender sender = Sender::kTrusted);
 
   //   kAlreadyExists  the series has another value at that time (the same value is fine)
   //   kOutOfRange     older than the newest sample by more than the window, older than now by more
-  //                   than the retention, or too far ahead of now; the last two of series too that
-  //                   are not kept
+  //                   than the retention, or too far ahead of now; the last two also if the series
+  //                   is not kept
   //   kNotFound       the series has been dropped, or it may be kept now: open it again
   absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms) {
     return Append(handle, sample, now_ms, options_.out_of_order_ms);
   }
-  // The same with a window of the caller's own.
+  // Does the same with a window of the caller's own.
   absl::Status Append(const SeriesHandle& handle, Point sample, int64_t now_ms, int64_t window_ms);
 
-  // Both at once. Errors as of both, without kNotFound.
+  // Open and Append in one. Errors are those of both, without kNotFound.
   absl::Status Append(const promql::Labels& labels, Point sample, int64_t now_ms);
-  // The same, of labels in any order, of which those without a value are none. Also
-  // kInvalidArgument for a label that is there twice.
+  // Does the same for labels in any order; those without a value are ignored. Also kInvalidArgument
+  // for a label that occurs twice.
   absl::Status Append(const promql::LabelSet& labels, Point sample, int64_t now_ms);
 
   absl::StatusOr<promql::SeriesList> SelectUnless(
@@ -81,39 +81,39 @@ class Store final : public promql::SeriesReader {
       const std::vector<promql::Matcher>& matchers) const override;
   promql::SeriesList SelectInAnyOrder(const std::vector<promql::Matcher>& matchers) const override;
 
-  // Whether samples at or after `since_ms` of a series that the selector matches were forgotten
-  // since there was no room for them. This costs next to nothing unless any such samples were.
+  // Whether samples at or after `since_ms` of a series that the selector matches were forgotten for
+  // lack of room. This costs next to nothing if no samples ever were.
   bool HasForgotten(const Selector& selector, int64_t since_ms) const;
 
   // Drops the series that have had no sample for the retention.
   void Prune(int64_t now_ms);
 
-  // Drops the series that have a sample later than `time_ms`, as all have after the clock was set
-  // back: they would accept no sample until that time comes again.
+  // Drops the series that have a sample later than `time_ms`, as all do after the clock was set
+  // back: they would accept no sample until that time is reached again.
   void DropLaterThan(int64_t time_ms);
 
-  // From now on only series that one of the selectors matches are kept; others are dropped.
-  // nullopt, as at the start: all are kept.
+  // From now on keeps only series that match one of the selectors; others are dropped. nullopt, as
+  // at the start: all are kept.
   void Keep(std::optional<std::vector<Selector>> selectors);
 
   // Between the two calls, samples of the series that the watch selects mark it, including series
-  // that are made meanwhile.
+  // that are created meanwhile.
   void StartWatch(const std::shared_ptr<Watch>& watch);
   void StopWatch(const std::shared_ptr<Watch>& watch);
 
   // Gives these samples to a series that has none; if nothing uses the series they are dropped.
-  // Errors as Open, and kAlreadyExists if it has samples.
+  // Errors are those of Open, and kAlreadyExists if it has samples.
   absl::Status Restore(const promql::Labels& labels, SeriesSamples samples);
 
   // Puts past samples, in rising time, before those of the series, which is made if it does not
   // exist. Samples that are not older than those of the series are dropped, and all of them are if
-  // nothing uses the series. Errors as Open.
+  // nothing uses the series. Errors are those of Open.
   absl::Status AddPast(const promql::LabelSet& labels, std::vector<Point> past);
 
-  // In no order.
+  // All series, unsorted.
   std::vector<std::shared_ptr<const StoredSeries>> All() const;
 
-  // A series was refused for its labels before it came to Open.
+  // Counts a series that was refused because of its labels without a call of Open.
   void CountRefusedLabels() { Count(kLabels); }
   StoreCounts counts() const;
   const StoreOptions& options() const { return options_; }
@@ -122,37 +122,38 @@ class Store final : public promql::SeriesReader {
   enum Refusal { kMaxSeries, kMaxBytes, kLabels, kNotKept, kRefusals };
 
   absl::Status CheckLabels(const promql::Labels& labels);
-  // Whether this sender goes on with a series of the past.
+  // Whether this sender takes over a series that has only past samples.
   static bool IsToClaim(const StoredSeries& series, Sender sender);
   void SetSender(StoredSeries& series, Sender sender) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckRoom(const promql::Labels& labels, Sender sender)
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // Whether the bytes that are left, or the few that its namespace has, allow another series.
+  // Whether the bytes that are left, or the few that its namespace takes, allow another series.
   bool HasBytes(absl::string_view ns, Sender sender) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
-  // The series' samples take so much more; wraps when it is less.
+  // Adds to the bytes of the series' samples; `grown_by` wraps if they take less.
   void CountBytes(size_t grown_by, Sender sender);
   void CountForgotten(const SeriesSamples::Forgotten& forgotten);
-  // That the samples of one may take which gets another one.
+  // The most bytes that the samples of a series may take when it gets another one.
   size_t MaxBytesOfSeries() const ABSL_LOCKS_EXCLUDED(mutex_);
   void Count(Refusal refusal) { refusals_[refusal].fetch_add(1, std::memory_order_relaxed); }
-  // In no order. The index is locked until the candidates are found, not while they are tested.
+  // Unsorted. The index is locked until the candidates are found, not while they are tested.
   absl::StatusOr<std::vector<SeriesPtr>> FindUnless(const promql::Interrupted& interrupted,
                                                     const Selector& selector) const;
   std::vector<SeriesPtr> Find(const Selector& selector) const {
     return *FindUnless(promql::Interrupted(), selector);
   }
-  // Removes those of the series that `drop` drops; it returns how many bytes they had, or nullopt.
+  // Removes those of the series that `drop` drops; it returns the number of their bytes, or
+  // nullopt.
   void Remove(const std::vector<SeriesPtr>& series,
               const std::function<std::optional<size_t>(StoredSeries&)>& drop);
 
   const StoreOptions options_;
   std::array<std::atomic<uint64_t>, kRefusals> refusals_{};
   std::atomic<size_t> bytes_ = 0;
-  std::atomic<size_t> anybody_bytes_ = 0;  // of these: of series of Sender::kAnybody
+  std::atomic<size_t> anybody_bytes_ = 0;  // the part of series of Sender::kAnybody
   std::atomic<uint64_t> made_ = 0;
   std::atomic<uint64_t> new_names_ = 0;
-  std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, since there was no room
-  // The time of the newest of these.
+  std::atomic<uint64_t> forgotten_ = 0;  // chunks of samples, for lack of room
+  // The time of the newest sample among these.
   std::atomic<int64_t> forgotten_until_ms_ = std::numeric_limits<int64_t>::min();
   std::atomic<uint64_t> keep_version_ = 0;
 

@@ -1,4 +1,4 @@
-// What writer and reader of a store file agree on.
+// The format that writer and reader of a store file share.
 #pragma once
 
 #include <zlib.h>
@@ -14,7 +14,7 @@ inline constexpr absl::string_view kStoreFileMagic = "flyball samples 2\n";
 inline constexpr absl::string_view kMagicWithoutSelectors = "flyball samples 1\n";
 static_assert(kMagicWithoutSelectors.size() == kStoreFileMagic.size());
 
-// A block is written once it has this many bytes; it has more by one series at most.
+// A block is written once it has this many bytes; it may exceed them by one series.
 inline constexpr size_t kFullBlockBytes = 256 << 10;
 // A series that takes more than this (a million samples that can't be compressed) is left out.
 inline constexpr size_t kMaxSeriesFileBytes = 8 << 20;

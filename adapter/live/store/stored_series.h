@@ -25,59 +25,59 @@ class StoredSeries final : public promql::Series {
   StoredSeries(promql::Labels labels, int64_t retention_ms, Watches watches);
 
   const promql::Labels& labels() const override { return labels_; }
-  // Samples that are older than the newest one by more than the retention are not given.
+  // Leaves out samples that are older than the newest one by more than the retention.
   void Read(int64_t from_ms, int64_t to_ms, std::vector<Point>& points) const override;
 
   std::optional<Point> Newest(int64_t from_ms, int64_t to_ms) const override;
 
   struct Added {
     std::optional<SeriesSamples::Outcome> outcome;  // nullopt: the store has dropped the series
-    size_t grown_by = 0;                            // bytes; wraps when it shrank
-    Sender sender = Sender::kUnclaimed;             // whose bytes these are
-    SeriesSamples::Forgotten forgotten;             // to stay within the bytes
+    size_t grown_by = 0;                            // bytes; wraps if it shrank
+    Sender sender = Sender::kUnclaimed;             // the sender that these bytes count for
+    SeriesSamples::Forgotten forgotten;             // to stay within the limit
   };
-  // `to_tell` gets the watches that this call has marked and that were not marked before. Of the
-  // samples the oldest are forgotten that take more than `max_bytes` with the others.
+  // Adds a sample. `to_tell` gets the watches that this call has marked and that were not marked
+  // before. The oldest samples are forgotten if all take more than `max_bytes`.
   Added Add(Point sample, int64_t window_ms, size_t max_bytes, Watches& to_tell);
 
-  // Puts samples, in rising time, before those that it has; those that are not older are ignored.
-  // Otherwise as Add.
+  // Puts samples, in rising time, before the existing ones; those that are not older are ignored.
+  // Otherwise like Add.
   Added AddPast(absl::Span<const Point> past, Watches& to_tell);
 
-  // The store has dropped it.
+  // Whether the store has dropped it.
   bool dropped() const {
     absl::ReaderMutexLock lock(&mutex_);
     return dropped_;
   }
 
-  // Takes these samples. The bytes that they take; nullopt: it has samples already, or was dropped.
+  // Takes these samples and returns their bytes; nullopt: it already has samples, or was dropped.
   std::optional<size_t> Adopt(SeriesSamples samples);
   void AppendChunksTo(std::vector<uint8_t>& bytes) const;
 
-  // The time of the newest sample that it forgot to stay within the bytes; the least number: none.
+  // The time of the newest sample that it forgot for lack of room; the least number: none.
   int64_t forgotten_until_ms() const {
     absl::ReaderMutexLock lock(&mutex_);
     return forgotten_until_ms_;
   }
 
-  // No sample at or after `time_ms`.
+  // Whether it has no sample at or after `time_ms`.
   bool IsOlderThan(int64_t time_ms) const;
-  // The bytes that its samples took; nullopt: it was dropped before.
+  // Drops it and returns the bytes of its samples; nullopt: it was already dropped.
   std::optional<size_t> Drop();
-  // The same, and nullopt unless IsOlderThan(time_ms).
+  // Does the same if IsOlderThan(time_ms); else nullopt.
   std::optional<size_t> DropIfOlderThan(int64_t time_ms);
-  // The same, and nullopt unless it has a sample later than `time_ms`.
+  // Does the same if it has a sample later than `time_ms`; else nullopt.
   std::optional<size_t> DropIfLaterThan(int64_t time_ms);
 
-  // What it takes besides its samples: itself, its labels, and its place in the index; about.
+  // Its approximate size without samples: itself, its labels, and its place in the index.
   size_t fixed_bytes() const { return sizeof(*this) + 64 + 2 * labels_.encoded().size(); }
 
   Sender sender() const { return sender_.load(std::memory_order_relaxed); }
-  // With the lock of the store's index. The bytes that its samples take at that moment: Added tells
-  // of all later ones.
+  // To be called with the lock of the store's index. Returns the present bytes of its samples;
+  // Added reports all later changes.
   size_t SetSender(Sender sender);
 
-  // Each once, however often it is added.
+  // Each watch is added once, however often this is called.
   void AddWatch(const std::shared_ptr<Watch>& watch);
   void RemoveWatch(const std::shared_ptr<Watch>& watch);
 

@@ -1,4 +1,4 @@
-// A time some milliseconds before another one; it stops at the earliest time that there is.
+// A time some milliseconds before another one, but not before the least int64.
 #pragma once
 
 #include <cstdint>

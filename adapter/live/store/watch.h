@@ -1,4 +1,4 @@
-// Watch: tells whether a sample has arrived for any of its selectors.
+// Watch: reports whether a sample has arrived for any of its selectors.
 //
 // Thread-safe. Its number changes with the first sample of a matching series since it was last
 // taken (base/sample_version.h); until it is taken again, further samples cost only a check.
@@ -16,7 +16,7 @@ namespace flyball::live {
 
 class Watch final : public SampleVersion {
  public:
-  // It watches the series that any of the selectors matches. `on_move` is called by the thread that
+  // Watches the series that match any of the selectors. `on_move` is called by the thread that
   // appends, without a lock of the store.
   Watch(std::vector<Selector> selectors, std::function<void()> on_move)
       : SampleVersion(std::move(on_move)), selectors_(std::move(selectors)) {}

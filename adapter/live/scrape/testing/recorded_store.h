@@ -1,4 +1,4 @@
-// A store that keeps what it is given as text, for tests.
+// A store for tests that keeps everything as text.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ class RecordedStore : public SampleStore {
     absl::MutexLock lock(&mutex_);
     max_series_ = max_series;
   }
-  // As the store does with series that have long had no sample.
+  // Drops all series, as the store does with those that have long had no sample.
   void DropAll() {
     absl::MutexLock lock(&mutex_);
     samples_.clear();

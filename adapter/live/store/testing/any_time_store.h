@@ -1,5 +1,5 @@
 // A store that forgets nothing and takes each sample as if it came at its own time: for tests that
-// make samples up.
+// invent samples.
 #pragma once
 
 #include <cstdint>
