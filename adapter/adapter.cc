@@ -14,9 +14,9 @@ namespace flyball::adapter {
 namespace {
 
 constexpr absl::Duration kSweepEvery = absl::Seconds(2);
-// One complaint of a kind in this time.
+// Least time between two log lines of one kind.
 constexpr absl::Duration kComplainEvery = absl::Seconds(10);
-// At once. More would not be faster: a Prometheus of two cores was slower with 16 than with 2.
+// Queries at once. More would not be faster: a Prometheus of two cores took longer with 16 than 2.
 constexpr int kSeriesQueries = 4;
 
 // For the rules that only the live source answers, where Prometheus answers others; else nullptr.
@@ -63,7 +63,7 @@ Adapter::Adapter(const Deps& deps, const AdapterOptions& options,
 
 void Adapter::Stop() {
   thread_.Stop();
-  // After the thread, which hands out their tasks.
+  // Stopped after the thread, which submits their tasks.
   series_pool_.Stop();
   if (live_pool_ != nullptr) live_pool_->Stop();
 }

@@ -13,7 +13,7 @@ namespace {
 // The original's limit for the list call of a `*` request.
 constexpr absl::Duration kListTimeout = absl::Seconds(45);
 
-// As the request writes it; `pods.` has an empty group, which goes unsaid.
+// As written in the request; `pods.` has an empty group, which is left out.
 absl::string_view ResourceAsWritten(const CustomMetricRequest& request) {
   if (request.namespace_itself) return "namespaces";
   const absl::string_view written = request.resource;
@@ -30,7 +30,7 @@ absl::Status NoSample(const CustomMetricRequest& request) {
   return absl::NotFoundError(absl::StrCat(NoMetric(request).message(), " ", request.name));
 }
 
-// A `!=` term has no place in the LabelSelector that each item carries.
+// A `!=` term cannot be expressed in the LabelSelector that each item carries.
 absl::Status CheckShowable(const kube::Selector& selector) {
   for (const kube::Requirement& requirement : selector.requirements()) {
     if (requirement.op == kube::Operator::kNotEquals) {

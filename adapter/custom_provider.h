@@ -1,8 +1,7 @@
 // custom.metrics.k8s.io: values of objects, from the series registry, the object directory and the
 // query batcher.
 //
-// Thread-safe; it has no state of its own. Source: prometheus-adapter 0.12.0, status texts
-// included.
+// Thread-safe, without state of its own. Source: prometheus-adapter 0.12.0, with its status texts.
 //
 // Errors beyond those of provider.h:
 //   kNotFound   `the server could not find the metric M for R`: the metric is not registered, the

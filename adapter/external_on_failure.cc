@@ -14,8 +14,8 @@ namespace {
 // The longest that a source may take if another answer may stand in for its own.
 constexpr absl::Duration kLongestWait = absl::Seconds(10);
 
-// Whether the source is to blame. A metric that nobody has registered is kNotFound: that is for the
-// caller to find out.
+// Whether the source caused the error. A metric that nobody has registered is kNotFound, which the
+// caller handles.
 bool SourceFailed(const absl::Status& status) {
   return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
 }
@@ -40,9 +40,9 @@ absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
   return ReplicasAsTotal(replicas, who);
 }
 
-// Why a kept answer is not to be given, so that the metric fails and nothing is made smaller; "":
-// it is to be given. If we may not read which HPAs ask, it is given: that is up to the rule's
-// author.
+// Why a kept answer must not be given, so that the metric fails and nothing is made smaller; "": it
+// may be given. If we have no right to read which HPAs ask, it is given: then the rule's author is
+// responsible.
 std::string MadeSmallerByKept(const ExternalMetricRequest& request, double total_milli,
                               MetricAskers* askers) {
   if (askers == nullptr) return "";

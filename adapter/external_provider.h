@@ -1,7 +1,6 @@
 // external.metrics.k8s.io: the samples of a metric's query, as they come.
 //
-// Thread-safe; it has no state of its own. Source: prometheus-adapter 0.12.0, status texts
-// included.
+// Thread-safe, without state of its own. Source: prometheus-adapter 0.12.0, with its status texts.
 //
 // Errors beyond those of provider.h:
 //   kNotFound   the metric is not registered

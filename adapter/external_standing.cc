@@ -40,7 +40,7 @@ const kube::Requirement* Mergeable(const ExternalMetricRequest& request,
   return nullptr;
 }
 
-// The same text for requests that differ in the value of `label` only.
+// The same text for requests that differ only in the value of `label`.
 std::string KeyWithout(const ExternalMetricRequest& request, const std::string& label) {
   std::string key = JoinedKey(request.metric, request.ns, label);
   for (const kube::Requirement& other : request.selector.requirements()) {
@@ -63,7 +63,7 @@ const std::string& ValueOf(const ExternalMetricRequest& request, absl::string_vi
 
 ExternalStanding::Answers ExternalStanding::Ask(absl::Duration timeout) {
   const MonotonicTime deadline = answering_.clock.MonotonicNow() + timeout;
-  // Other series or rules may make other queries of the same requests.
+  // With other series or rules the same requests may need other queries.
   if (auto registry = answering_.relister.registry(); registry != registry_) {
     registry_ = std::move(registry);
     Group();
@@ -104,7 +104,7 @@ void ExternalStanding::Group() {
   for (Together& one : queries_) AddQuery(one);
 }
 
-// By value, so that the same requests make the same queries, in whatever order they come.
+// Sorted by value, so that the same requests make the same queries in any order.
 void ExternalStanding::AddSplit(Together all) {
   if (all.members.size() == 1) {
     all.label.clear();

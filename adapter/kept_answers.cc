@@ -33,14 +33,14 @@ size_t ListBytes(const ExternalMetricList& list) {
   return bytes;
 }
 
-// Of one that is too large nothing is kept: 0.
+// 0 for a list that is too large, of which nothing is kept.
 size_t BytesToKeep(const ExternalMetricList& list) {
   if (list.items.size() > KeptAnswers::kMaxItems) return 0;
   const size_t bytes = ListBytes(list);
   return bytes <= KeptAnswers::kMaxAnswerBytes ? bytes : 0;
 }
 
-// How long ago a bucket that is partly in the window began at most.
+// The largest age of a bucket's beginning if a part of the bucket is in the window.
 absl::Duration Reach(absl::Duration window) { return window + window / KeptAnswers::kBuckets; }
 
 }  // namespace
@@ -72,7 +72,7 @@ void KeptAnswers::KeepList(const ExternalMetricList& list, double total, absl::D
   }
   Bucket& last = buckets.back();
   if (total < last.total_milli) return;
-  // A list that is too large still takes the place of a smaller answer, which must not be given.
+  // A list that is too large still replaces a smaller answer, which must not be given any more.
   const size_t bytes = BytesToKeep(list);
   last.total_milli = total;
   last.list = bytes == 0 ? nullptr : std::make_shared<const ExternalMetricList>(list);
@@ -130,9 +130,9 @@ void KeptAnswers::DropForgotten(MonotonicTime now) {
   });
 }
 
-// Drops what is forgotten or, if that is too little, the older half of those of the namespace that
-// takes most, so that it is done only once for many new questions, and none takes the room of the
-// others.
+// Drops what is forgotten or, if that is not enough, the older half of the questions of the
+// namespace that takes most. So this is done only once for many new questions, and no namespace
+// takes the room of the others.
 void KeptAnswers::MakeRoom(MonotonicTime now) {
   constexpr size_t kForEachQuestion = kMaxBytes / kMaxQuestions;
   DropForgotten(now);

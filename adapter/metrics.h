@@ -1,4 +1,4 @@
-// The adapter floor's metrics about itself, for Prometheus.
+// The adapter's metrics about itself, for Prometheus.
 //
 // Thread-safe. Registered in the registry that is passed in, which outlives this object:
 //   prometheus_adapter_prometheus_client_request_duration_seconds{path,server}  histogram, name and

@@ -1,4 +1,4 @@
-// Requests for the pods of a namespace that one holder asks again and again.
+// Repeated requests of one holder for the pods of a namespace.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace flyball::adapter {
 
-// The queries are kept for as long as they ask for the same pods in the same way.
+// The queries are kept as long as the pods and the way to ask for them stay the same.
 class ResourceProvider::PodsStanding : public StandingPods {
  public:
   PodsStanding(ResourceProvider& provider, std::string ns, kube::Selector selector,

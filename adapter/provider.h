@@ -212,8 +212,7 @@ class ResourceMetricsProvider : public MetricsProvider {
                                                                 absl::Duration timeout) = 0;
 };
 
-// The present providers. A null provider: its API group is off (404). Replaced as a whole on
-// reload.
+// The present providers. A null provider: its API group is off (404). A reload replaces them all.
 struct Providers {
   std::shared_ptr<CustomMetricsProvider> custom;
   std::shared_ptr<ExternalMetricsProvider> external;

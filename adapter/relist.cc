@@ -11,7 +11,7 @@ namespace {
 
 // How soon a new REST mapping is noticed.
 constexpr absl::Duration kMapperPoll = absl::Seconds(1);
-// The same before the first one: until then nothing is served.
+// The same until the first mapping is known, before which nothing is served.
 constexpr absl::Duration kFirstMapperPoll = absl::Milliseconds(50);
 // While queries are under way the registry is built at most this often; at the end of a round at
 // once.
@@ -193,7 +193,7 @@ void Relister::Record(Query& query, absl::StatusOr<std::shared_ptr<const SeriesT
     if (found.ok()) {
       query.failures = 0;
       query.last_success = at;
-      // One that was asked before its time is asked at its time as well: only then is Prometheus.
+      // A query that was sent early is sent again at its time: only then is Prometheus asked.
       if (started >= query.relist) query.relist = started + options_.interval;
       query.due = query.relist;
       // An equal table stays the same pointer.

@@ -43,9 +43,9 @@ absl::StatusOr<int64_t> ReplicasAsTotal(const rules::ReplicasInstead& wanted,
     const int32_t count = CountOf(wanted, asker);
     const bool more = count > asker.spec_replicas;
     grows = grows || more;
-    // Within its tolerance an HPA takes status.replicas for what it wants, which are fewer now.
+    // If an HPA's ratio is within the tolerance, it wants status.replicas, which are fewer now.
     if (asker.status_replicas < asker.spec_replicas) unsettled = asker.name;
-    // Twice the maximum, so that no tolerance holds it back: the HPA stops at the maximum.
+    // Twice the maximum, which is outside any tolerance: the HPA stops at the maximum.
     const double factor = more && wanted.count == Count::kMax ? 2 : 1;
     total = std::max(total, factor * static_cast<double>(*asker.average_milli) *
                                 std::max(count, asker.spec_replicas));

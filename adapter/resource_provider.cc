@@ -29,7 +29,7 @@ const kube::GroupResource& NodeResource() {
   return resource;
 }
 
-// Of a container, which is given its place among those sorted by name.
+// The usage of a container, which is inserted in the order of names.
 Usage& UsageOf(const std::string& container, std::vector<ContainerUsage>& containers) {
   const auto place = std::lower_bound(
       containers.begin(), containers.end(), container,

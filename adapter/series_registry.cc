@@ -55,8 +55,8 @@ class RegistryBuilder {
 
   explicit RegistryBuilder(const kube::RestMapper& mapper) : mapper_(mapper) {}
 
-  // Fills `out` with what `write` makes of each rule's series; it returns how many it accepts. Of
-  // names that are written twice the last one counts.
+  // Fills `out` with the names that `write` makes of each rule's series; `write` returns how many
+  // it accepts. If a name is written twice the last one counts.
   template <typename Name, typename Write>
   static void Fill(const std::vector<DiscoveredRule>& discovered,
                    const std::shared_ptr<const std::vector<Name>>& previous, Write write,

@@ -36,8 +36,9 @@ namespace {
 constexpr absl::Duration kFileInterval = absl::Seconds(1);
 constexpr absl::Duration kDrainTimeout = absl::Seconds(60);  // for requests under way at shutdown
 
-// There are enough threads for all requests that may wait for the API server or Prometheus, beside
-// those that are ready. So probes, and requests that are answered from memory, never wait for them.
+// There are enough threads for all requests that may wait for the API server or Prometheus, in
+// addition to those that are ready. So probes, and requests that are answered from memory, never
+// wait for them.
 http::ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
   constexpr int kFewestWorkers = 8;
   constexpr int kMasters = 32;  // for requests of system:masters, which no limit counts
@@ -54,7 +55,7 @@ http::ListenOptions ListenWithEnoughWorkers(const ServerOptions& options) {
   return listen;
 }
 
-// `last` becomes the status. A failure is tried again each second, and told of once.
+// `last` becomes the status. A failure that recurs each second is logged once.
 void WarnOnce(const char* what, const absl::Status& status, absl::Status& last) {
   if (!status.ok() && status != last) spdlog::warn("{}: {}", what, status.ToString());
   last = status;
@@ -167,7 +168,7 @@ class ApiServer::Impl {
     ASSIGN_OR_RETURN(Trust files, TrustFromFiles(options));
     if (!options.token_file.empty()) RETURN_IF_ERROR(ReadTokens());
     const bool wanted = options.lookup && dependencies_.authentication != nullptr;
-    // When flags name both CA files, nothing in the ConfigMap would be used.
+    // If flags name both CA files, nothing in the ConfigMap would be used.
     const bool useful =
         options.client_ca_file.empty() || options.request_header.client_ca_file.empty();
     {
@@ -252,8 +253,8 @@ class ApiServer::Impl {
   }
 
   void PrepareHealth() {
-    // The original's names, in its order. What its hooks do after its start is finished here before
-    // the server answers.
+    // The original's names, in its order. Work of its post-start hooks is already finished here
+    // when the server answers.
     const auto done = [] { return absl::OkStatus(); };
     const auto looked_up = [this] {
       absl::MutexLock lock(&trust_mutex_);

@@ -19,7 +19,7 @@ struct KindLabels {
   const char* verb;
 };
 
-// By SelfMetrics::KindOf. Metric names are not told apart: there may be thousands.
+// Indexed by SelfMetrics::KindOf. Metric names are not distinguished: there may be thousands.
 constexpr KindLabels kKindLabels[] = {
     {"apiserver", "", "", "", "", "GET"},
     {"custom-metrics", "custom.metrics.k8s.io", "v1beta1", "*", "cluster", "LIST"},

@@ -24,8 +24,8 @@ class Reader {
   Reader(adapter::MetricSource& source, adapter::ValueGuard& values, const Period& period)
       : source_(source), values_(values), period_(period), pool_(kAtOnce) {}
 
-  // The totals at all moments. The error is that of a query at the period's end, which shows first
-  // whether the source takes the query and answers at all.
+  // The totals at all moments. The first query is for the period's end: its error shows whether the
+  // source accepts the query and answers at all.
   absl::StatusOr<std::vector<std::optional<double>>> Totals(const std::string& promql,
                                                             size_t moments) {
     RETURN_IF_ERROR(source_.Query(promql, period_.end, kTimeout).status());
@@ -44,7 +44,7 @@ class Reader {
     return totals;
   }
 
-  // Sets the replica hours that there really were, and the replicas at the beginning.
+  // Sets the real replica hours, and the replicas at the beginning.
   void AskForReplicas(const scaler::Autoscaler& autoscaler, BacktestReport& report,
                       int32_t& first) {
     const std::string series = absl::StrCat(
@@ -68,7 +68,7 @@ class Reader {
   size_t failed() const { return failed_; }
 
  private:
-  // The sum of what the server would answer with for an answer's samples; nullopt: with nothing.
+  // The sum that the server would return for an answer's samples; nullopt: none.
   std::optional<double> TotalOf(const adapter::QueryResult& result) {
     std::optional<double> total;
     for (const adapter::Sample& sample : result.samples) {

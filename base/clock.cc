@@ -16,8 +16,8 @@ class SystemClock : public Clock {
  public:
   absl::Time WallNow() const override { return absl::Now(); }
   // CLOCK_MONOTONIC, the clock of std::chrono::steady_clock, stands still while the machine is
-  // suspended: then a Lease that another replica has taken would still count as held, and what was
-  // measured before as young.
+  // suspended. A Lease that another replica has taken meanwhile would still count as held, and old
+  // readings would count as fresh.
   MonotonicTime MonotonicNow() const override {
     timespec now;
     clock_gettime(CLOCK_BOOTTIME, &now);

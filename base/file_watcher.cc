@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kYoungNs = 2'000'000'000;
 constexpr uint64_t kMaxHashedBytes = 4u << 20;
-// Who rewrites a file in place empties it first, and what is read then would count as all of it.
+// A writer that rewrites a file in place empties it first; the file must not be read at that
+// moment.
 constexpr absl::Duration kStandsStill = absl::Milliseconds(50);
 constexpr int kMostLooks = 20;  // at files that never stand still
 

@@ -13,8 +13,8 @@ std::string OpenSslError() {
 }
 
 void UseCurvesOnly(SSL_CTX* context) {
-  // The first that this OpenSSL knows all of. The mark is for a client: its first message has a key
-  // of both.
+  // The first list that this OpenSSL knows completely. The marks make a client offer a key of both
+  // in its first message.
   static constexpr const char* kGroups[] = {"*X25519MLKEM768:*X25519:P-256:P-384:P-521",
                                             "X25519:P-256:P-384:P-521", "P-256:P-384:P-521"};
   for (const char* groups : kGroups) {

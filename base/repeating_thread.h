@@ -1,5 +1,4 @@
-// A thread that calls a function repeatedly: at the time that the function returned, or when Wake
-// is called.
+// A thread that calls a function again at the time that the function returned, or when woken.
 //
 // Thread-safe, except for Start. One call at a time.
 #pragma once

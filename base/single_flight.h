@@ -38,8 +38,8 @@ class SingleFlight {
       : clock_(clock), what_(std::move(what)), max_askers_(max_askers) {}
 
   // The answer of `ask`, or of an equal question that is being asked. A caller without a deadline
-  // waits for as long as that takes. `who`: the client that it asks for; "": none whose places are
-  // counted.
+  // waits for as long as that takes. `who`: the client that it asks for; "": one without that
+  // limit.
   //   kResourceExhausted  too many ask already, in all or for `who`
   //   kDeadlineExceeded   another asker's call is not back in time
   Answer Ask(absl::string_view key, MonotonicTime deadline, absl::FunctionRef<Answer()> ask,

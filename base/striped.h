@@ -1,8 +1,7 @@
 // A value in N copies, each under a lock of its own, so that threads that use different keys seldom
 // wait for one another. Each copy of a map or cache holds a part of the keys.
 //
-// Thread-safe, unless a copy is used after its handle has ended. A thread holds one handle at a
-// time.
+// Thread-safe, unless a copy is used after its handle has ended. A thread holds one at a time.
 #pragma once
 
 #include <array>

@@ -31,8 +31,8 @@ void TimedWaits::Remove(Waits::iterator place, Wait& wait) {
     waits_.erase(place);
     return;
   }
-  // Ring wants the lock to say that the time is over: it has to be let. Or it has just done so for
-  // an earlier wait that lay at this address.
+  // Ring may be waiting for the lock in order to end this wait, so it is released. Or Ring has just
+  // done so for an earlier wait at the same address.
   lock.unlock();
   wait.mutex.Unlock();
   lock.lock();

@@ -171,7 +171,7 @@ class KnativeConverter {
       if (!IsOfDomain(key, kDomain) && key != kLastApplied) of_pods["annotations"][key] = text;
     }
     Json spec = Json::object();
-    // As `replicas` each apply would set it again, and the first one without it would set 1.
+    // Each apply would set `replicas` again, and the first one without it would set 1.
     if (scaling.initial_scale.has_value()) {
       out_.Remark(absl::StrCat(
           "initial-scale is set once the Deployment is made: kubectl scale "

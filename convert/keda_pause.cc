@@ -18,7 +18,7 @@ constexpr char kPausedScaleIn[] = "autoscaling.keda.sh/paused-scale-in";
 constexpr char kPausedScaleOut[] = "autoscaling.keda.sh/paused-scale-out";
 constexpr char kForceActivation[] = "autoscaling.keda.sh/force-activation";
 
-// As in KEDA, an annotation whose value is no bool is on.
+// As in KEDA, an annotation whose value is no bool counts as true.
 bool IsOn(const Json& annotations, const char* key) {
   const auto found = annotations.find(key);
   if (found == annotations.end()) return false;

@@ -74,7 +74,7 @@ size_t ReadyOf(const std::vector<scaler::Pod>& pods) {
   }));
 }
 
-// A reached count is no good finding while none of its pods is ready.
+// A count that is reached is no good finding while none of its pods is ready.
 bool NoneReady(const AutoscalerFacts& facts) {
   return facts.pods_read.ok() && facts.scale->spec_replicas > 0 && !facts.measured.pods.empty() &&
          ReadyOf(facts.measured.pods) == 0;

@@ -62,7 +62,7 @@ void AddServing(const Duties& duties, RightList& list) {
   }
 }
 
-// What the live source scrapes.
+// The rights for what the live source scrapes.
 void AddScraping(const Duties& duties, RightList& list) {
   if (duties.annotated_pods) {
     list.AddObjects({.resource = "pods",

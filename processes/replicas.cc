@@ -83,7 +83,8 @@ void Replicas::Begin(Replica& replica, MonotonicTime now) {
 }
 
 void Replicas::BeginMissing(MonotonicTime now, absl::Time wall) {
-  // Fills free indices below the count, unless processes that are being ended still take the room.
+  // Fills free indices below the count, unless processes that are being ended still need the
+  // places.
   for (int32_t index = 0; index < spec_.replicas; ++index) {
     if (replicas_.size() >= static_cast<size_t>(spec_.replicas)) return;
     const auto [at, is_new] = replicas_.try_emplace(index);

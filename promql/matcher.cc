@@ -23,8 +23,8 @@ absl::string_view OpText(Matcher::Op op) {
   return "";
 }
 
-// RE2 limits programs, but not the trees from which it makes them: a Unicode class, three bytes of
-// text, takes five kilobytes there and much time.
+// RE2 limits programs, but not the trees from which it makes them: there a Unicode class, three
+// bytes of text, takes five kilobytes and much time.
 int64_t TreeBytes(absl::string_view pattern) {
   constexpr int64_t kClassBytes = 8 << 10;
   int64_t classes = 0;

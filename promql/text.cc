@@ -68,7 +68,7 @@ constexpr Unit kUnits[] = {
     {"m", 60'000},         {"s", 1'000},       {"ms", 1}};
 constexpr int64_t kMaxDurationMs = std::numeric_limits<int64_t>::max() / 1'000'000;
 
-// '…' as the "…" that means the same; what only '…' refuses becomes something that "…" refuses.
+// The "…" that means the same as the '…'; what only '…' refuses becomes something that "…" refuses.
 std::string DoubleQuoted(absl::string_view literal) {
   std::string out = "\"";
   for (size_t i = 1; i + 1 < literal.size(); ++i) {

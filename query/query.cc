@@ -41,7 +41,7 @@ absl::StatusOr<promql::Steps> ReadSteps(const QueryOptions& options) {
   return steps;
 }
 
-// A series as one reads it, without labels too.
+// The text of a series, also of one without labels.
 std::string Name(const promql::Labels& labels) {
   return labels.empty() ? "{}" : promql::FormatLabels(labels);
 }

@@ -35,7 +35,7 @@ class FileRun {
     for (const RuleTest& test : file_.tests) {
       if (RE2::PartialMatch(test.name, run_)) result.tests.push_back(RunTest(test));
     }
-    // With some tests left out nothing follows from what was not asked.
+    // If some tests are skipped, nothing can be concluded from unused rules.
     if (run_.pattern().empty()) WarnOfUnasked();
     return result;
   }

@@ -13,7 +13,7 @@ namespace {
 
 using rules::RuleConfig;
 
-// What two rules of one pass must have in common; "": nothing is paired by it.
+// The key that two rules must share in one pass; "": the rule is not paired in it.
 using KeyOf = std::string (*)(const RuleConfig&);
 
 std::string AllOf(const RuleConfig& rule) {
@@ -37,7 +37,7 @@ std::string SeriesAndNameOf(const RuleConfig& rule) {
 std::string SeriesQueryOf(const RuleConfig& rule) { return rule.series_query.text; }
 
 std::string QueryOf(const RuleConfig& rule) {
-  // With <<.Series>> alone nothing ties two rules together.
+  // <<.Series>> alone does not connect two rules.
   if (rule.name.as.text.empty()) return "";
   return absl::StrCat(rule.name.as.text, "\n", rule.metrics_query.text);
 }

@@ -27,7 +27,7 @@ std::string NamesOf(const std::map<std::string, std::string>& labels) {
       labels, ", ", [](std::string* out, const auto& label) { absl::StrAppend(out, label.first); });
 }
 
-// One rule and the series.
+// Judges one rule for the series.
 class Judge {
  public:
   Judge(const GivenSeries& series, const rules::RuleConfig& config, const rules::CompiledRule& rule,
@@ -113,7 +113,7 @@ class Judge {
                         " does not match its name");
   }
 
-  // Which labels would say whose the series is.
+  // Which labels could name the object of the series.
   std::string NoResource() const {
     std::vector<std::string> wanted;
     if (!config_.resources.label_template.text.empty()) {
@@ -132,9 +132,9 @@ class Judge {
                         wanted.empty() ? "none" : absl::StrJoin(wanted, ", "));
   }
 
-  // The namespace that the series is of, as its rule reads labels; without one the metric is in
-  // trouble. Where the rule has no label for it each request names a namespace nevertheless, so the
-  // query of one says what is wrong.
+  // The namespace of the series by the rule's labels; without one the metric is marked as in
+  // trouble. Even if the rule has no label for it, each request names a namespace, so the message
+  // for such a request says what is wrong.
   std::string NamespaceOf(OfferedMetric& metric) const {
     const absl::StatusOr<std::string> label = rule_.mapping.LabelOfResource(kNamespaces, mapper_);
     if (!label.ok()) return "NAMESPACE";

@@ -1,5 +1,5 @@
-// Config -> CompiledRules: the last stage. Reading is config_yaml.cc, the parts are naming.cc,
-// resource_mapping.cc, query_template.cc and promql.cc, warnings lint.cc.
+// The last stage, from Config to CompiledRules. config_yaml.cc reads; naming.cc,
+// resource_mapping.cc, query_template.cc and promql.cc compile the parts; lint.cc warns.
 #include "rules/compiled_rules.h"
 
 #include <utility>
@@ -20,8 +20,8 @@ const kube::GroupResource kNamespaces = {"", "namespaces"};
 const kube::GroupResource kPods = {"", "pods"};
 const kube::GroupResource kNodes = {"", "nodes"};
 
-// The mark is written only once: it is in a cache line that every request reads, and a write at
-// each query would take that line away from all other threads.
+// The mark is written only once: every request reads its cache line, and a write at each query
+// would take that line away from all other threads.
 void MarkAsked(std::atomic<bool>& asked) {
   if (!asked.load(std::memory_order_relaxed)) asked.store(true, std::memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-// The tree of a rule file -> its typed form, as yaml.v2 decodes into the original's structs.
+// From the tree of a rule file to its typed form, as yaml.v2 decodes into the original's structs.
 #include <algorithm>
 #include <string>
 #include <utility>

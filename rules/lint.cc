@@ -80,7 +80,7 @@ void LintResources(const MappingConfig& mapping, bool external, const Warner& wa
   LintMapping(mapping, ".resources", warn);
 }
 
-// The API name of all the rule's series, where it shows.
+// Returns the API name of all the rule's series, if it can be inferred.
 std::optional<std::string> LintRule(const RuleConfig& rule, bool external, const Warner& warn) {
   LintSeriesQuery(rule.series_query, warn);
   LintResources(rule.resources, external, warn);

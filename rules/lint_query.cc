@@ -13,7 +13,7 @@ namespace {
 constexpr absl::string_view kQueryFields[] = {"Series", "LabelMatchers", "LabelValuesByName",
                                               "GroupBy", "GroupBySlice"};
 
-// What .GroupBySlice of a query holds.
+// The content of a query's .GroupBySlice.
 std::vector<std::string> GroupsOf(QueryUse use) {
   switch (use) {
     case QueryUse::kExternal:
@@ -28,7 +28,7 @@ std::vector<std::string> GroupsOf(QueryUse use) {
   return {"pod"};
 }
 
-// The template's text on made-up data; nullopt: it has none, which was warned of.
+// The template's text on made-up data; nullopt: it has none, and a warning was added.
 std::optional<std::string> DryRun(const QueryTemplate& query, QueryUse use, const TextField& field,
                                   absl::string_view path, const Warner& warn) {
   auto text = query.Execute({.series = "series",
@@ -42,7 +42,7 @@ std::optional<std::string> DryRun(const QueryTemplate& query, QueryUse use, cons
   return std::nullopt;
 }
 
-// Read word by word, and not parsed: a server may know more of the language than our parser does.
+// Reads word by word, without parsing: a server may know more of the language than our parser does.
 bool Aggregates(absl::string_view query) {
   using promql::TokenKind;
   const std::vector<promql::Token> tokens = promql::Lex(query);

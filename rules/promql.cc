@@ -13,7 +13,7 @@ namespace {
 
 using Op = kube::Operator;
 
-// PromQL's operator for one of Kubernetes; nullopt: it has none, or `values` does not suit it.
+// PromQL's operator for Kubernetes' one; nullopt: there is none, or `values` does not fit it.
 std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
   const bool wants_values = op != Op::kExists && op != Op::kDoesNotExist;
   if (wants_values != (values > 0)) return std::nullopt;
@@ -44,7 +44,7 @@ void MatcherList::Add(absl::string_view label, absl::string_view op, absl::strin
 
 absl::Status MatcherList::AddRequirement(const kube::Requirement& requirement) {
   if (requirement.key.empty()) return absl::InvalidArgumentError("a selector term without a label");
-  // The values are a set: one that stands twice is one.
+  // The values are a set, so repeated ones count once.
   std::vector<std::string> values = requirement.values;
   values.erase(std::unique(values.begin(), values.end()), values.end());
   const auto op = MatcherOperator(requirement.op, values.size());
@@ -80,8 +80,8 @@ std::string MatcherList::Join() const { return absl::StrJoin(matchers_, ","); }
 
 std::string JoinedQuery(absl::string_view wanted, absl::string_view other, absl::string_view label,
                         bool nan_is_number) {
-  // A comparison with NaN is false. Thousandths are a double's product, as large as 2^63 from this
-  // value on: the next one below is 2 less.
+  // A comparison with NaN is false. From this value on the product with 1000, as a double, is 2^63
+  // or more; that of the next lower double is not.
   const absl::string_view each = nan_is_number ? "max" : "min";
   const absl::string_view compared = nan_is_number ? ">=" : "<";
   const int none = nan_is_number ? 0 : 1;

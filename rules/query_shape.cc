@@ -14,16 +14,16 @@
 namespace flyball::rules {
 namespace {
 
-// What the template is filled with, to be read. No template's own text has kMark in it, so each of
-// the marks below that is found in the tree is one that was filled in. .GroupBy gets two labels as
-// in the pods' query, so that a template which is right for one alone, as with quotes around it, is
-// not taken.
+// The values that the template is filled with for this test. No template's own text contains kMark,
+// so each of the marks below that is found in the tree was filled in. .GroupBy gets two labels, as
+// in the pods' query, so that a template that is correct only for a single one, for example because
+// it puts quotes around it, is not accepted.
 constexpr absl::string_view kMark = "flyball_mark_";
 constexpr absl::string_view kMatchers = "flyball_mark_matchers";
 constexpr absl::string_view kObject = "flyball_mark_object";
 constexpr absl::string_view kContainer = "flyball_mark_container";
-// The series may stand beside other text and in strings as well, for all queries that are merged
-// have the same. With a colon it is no label that anybody could ask for.
+// The series may occur next to other text and in strings too, since all merged queries have the
+// same one. With a colon it cannot be a label that anybody asks for.
 constexpr absl::string_view kSeries = "flyball:series";
 
 // <<.Series>>, <<.LabelMatchers>>, <<.GroupBy>> or <<index .GroupBySlice 0>>.
@@ -44,7 +44,7 @@ bool FillsIn(const tmpl::Command& command) {
          command[2].number.value == go::Number{int64_t{0}}.value;
 }
 
-// Tells for each node whether it keeps labels apart, provided that the nodes below it do.
+// Determines for each node whether it keeps labels apart, provided that the nodes below it do.
 class ShapeReader {
  public:
   bool Read(const promql::Expr& expr) {
@@ -61,9 +61,9 @@ class ShapeReader {
   bool ReadNode(const promql::Unary& unary) { return Read(*unary.expr); }
   bool ReadNode(const promql::Subquery& subquery) { return Read(*subquery.expr); }
 
-  // The selector must fix the name of the series: functions drop names, and where two series then
-  // differ in nothing, Prometheus refuses the query of all objects because of one. It must also
-  // hold <<.LabelMatchers>>, without which the samples are the same whatever is asked.
+  // The selector must fix the name of the series: functions drop names, and if two series then have
+  // equal labels, Prometheus refuses the query for all objects because of one. It must also contain
+  // <<.LabelMatchers>>, without which the samples are the same for every request.
   bool ReadNode(const promql::Selector& selector) {
     bool is_named = false, is_matched = false;
     for (const promql::Matcher& matcher : selector.matchers) {
@@ -75,10 +75,10 @@ class ShapeReader {
     return is_named && is_matched;
   }
 
-  // A function of each series by itself gives what it gave of each object. Not label_replace, which
-  // may make one label of two, nor absent, of whose result nothing shows what it is of, nor scalar,
-  // which has no label left. A call without arguments is of now: time() is the same number for all,
-  // but hour() a vector without labels.
+  // A function of each series alone gives the same result as for one object. Excluded are
+  // label_replace, which may make one label of two; absent, whose result does not show what it
+  // belongs to; and scalar, which drops all labels. A call without arguments is about now: time()
+  // is the same number for all, but hour() a vector without labels.
   bool ReadNode(const promql::Call& call) {
     if (call.args.empty()) return call.function->returns == promql::ValueType::kScalar;
     return call.function->by_series &&
@@ -86,9 +86,9 @@ class ShapeReader {
                        [this](const promql::ExprPtr& arg) { return Read(*arg); });
   }
 
-  // `by`: no group holds two values of a label that it groups by. `without` keeps the labels apart
-  // that it does not name, but the object's is known only by the request. topk, bottomk, quantile
-  // and count_values are not read: the last one writes a label.
+  // `by`: no group contains two values of a label that it groups by. `without` keeps the labels
+  // that it does not name apart, but only the request knows the object's label. topk, bottomk,
+  // quantile and count_values are not accepted: the last one writes a label.
   bool ReadNode(const promql::Aggregation& aggregation) {
     if (aggregation.param || aggregation.grouping.without || !Read(*aggregation.expr)) return false;
     std::set<std::string> labels;
@@ -100,7 +100,7 @@ class ShapeReader {
     return true;
   }
 
-  // Samples that match on all labels are of one object, and a number is the same for all. on,
+  // Samples that match on all labels belong to one object, and a number is the same for all. on,
   // ignoring, group_left and group_right relate samples of different labels.
   bool ReadNode(const promql::Binary& binary) {
     return !binary.matching.given && Read(*binary.lhs) && Read(*binary.rhs);
@@ -141,7 +141,7 @@ QueryShape ShapeOf(const QueryTemplate& query, absl::string_view namespace_label
   const auto expr = promql::Parse(*text);
   if (!expr.ok() || (*expr)->Type() != promql::ValueType::kVector) return {};
   ShapeReader reader;
-  // A mark that was not found is in a string or a comment, or is a part of a longer word.
+  // A mark that was not found is in a string or a comment, or is part of a longer word.
   if (!reader.Read(**expr) || reader.marks() != CountMarks(*text)) return {};
 
   QueryShape shape = {.is_read = true, .grouped_by = reader.TakeGroupedBy()};

@@ -16,7 +16,7 @@ std::string TextOf(const YamlNode* node) {
   return node != nullptr && node->kind == YamlNode::Kind::kScalar ? node->text : "";
 }
 
-// `rules` of a chart's values: of a rule file it is a list.
+// Whether these are the `rules` of a chart's values; those of a rule file are a list.
 bool IsChartRules(const YamlNode* rules) {
   for (const char* key : {"default", "custom", "external", "resource", "existing"}) {
     if (ValueOf(rules, key) != nullptr) return true;
@@ -65,8 +65,8 @@ class Objects {
   Objects(absl::string_view text, absl::string_view file)
       : file_(file), lines_(absl::StrSplit(text, '\n')) {}
 
-  // Each document is read by itself, behind as many empty lines as stand before it: its places are
-  // then those of the whole file.
+  // Each document is parsed alone, after as many empty lines as precede it in the file, so that its
+  // places are those of the whole file.
   std::vector<FoundRules> Find() {
     size_t begin = 0, documents = 0;
     for (size_t i = 0; i <= lines_.size() && !full_; ++i) {

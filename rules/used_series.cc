@@ -19,8 +19,8 @@ namespace {
 using promql::Matcher;
 using Selector = std::vector<Matcher>;
 
-// Stands for <<.Series>>. A name of its own is one that the series query finds; within a longer
-// name it stands for anything, as in <<.Series>>_count.
+// Replaces <<.Series>>. Alone it is a name that the series query finds; within a longer name, as in
+// <<.Series>>_count, it means anything.
 constexpr absl::string_view kSeries = "flyball:series";
 // Stands for <<.LabelMatchers>>.
 constexpr absl::string_view kMatched = "flyball_label";
@@ -33,10 +33,10 @@ Selector NamesOf(const Selector& matchers) {
   return names;
 }
 
-// What the queries of a rule can read of the series that its series query finds. The API lists a
-// metric by these, but the query that answers asks for all series of that name, so that the other
-// conditions of the series query must hide no values. The one that a series has a namespace may
-// stay where each request names one.
+// The series found by a rule's series query that the rule's queries can read. The API lists a
+// metric by these, but a request's query asks for all series of that name, so the other conditions
+// of the series query must not exclude values. Only the condition that there is a namespace may
+// stay, if each request names one.
 struct OfSeries {
   Selector requested;  // with the matchers of a request
   Selector named;      // without them
@@ -87,7 +87,7 @@ bool AddNames(const promql::Selector& selector, const OfSeries& series, Used& us
     if (matcher.op() == Matcher::Op::kEqual && matcher.value() == kSeries) {
       return Add(as_requested ? series.requested : series.named, used);
     }
-    // What such a name excludes depends on the series.
+    // Which series such a name excludes depends on the request's series.
     const bool excludes =
         matcher.op() == Matcher::Op::kNotEqual || matcher.op() == Matcher::Op::kNotRegex;
     if (excludes && absl::StrContains(matcher.value(), kSeries)) continue;

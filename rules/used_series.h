@@ -1,4 +1,4 @@
-// Which series the queries of a rule file can read: a store that serves only these rules needs no
+// Which series the queries of a rule file can read, so that a store for these rules needs no
 // others.
 //
 // Pure.

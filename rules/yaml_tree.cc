@@ -1,4 +1,4 @@
-// The only file of this floor that uses libyaml.
+// The only file of this library that uses libyaml.
 #include "rules/yaml_tree.h"
 
 #include <yaml.h>
@@ -78,7 +78,7 @@ class TreeReader {
     findings_.Error(PlaceOfProblem(), "", absl::StrCat("not YAML: ", Problem()));
   }
 
-  // Where `\'` is what libyaml cannot go on at, as an offset in the text.
+  // The offset of the `\'` at which libyaml cannot continue.
   std::optional<size_t> UnknownApostrophe() const {
     if (parser_.error != YAML_SCANNER_ERROR) return std::nullopt;
     size_t at = absl::StartsWith(text_, kByteOrderMark) ? kByteOrderMark.size() : 0;

@@ -58,8 +58,8 @@ absl::StatusOr<http::TransportOptions> BorrowedCredentials(const ServeFlags& fla
   return http::TransportOptions{};
 }
 
-// A user in the URL comes before all other credentials: Go's client writes that header first, and
-// what adds the others leaves a request alone that has one.
+// A user in the URL takes precedence over all other credentials: Go's client writes that header
+// first, and adds no others to a request that has one.
 void LetUserOfUrlWin(http::TransportOptions& options) {
   const absl::StatusOr<http::Url> url = http::Url::Parse(options.url);
   if (!url.ok() || (url->username.empty() && url->password.empty())) return;

@@ -130,8 +130,8 @@ void ShadowJson(const scaler::Shadow& shadow, const std::string& ns, Json& out) 
   }
 }
 
-// `series` counts names with their labels' names: series of the same names count once. `failures`
-// and `error` are of the series query, `queries` of those that requests make.
+// `series` counts series with the same names and label names once. `failures` and `error` are about
+// the series query, `queries` is about the queries for requests.
 Json RuleJson(const adapter::RuleStatus& rule) {
   Json out = {{"list", rule.list},
               {"index", rule.index},

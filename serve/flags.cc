@@ -22,7 +22,7 @@
 namespace flyball::serve {
 namespace {
 
-// Half of what the strictest proxies take as a request's line, those with nginx's defaults.
+// Half of the longest request line that the strictest proxies accept, those with nginx's defaults.
 constexpr size_t kMaxMergedUrl = 4096;
 
 enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
@@ -238,8 +238,8 @@ void AddInertFlags(CLI::App& app, const char* group, InertValues& values) {
   }
 }
 
-// One warning for all flags that have no effect here, one for those of the scaler where it does not
-// run, and one for those of the source that is not asked.
+// One warning for all flags that have no effect here, one for those of the scaler if it does not
+// run, and one for those of the metric source that is not used.
 void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
   std::vector<std::string> inert, of_no_scaler, of_no_live, of_no_prometheus;
   for (const InertFlag& flag : kInert) {
@@ -351,7 +351,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   AddObjectFlags(GoFlags(app, "Objects"), f);
   AddServingFlags(GoFlags(app, "Serving"), f);
   AddLimitFlags(GoFlags(app, "Limits"), f);
-  AddAuthFlags(GoFlags(app, "Who may ask"), f);
+  AddAuthFlags(GoFlags(app, "Authentication and authorization"), f);
   AddLiveFlags(GoFlags(app, "Live source"), f.live);
   AddScalerFlags(GoFlags(app, "Scaler"), f.scaler);
   app.add_option(
@@ -398,8 +398,8 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
     f.adapter.relist.max_age = f.adapter.relist.interval;
   }
   if (f.prometheus_verb == "GET") f.adapter.queries.max_url_bytes = kMaxMergedUrl;
-  // The original lets the call take as long as it likes. It hinders no other one here, and is not
-  // made again before the interval is over.
+  // The original has no limit for this call. Here it delays no other call, and is not repeated
+  // before the interval is over.
   f.adapter.relist.timeout =
       std::max({f.adapter.relist.timeout, f.adapter.relist.interval, f.prometheus_timeout});
   if (f.nan_value == "drop") f.adapter.nan_value = adapter::NanValue::kDrop;

@@ -1,9 +1,8 @@
 // The command line of `flyball serve`: prometheus-adapter 0.12.0's flags by name and default, and
 // some of our own.
 //
-// Pure: turns words into a struct. A flag that equals an option of a floor below is read into that
-// option. Flags of the original that have no effect in this program are accepted and named in
-// `warnings`.
+// Pure: turns words into a struct. A flag that equals a library's option is read into that option.
+// Flags of the original that have no effect in this program are accepted and named in `warnings`.
 #pragma once
 
 #include <string>

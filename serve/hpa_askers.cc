@@ -24,7 +24,7 @@ absl::Status TooSlow() {
 
 }  // namespace
 
-// Keeps of each HPA what is asked for here.
+// Keeps the needed fields of each HPA.
 class HpaAskers::Lister : public kube::WatchHandler {
  public:
   void ListStarted() override {

@@ -1,6 +1,6 @@
 // The flags of `flyball serve` for the live source: samples in this process's memory.
 //
-// Pure. A flag that equals an option of a floor below is read into that option.
+// Pure. A flag that equals an option of a library below is read into that option.
 #pragma once
 
 #include <string>

@@ -22,29 +22,29 @@ namespace {
 
 // How often it checks for new series: a metric is offered this soon after its first sample.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(500);
-// Each pod that appears has new series whose metric and label names others have, and a relist looks
-// at all series. So after it has told of such it is silent for that many times as long as the last
-// relist took, within these bounds.
+// Each pod that appears has new series with names that others already have, and a relist reads all
+// series. So after it has reported such series it is silent for this many times the duration of the
+// last relist, within these bounds.
 constexpr int kSilentTimes = 20;
 constexpr absl::Duration kSilentAtLeast = absl::Seconds(5);
 constexpr absl::Duration kSilentAtMost = absl::Minutes(1);
 constexpr absl::Duration kPruneEvery = absl::Seconds(5);
-// If the wall clock moves against the monotonic clock by more, it was set, or the machine has
-// slept.
+// If the wall clock moves against the monotonic clock by more than this, it was set, or the machine
+// was suspended.
 constexpr absl::Duration kClockStep = absl::Seconds(2);
-// An API server that is away must not keep unknown for longer what needs none.
+// An API server that is unreachable must not keep series unknown for longer that do not need it.
 constexpr absl::Duration kLookForTargets = absl::Minutes(1);
 constexpr absl::Duration kSnapshotEvery = absl::Minutes(1);
 constexpr absl::Duration kLookAtScrapeConfigEvery = absl::Seconds(1);
 
-// A series with a later sample would not accept one of now.
+// A series with a later sample would not accept a present one.
 int64_t LatestOfNow(const live::Store& store, int64_t now_ms) {
   return now_ms + store.options().out_of_order_ms;
 }
 
 // Since when the store has all samples of the series that a selector matches. Samples of a snapshot
-// count if its newest one is no older than `warmup`, so that no gap matters, and none is so much
-// later than now that the clock must have been set back.
+// count if its newest one is no older than `warmup`, so that no gap matters, and none is so far in
+// the future that the clock must have been set back.
 int64_t KnownSince(const live::Store& store, const live::Selector& selector, int64_t now_ms,
                    absl::Duration warmup) {
   int64_t oldest_ms = now_ms;
@@ -189,7 +189,7 @@ void LiveSource::Know(const adapter::WarmStart::Kept& kept, int64_t since_ms) {
 
 adapter::KeptSince LiveSource::SinceSnapshot(
     const std::optional<std::vector<live::Selector>>& selectors, int64_t now_ms) const {
-  // Samples of some series tell nothing of the others that a wider selector matches.
+  // Samples of some series say nothing about other series that a wider selector matches.
   std::vector<adapter::KeptSince::Kept> kept =
       adapter::KeptSince(snapshot_kept_).After(selectors, now_ms).kept();
   for (adapter::KeptSince::Kept& one : kept) {
@@ -274,7 +274,7 @@ void LiveSource::LoadSnapshot() {
   } else {
     spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
                  loaded->series, flags_.snapshot, loaded->outdated, loaded->refused);
-    // What is missing could be of any selector.
+    // Missing samples could belong to any selector.
     if (loaded->damage.ok() && loaded->refused == 0) snapshot_kept_ = std::move(loaded->kept);
     if (!loaded->damage.ok()) {
       spdlog::error("--live-snapshot: {}", std::string(loaded->damage.message()));
@@ -335,9 +335,9 @@ bool LiveSource::HasWarmedUp() {
 void LiveSource::LookForNewSeries(MonotonicTime now) {
   const live::StoreCounts counts = store_.counts();
   // A series is made a moment before its first sample, without which a relist does not find it. So
-  // new names are reported twice. Those of others may be new to a rule too, whose series query
-  // matches values, or whose others have no recent samples: they are reported once, after the next
-  // look.
+  // new names are reported twice. Other new series may be new to a rule too, if its series query
+  // matches values or if the other series have no recent samples: they are reported once, after the
+  // next check.
   const bool new_names = counts.new_names != names_told_;
   const bool others = made_before_ != series_told_ && now >= next_known_names_;
   if (new_names || tell_again_ || others) {

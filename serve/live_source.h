@@ -108,8 +108,8 @@ class LiveSource {
                                    int64_t now_ms) const;
   // To be called when the store has all samples of these series since `since_ms`.
   void Know(const adapter::WarmStart::Kept& kept, int64_t since_ms);
-  // Starts again if the wall clock was set: the times of samples then no longer show how much time
-  // has passed.
+  // Starts again if the wall clock was set: samples' times then do not show how much time has
+  // passed.
   void LookAtClock();
   // Begins the warm-up once all targets have been discovered.
   void LookForTargets();

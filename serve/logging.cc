@@ -16,7 +16,7 @@
 namespace flyball::serve {
 namespace {
 
-// Messages hold what others wrote: annotations of 256 KiB, for example.
+// Messages contain text from others, for example annotations of 256 KiB.
 constexpr size_t kMaxMessageBytes = 16 << 10;
 
 std::string Cut(const spdlog::details::log_msg& message) {

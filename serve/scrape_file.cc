@@ -72,7 +72,7 @@ absl::Status ScrapeFile::Watch(Clock& clock, absl::Duration interval,
   if (path_.empty()) return absl::OkStatus();
   watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({path_}), interval, [this] {
     Reload();
-    // What can't be scraped for lack of a server is tried again with the next change.
+    // A failure because a server is unreachable is tried again with the next change.
     return absl::IsUnavailable(LastReload()) ? absl::OkStatus() : LastReload();
   });
   Reload();  // what changed between Open and the watcher's first look

@@ -113,8 +113,7 @@ class Service {
     }
   }
 
-  // Warns of overrides whose resource the cluster does not know, once for each; called now and
-  // then.
+  // Warns of overrides whose resource the cluster does not know, once for each; called regularly.
   void WarnOfUnknownResources() {
     if (!objects_.ready().ok()) return;
     const auto mapper = objects_.directory->mapper();
@@ -191,7 +190,7 @@ class Service {
     adapter_->SetRules(std::move(rules));
   }
 
-  // Names the rules that want a source which this server lacks: the one that it has answers them.
+  // Names the rules that want a source which this server lacks; the existing one answers them.
   void WarnOfSources(const rules::CompiledRules& rules) const {
     if (rules.resource && live_ != nullptr && live_->kubelets() != nullptr) {
       spdlog::warn("--live-scrape-kubelets: metrics.k8s.io is that of the file's resourceRules");
@@ -229,7 +228,7 @@ class Service {
         flags_.scaler.enabled ? absl::StrCat("scaler in mode ", flags_.scaler.mode) : "no scaler");
   }
 
-  // Where prometheus-adapter does otherwise, and nothing else would tell.
+  // Warns of differences from prometheus-adapter that nothing else would show.
   void TellDifferences() const {
     if (flags_.live.prometheus() && flags_.prometheus_urls.size() > 1) {
       spdlog::info(
@@ -322,7 +321,7 @@ class Service {
   adapter::AdapterMetrics adapter_metrics_;
   std::unique_ptr<RuleFile> rule_file_;
   Objects objects_;
-  // One of the two is the source, or both are; the live one may learn the past of the other.
+  // One of the two is the source, or both are; the live one may fetch past samples from the other.
   std::unique_ptr<adapter::prometheus::Client> prometheus_;
   std::unique_ptr<LiveSource> live_;
   std::unique_ptr<adapter::ChoosingSource> choosing_;  // of both
@@ -363,7 +362,7 @@ void ReturnLargeBlocks() {
 }
 
 // Returns memory to the system that a burst of requests leaves free in pieces, which glibc does not
-// return by itself. Memory that was returned once does not count again until it was used and freed.
+// do by itself. Memory that was returned counts again only after it was used and freed.
 class FreeMemory {
  public:
   // To be called each second. Looks each tenth time, as counting what is free takes time that grows

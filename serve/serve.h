@@ -1,7 +1,7 @@
 // flyball serve: the API server over rules, a metric source and an object directory, from flags to
 // the last answer.
 //
-// Threads: this one waits for signals; the floors below own theirs. Order of stopping: not ready
+// Threads: this one waits for signals; the libraries below own theirs. Order of stopping: not ready
 // for the shutdown delay, the scaler (its leases are released), the server (it stops listening and
 // finishes the requests in flight), the rule file's watcher, the relist, the watches.
 #pragma once

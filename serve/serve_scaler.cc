@@ -65,8 +65,8 @@ scaler::ElectionOptions ElectionOf(scaler::ElectionOptions options, const std::s
   return options;
 }
 
-// The name of the machine (of a pod: its name), and a random end, so that a process is never taken
-// for the one before it.
+// The name of the machine (for a pod: its name), and a random end, so that a process is never
+// confused with an earlier one.
 std::string NewIdentity() {
   char host[256] = "";
   if (gethostname(host, sizeof(host) - 1) != 0 || host[0] == '\0') {

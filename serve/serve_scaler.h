@@ -72,8 +72,7 @@ class ServeScaler {
   // /debug/decisions.
   std::string DebugDecisions(const apiservice::DebugParameter& parameter) const;
   std::shared_ptr<prometheus::Collectable> metrics() const;
-  // Appends the gauges of each autoscaler in the text format of /metrics, if the flags ask for
-  // them.
+  // Appends the gauges of each autoscaler in the text format of /metrics, if the flags ask for it.
   void AppendGauges(std::string& text) const;
 
  private:

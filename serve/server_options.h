@@ -1,4 +1,4 @@
-// Converts the flags of `flyball serve` to the options of the floors below. Pure.
+// Converts the flags of `flyball serve` to the options of the libraries below. Pure.
 #pragma once
 
 #include <string>

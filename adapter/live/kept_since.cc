@@ -11,7 +11,7 @@ bool Same(const promql::Matcher& a, const promql::Matcher& b) {
   return a.op() == b.op() && a.label() == b.label() && a.value() == b.value();
 }
 
-// Whether each series that `one` matches is one that `wanted` matches, as far as it shows.
+// Whether each series that matches `one` certainly matches `wanted`.
 bool Implies(const promql::Matcher& one, const promql::Matcher& wanted) {
   using Op = promql::Matcher::Op;
   if (one.label() != wanted.label()) return false;
@@ -20,8 +20,8 @@ bool Implies(const promql::Matcher& one, const promql::Matcher& wanted) {
          (is_there && !one.Matches(""));
 }
 
-// Whether all series of `part` are series of `whole`, as far as it shows: for each matcher of
-// `whole` there is one of `part` that implies it.
+// Whether all series of `part` are certainly series of `whole`: for each matcher of `whole` there
+// is one of `part` that implies it.
 bool Contains(const live::Selector& whole, const live::Selector& part) {
   return std::all_of(whole.begin(), whole.end(), [&part](const promql::Matcher& wanted) {
     return std::any_of(part.begin(), part.end(),

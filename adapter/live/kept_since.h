@@ -29,8 +29,7 @@ class KeptSince {
   // A copy in which this selector is kept since `since_ms`, if that is earlier.
   KeptSince Earlier(const live::Selector& selector, int64_t since_ms) const;
 
-  // A copy in which each selector that is kept since `from_ms` or later is kept since `to_ms` or
-  // later.
+  // A copy in which selectors kept since `from_ms` or later are kept since `to_ms` or later.
   KeptSince NotBefore(int64_t from_ms, int64_t to_ms) const;
 
   // A copy in which every selector is kept since `since_ms`.

@@ -85,7 +85,7 @@ SeriesName NameOf(const promql::Labels& labels) {
   return name;
 }
 
-// How far back the newest sample of a series may lie that the query still reads.
+// The largest age of a series' newest sample that the query still reads.
 int64_t LongestRead(const promql::Expr& expr, int64_t lookback_ms) {
   int64_t longest_ms = lookback_ms;
   promql::ForEachSelector(expr, [&longest_ms](const promql::Selector& selector) {
@@ -94,8 +94,8 @@ int64_t LongestRead(const promql::Expr& expr, int64_t lookback_ms) {
   return longest_ms;
 }
 
-// The series of a reader. Tells whether for each selector that was asked for there is one that
-// still gets samples: its newest sample between two times is there, and no staleness marker.
+// The series of a reader. Records whether for each selector that was asked for there is a series
+// that still gets samples: its newest sample between two times exists and is no staleness marker.
 class SeenSeries final : public promql::SeriesReader {
  public:
   SeenSeries(const promql::SeriesReader& series, int64_t from_ms, int64_t to_ms)

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kEarliest = std::numeric_limits<int64_t>::min();
 constexpr int64_t kLatest = std::numeric_limits<int64_t>::max();
 
-// Such a selector is not asked: an answer could not hold every series, and Prometheus refuses it.
+// Such a selector is not queried: an answer could not hold every series, and Prometheus refuses it.
 bool MatchesAnySeries(const live::Selector& selector) {
   return std::all_of(selector.begin(), selector.end(),
                      [](const promql::Matcher& matcher) { return matcher.Matches(""); });

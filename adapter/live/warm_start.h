@@ -14,9 +14,9 @@
 // series are compared with the present ones:
 //
 //   - A past series without a sample since then has ended: it gets a staleness marker. But one with
-//     rarer samples, such as pushes each minute, may still continue: until it has missed two of them
-//     nothing is decided about it or the selector, and the comparison is repeated. If none of the
-//     past series continues and others are new, none is waited for.
+//     rarer samples, such as pushes each minute, may still continue: until it has missed two of
+//     them, nothing is decided about it or the selector, and the comparison is repeated. If none of
+//     the past series continues and others are new, none is waited for.
 //   - If some series have ended and others are new, these may be the same ones, so the selector
 //     stays unknown until its window is complete without the past.
 //   - Otherwise the past samples count, from the oldest of them on.

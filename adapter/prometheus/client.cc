@@ -40,7 +40,7 @@ bool IsRefused(const http::HttpAnswer& answer) {
          (answer.status == 400 && !absl::StartsWith(answer.body, "{"));
 }
 
-// What an error answer is whose type is none of Prometheus's.
+// The error for an answer whose error type Prometheus does not have.
 absl::Status ByCode(const absl::Status& error, int code) {
   return code == 400 || code == 422 ? absl::InvalidArgumentError(error.message())
                                     : absl::UnavailableError(error.message());
@@ -94,8 +94,8 @@ std::string ShownForm(const std::string& form) {
   return go::Unescape(form, /*plus_is_space=*/true);
 }
 
-// The path as Go's path.Join has it once it was decoded: each slash counts, an escaped one too, a
-// dot is no segment, and two dots take the segment before them away.
+// Cleans the decoded path as Go's path.Join does: each slash counts, escaped ones too, a dot is no
+// segment, and two dots remove the segment before them.
 std::string CleanPath(absl::string_view path) {
   const std::string decoded = go::Unescape(path, /*plus_is_space=*/false);
   std::vector<absl::string_view> segments;
@@ -284,14 +284,15 @@ absl::StatusOr<T> Client::AskAny(Request request,
     AnswerBudget::Share memory(*request.memory, request.deadline);
     absl::StatusOr<http::HttpAnswer> answer =
         AskServer(server, last ? std::move(request) : request, timeout, memory);
-    // It is for want of memory here, and no other server can help.
+    // The error is a lack of memory here, so no other server can help.
     if (absl::IsResourceExhausted(answer.status())) return WithServer(answer.status(), server);
     const bool body_came = answer.ok();
     absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
     if (body_came && absl::IsUnknown(result.status())) {
       result = ByCode(result.status(), answer->status);
     }
-    // What did not come from the server's API, as a proxy's refusal, another server may answer.
+    // An answer that is not from the server's API, but a proxy's, may be better from another
+    // server.
     const bool answered = result.ok() || (body_came && absl::IsInvalidArgument(result.status()));
     if (observer_ != nullptr) {
       observer_->OnOutcome(server.url.shown, answered ? absl::OkStatus() : result.status());

@@ -101,8 +101,8 @@ class Client : public MetricSource, public PastSamples {
 
   // `escaped`: the query in form encoding.
   Request QueryRequest(absl::string_view escaped, absl::Time at, absl::Duration timeout);
-  // Sends one request to one server. Returns an answer whose body is to be parsed; `memory` counts
-  // its bytes.
+  // Sends a request to one server. Returns an answer with an unparsed body, whose bytes `memory`
+  // counts.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
                                              absl::Duration timeout, AnswerBudget::Share& memory);
   // The first answer of a server that `parse` accepts.

@@ -171,9 +171,9 @@ bool HasDigitGroups(absl::string_view text) {
   return ParseValue(absl::StrReplaceAll(text, {{"_", ""}}), value);
 }
 
-// Seconds with a fraction, cut to milliseconds. As in Prometheus' Go library, which reads the parts
-// on both sides of the point for themselves, a fraction makes a time before the epoch later: -5.5
-// is -4.5. Only -0.5 is itself.
+// Seconds with a fraction, cut to milliseconds. Like Prometheus' Go library, which reads the parts
+// on both sides of the point separately, a fraction makes a time before the epoch later: -5.5 is
+// -4.5. Only -0.5 is not changed.
 absl::Status ParseTime(double seconds, absl::Time& time) {
   constexpr double kYear9999 = 253402300800.0;
   if (!(std::abs(seconds) < kYear9999)) return Malformed("result", "a time out of range");

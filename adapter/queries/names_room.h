@@ -23,8 +23,7 @@ class NamesRoom {
 
   // Unlimited room.
   NamesRoom() = default;
-  // `max_bytes` limits the escaped query, of which `make` makes examples; 0, or no query:
-  // unlimited.
+  // `max_bytes` limits the escaped query, of which `make` makes examples; 0, or no query: no limit.
   NamesRoom(size_t max_bytes, MakeQuery make);
 
   // The room for all names.

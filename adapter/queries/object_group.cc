@@ -12,11 +12,11 @@ namespace {
 // A group that nobody asked for this long is forgotten.
 constexpr absl::Duration kIdleAfter = absl::Seconds(30);
 
-// So many callers ask apart at once while the source has not answered the last query: if it hangs,
-// each caller would else send it one more.
+// How many callers may ask alone at once while the source has not answered the last query: if the
+// source hangs, each caller would otherwise send it another query.
 constexpr size_t kApartAtOnce = 8;
 
-// The key itself, and the selector that it was made of, whose parts each have a string of their
+// The key itself and the selector that it was made from, each part of which has a string of its
 // own.
 constexpr size_t kForEachKeyByte = 8;
 
@@ -111,7 +111,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
     // Nobody writes it any more.
     if (!flight->status.ok()) {
       if (still_fresh()) return *std::move(fresh);
-      // It may be the failure of another object, or the deadline of the caller which asked.
+      // The cause may be another object, or the deadline of the caller that asked.
       const bool of_others = (flight->names.size() > names.size() && flight->ask_apart) ||
                              (!lead && absl::IsDeadlineExceeded(flight->status));
       if (of_others && batcher_.clock_.MonotonicNow() < deadline) continue;
@@ -177,7 +177,7 @@ bool QueryBatcher::ObjectGroup::NoteOutcome(const Names& names, const absl::Stat
     failure_until_ =
         now + std::min(batcher_.options_.flights.error_reuse, batcher_.options_.flights.freshness);
   }
-  // What is refused for several objects may be for their number.
+  // A refusal of a query for several objects may be due to their number.
   const bool refused = absl::IsInvalidArgument(outcome) && names.size() == 1;
   const bool apart = refused || (of_server && !down);
   for (const std::string& name : names) {
@@ -281,7 +281,7 @@ void QueryBatcher::ObjectGroup::AddRecentlyAsked(Flight& flight, MonotonicTime n
 }
 
 void QueryBatcher::ObjectGroup::Fly(const std::shared_ptr<Flight>& flight, MonotonicTime deadline) {
-  // What throws, for want of memory, must not leave others waiting for ever.
+  // An exception, for lack of memory, must not leave others waiting for ever.
   const absl::Cleanup ended = [&] {
     absl::MutexLock lock(&mutex_);
     if (flight->done) return;

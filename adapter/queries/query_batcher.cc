@@ -17,12 +17,12 @@ namespace {
 // More than any name in a cluster has.
 constexpr size_t kLongestMerged = 253;
 
-// So many queries without an answer between them are no longer the fault of some objects: asking
-// for each object apart would only be many more queries to a server that answers none.
+// This many queries in a row without an answer cannot be the fault of some objects: asking for each
+// object alone would only send many more queries to a server that answers none.
 constexpr size_t kSeemsDown = 8;
 
 // Whether one query may ask for this object together with others. A name that no object has, which
-// Prometheus may refuse to read or take long for, is asked for alone: its failure is not theirs.
+// Prometheus may refuse or take long for, is asked for alone, so that only it fails.
 bool MayBeMerged(absl::string_view name) {
   return name.size() <= kLongestMerged && std::all_of(name.begin(), name.end(), [](char c) {
            return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ||

@@ -112,7 +112,7 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
       return flight->fresh;
     }
     if (std::optional<FreshResult> fresh = StillFresh(old.get())) return *std::move(fresh);
-    // The time of the caller that asked was over, not ours.
+    // The caller that asked ran out of time; we did not.
     if (!lead && waited && absl::IsDeadlineExceeded(flight->status) &&
         clock_.MonotonicNow() < deadline) {
       continue;
@@ -143,7 +143,7 @@ QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_
   }
   FlightPair& known = found->second;
   if (known.current->Joinable(now) && !known.current->Joinable(now, max_age)) {
-    // Fresh, but not for this caller; the others are still given it.
+    // Fresh, but not for this caller; the others still get it.
     if (known.next != nullptr && known.next->Joinable(now, max_age)) {
       return {.flight = known.next, .lead = false, .old = nullptr};
     }
@@ -164,7 +164,7 @@ QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_
 }
 
 void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& flight) {
-  // What throws, for want of memory, must not leave others waiting for ever.
+  // An exception, for lack of memory, must not leave others waiting for ever.
   const absl::Cleanup ended = [&] {
     {
       absl::MutexLock lock(&flight.mutex);
@@ -180,7 +180,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   CountSent(result.status(), deadline - sent);
   if (ok && observer_ != nullptr) observer_->OnAnswer((*result)->source);
   const MonotonicTime now = clock_.MonotonicNow();
-  // A failure for want of time is the caller's own and never given again.
+  // A failure for lack of time is the caller's own and never returned to others.
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
                                          ? absl::ZeroDuration()
                                          : std::min(options_.error_reuse, options_.freshness);

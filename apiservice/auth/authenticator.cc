@@ -24,7 +24,7 @@ absl::string_view BearerToken(absl::string_view authorization) {
   return words[1];
 }
 
-// The place of a name in kCountedUsers: a label must not have as many values as there are users.
+// The index of a name in kCountedUsers: a label must not have as many values as there are users.
 size_t CountedAs(absl::string_view name) {
   constexpr size_t kOther = kCountedUsers.size() - 1;
   constexpr size_t kEmail = kOther - 1;

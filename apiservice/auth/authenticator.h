@@ -1,5 +1,4 @@
-// Finds the user of a request: front proxy, client certificate, bearer token, anonymous, in this
-// order.
+// Finds the user of a request: front proxy, client certificate, bearer token, anonymous, in turn.
 //
 // Thread-safe. The peer's certificates are verified for each request against the present CA bundles
 // (results are kept for a short time), so that a rotated CA takes effect on open connections.

@@ -48,7 +48,7 @@ size_t AttributeBytes(const Attributes& a) {
          a.subresource.size() + a.name.size() + a.path.size();
 }
 
-// As Go decodes a field: missing and null leave it as it is. False: it has another type.
+// Reads a field like Go's decoder: a missing or null one is unchanged. False: it has another type.
 template <typename T>
 bool ReadField(const Json& object, const char* key, T* out) {
   const Json& value = kube::MemberOf(object, key);

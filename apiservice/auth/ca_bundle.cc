@@ -44,8 +44,8 @@ absl::Status CaBundle::Verify(http::PeerChain& chain, absl::Time now) const {
   for (const http::PeerChain::Verdict& verdict : verdicts) {
     if (verdict.bundle == id_) return verdict.status;
   }
-  // Copies: what a verification decodes of a certificate stays with it, up to 60 times its bytes,
-  // and the chain stays as long as its connection.
+  // Copies, since a verification attaches decoded data to a certificate, up to 60 times its bytes,
+  // and the chain lives as long as its connection.
   const X509Ptr leaf(X509_dup(chain.leaf));
   STACK_OF(X509)* intermediates = sk_X509_new_null();
   for (X509* certificate : chain.intermediates) {

@@ -62,8 +62,8 @@ void ConfigMapWatcher::Start() {
   watch_ = std::make_unique<kube::ObjectWatch>(std::move(options), transport_, clock_, *this);
 }
 
-// A list tells again what is known. The same content is not handed on: certificates that were
-// verified would have to be verified again.
+// A list repeats known content. The same content is not passed on, since verified certificates
+// would have to be verified again.
 void ConfigMapWatcher::Listed(absl::string_view object_json) {
   exists_ = true;
   const Json object = Json::parse(object_json.begin(), object_json.end(), nullptr, false);

@@ -159,7 +159,7 @@ absl::StatusOr<UserPtr> TokenAuthenticator::Authenticate(absl::string_view token
     return *std::move(cached);
   }
   const auto ask = [&]() -> Result {
-    // Others wait for this answer: there has to be one, also if no memory or no thread is left.
+    // Other callers wait for this answer, so there has to be one even without memory or threads.
     try {
       // Another request's review may have been answered since.
       if (std::optional<Result> cached = cache_.Get(hash, clock_->MonotonicNow())) {

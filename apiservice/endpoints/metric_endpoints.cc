@@ -67,16 +67,16 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style) 
   return response;
 }
 
-// How many bytes of memory making an answer takes for each byte of compact JSON: an indented answer
-// exists twice, once longer; in protobuf it exists twice, and grows; YAML is made from a tree.
+// Bytes of memory for making an answer, per byte of compact JSON: an indented answer exists twice,
+// once in its longer form; one in protobuf exists twice and grows; YAML is made from a tree.
 size_t MemoryForEachByte(const Style& style) {
   if (style.media.encoding == Encoding::kYaml) return 12;
   if (style.media.encoding == Encoding::kProtobuf) return 3;
   return style.pretty ? 3 : 1;
 }
 
-// The refusal of an answer that would take too much, counted before it is made. In protobuf, as
-// kubectl asks for lists, an answer is no longer than as JSON and may have as much.
+// The refusal of an answer that would take too much memory, estimated before it is made. Protobuf,
+// in which kubectl asks for lists, is no longer than JSON and has the same limit.
 std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, const Style& style) {
   const bool proto = style.media.encoding == Encoding::kProtobuf;
   const size_t factor = proto ? 1 : MemoryForEachByte(style);
@@ -91,15 +91,15 @@ std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, c
 // Answers that take no more than this to make need no room.
 constexpr size_t kShort = 64 << 10;
 
-// How long answers may be, and the room that there is to make this one.
+// The limits for an answer, and the room for making it.
 struct Limits {
   size_t max_bytes;
   http::Room& room;
   MonotonicTime deadline;
 };
 
-// The answer of a list, whose body `make` makes. It is refused where it is too long, where there is
-// no room for it in time, and where the lists that wait for room already take too much.
+// Answers with a list, whose body `make` makes. Refuses it if it is too long, if no room is free
+// for it in time, or if the lists that wait for room already take too much.
 template <typename List, typename Make>
 http::HttpResponse Made(const List& list, const Limits& limits, const Style& style, Make make) {
   const size_t json_bytes = wire::JsonBytes(list);
@@ -123,7 +123,7 @@ auto Await(Ask ask) {
   return ask();
 }
 
-// What a list is of; `routed` outlives the filter.
+// The filter for a list; `routed` outlives it.
 adapter::ObjectFilter FilterOf(const RoutedRequest& routed) {
   adapter::ObjectFilter filter{.labels = routed.label_selector, .others = nullptr};
   if (!routed.field_selector.empty()) {
@@ -213,7 +213,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
 
 }  // namespace
 
-// What the cache must know of a fresh answer.
+// What the cache stores with a fresh answer.
 struct MetricEndpoints::Rendered {
   Freshness freshness;
   int64_t wall_second = kAnySecond;  // of the timestamps that say "now"

@@ -81,14 +81,14 @@ std::vector<Schema> MetaSchemas() {
   };
 }
 
-// A kind that is served, whose own fields come after those that name it.
+// A served kind, whose own fields come after those of its metadata.
 Schema ServedKind(const SchemaPackage& package, absl::string_view kind,
                   absl::string_view description, std::vector<SchemaField> own) {
   own.insert(own.begin(), {kKind, kApiVersion});
   return {InPackage(package, kind), description, std::move(own), kind, package};
 }
 
-// `kind` is what its items are, with List behind it.
+// The list of `kind`, whose name has List appended.
 Schema ListKind(const SchemaPackage& package, absl::string_view kind,
                 absl::string_view description) {
   const absl::string_view item = kind.substr(0, kind.size() - 4);

@@ -76,12 +76,12 @@ std::optional<Clause> ParseClause(absl::string_view text) {
   return clause;
 }
 
-// No order in the mathematical sense: of two clauses each may come before the other.
+// Not a strict order: of two clauses each may come before the other.
 bool ComesBefore(const Clause& a, const Clause& b) {
   return a.q > b.q || (a.type != "*" && b.type == "*") || (a.subtype != "*" && b.subtype == "*");
 }
 
-// As Go's sort.Sort sorts up to twelve elements: with such an order the way matters.
+// Sorts like Go's sort.Sort with up to twelve elements: with such an order the algorithm matters.
 void Sort(std::vector<Clause>& clauses) {
   for (size_t i = 1; i < clauses.size(); ++i) {
     for (size_t j = i; j > 0 && ComesBefore(clauses[j], clauses[j - 1]); --j) {

@@ -156,7 +156,7 @@ constexpr absl::string_view kColumns =
     R"({"name":"memory","type":"string","format":"quantity","description":"","priority":0},)"
     R"({"name":"Window","type":"string","format":"duration","description":"","priority":0})";
 
-// What stands behind a row.
+// The object in a row.
 template <typename T>
 void AppendRowObject(const T& item, absl::string_view version, absl::string_view table_version,
                      IncludeObject include, absl::Time now, std::string* out) {

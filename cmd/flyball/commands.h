@@ -2,7 +2,7 @@
 //
 // Each takes the words after its own name and returns the process's exit status. Output goes to
 // stdout, errors and logs to stderr. A subcommand parses its flags into one options struct and
-// calls the floors below.
+// calls the libraries below.
 #pragma once
 
 #include <ostream>

@@ -39,8 +39,8 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
 }
 
 bool Connection::WorthKeeping() const {
-  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, which a
-  // tenant could have as often as there are connections.
+  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, and a
+  // tenant may have many connections.
   constexpr size_t kMost = 8 << 10;
   return PeerCertificateBytes() <= kMost;
 }
@@ -70,8 +70,8 @@ absl::Status Connection::Connect(const Until& until) {
 absl::Status Connection::Dial(const Until& until) {
   ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints,
                    Resolve(origin_.host, static_cast<uint16_t>(origin_.port), options_.dns, until));
-  // The checked address is the one that is connected to, so it does not help an attacker to change
-  // what the name resolves to in between.
+  // The checked address is the one that is connected to, so an attacker gains nothing by changing
+  // the name's addresses in between.
   absl::Status status;
   for (size_t i = 0; i < endpoints.size(); ++i) {
     if (options_.addresses != nullptr) {

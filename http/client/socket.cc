@@ -152,8 +152,8 @@ absl::Status NotConnected(int error) {
 Socket::Socket(int fd) : fd_(fd) {}
 
 Socket::~Socket() {
-  // TLS says goodbye while the descriptor is still ours: a moment after close() its number may be
-  // another connection's, which would get these bytes among its own.
+  // TLS says goodbye while the descriptor is still ours: right after close() its number may belong
+  // to another connection, which would get these bytes.
   tls_.reset();
   close(fd_);
 }

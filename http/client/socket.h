@@ -38,8 +38,7 @@ class Socket {
   // Reads what has arrived, up to `size` bytes; waits for the first byte. 0: the peer has ended.
   absl::StatusOr<size_t> Read(char* data, size_t size, const Until& until);
 
-  // Whether the peer has neither sent anything unread nor closed, so that the next request may use
-  // it.
+  // Whether the next request may use it: the peer has neither sent anything unread nor closed.
   bool Quiet() const;
 
   // Bytes of all certificates that the peer has shown, and of the names of the authorities that it

@@ -74,8 +74,8 @@ absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
   return trusted;
 }
 
-// Verifies copies of what the server shows: what a verification decodes of a certificate stays with
-// it, up to 60 times its bytes, and the server's own stay as long as the connection.
+// Verifies copies of the server's certificates: a verification attaches decoded data to a
+// certificate, up to 60 times its bytes, and the server's own live as long as the connection.
 int VerifyCopies(X509_STORE_CTX* context, void*) {
   X509* const leaf = X509_STORE_CTX_get0_cert(context);
   STACK_OF(X509)* const shown = X509_STORE_CTX_get0_untrusted(context);
@@ -91,8 +91,8 @@ int VerifyCopies(X509_STORE_CTX* context, void*) {
   return verified;
 }
 
-// Of all that a server shows. An idle connection keeps them, and each byte of small certificates
-// takes up to 30 in memory.
+// The limit for all that a server shows. An idle connection keeps them, and each byte of small
+// certificates takes up to 30 in memory.
 constexpr long kMaxServerCertificateBytes = 32 << 10;
 
 SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {

@@ -63,7 +63,7 @@ bool IsRedirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// A call, and where redirects have led it. The call is not copied: its body may be long.
+// A call, and where redirects have led it. It refers to the call, whose body may be long.
 struct Errand {
   const HttpCall* call;
   std::string target;  // instead of the call's
@@ -91,8 +91,8 @@ struct Received {
     const size_t size = answer.body.size() + data.size();
     too_large = size > limit || (admit != nullptr && !admit(size));
     if (too_large) return false;
-    // What is not small is given its room at once: growing by doubling would hold it twice. What is
-    // not used of the room costs no memory.
+    // A body that is not small gets its room at once: growing by doubling would hold it twice.
+    // Unused room costs no memory.
     if (size > kSmallBody && size + kParserRoom > answer.body.capacity()) {
       const size_t room = size <= kLargeBody ? kLargeBody : kLargestReserve;
       if (size <= room) answer.body.reserve(std::min(limit, room) + kParserRoom);

@@ -17,16 +17,16 @@ namespace {
 
 constexpr size_t kReadBytes = 16 * 1024;  // one TLS record
 
-// What OpenSSL 3.0 allocates for a connection, measured: until the handshake is done, afterwards,
-// and in addition while a record is being read or written, while keys are being changed, and where
-// the peer has named certificate authorities.
+// Measured allocations of OpenSSL 3.0 for a connection: until the handshake is done, afterwards,
+// and in addition while a record is read or written, while keys are changed, and if the peer has
+// named certificate authorities.
 constexpr size_t kHandshakeBytes = 48 * 1024;
 constexpr size_t kTlsBytes = 14 * 1024;
 constexpr size_t kRecordBytes = 17 * 1024;
 constexpr size_t kKeyChangeBytes = 72 * 1024;
 constexpr size_t kAuthoritiesBytes = 47 * kMaxNamedAuthoritiesBytes;
 
-// Of what a peer sends for its handshake so much is no certificate, and in the numbers above.
+// This much of what a peer sends for its handshake is no certificate, and is in the numbers above.
 constexpr size_t kHelloBytes = 2 * 1024;
 
 }  // namespace

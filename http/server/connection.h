@@ -72,9 +72,9 @@ class ServerConnection {
   bool keep_alive = false;  // after the answer that is being sent
   bool refused = false;     // there is no room for its request
 
-  // ---- fields of the set that it is in, which other threads read ---- When the sweeper may end
-  // it, in nanoseconds of the monotonic clock; kNever while it is served; kEnded once it was told
-  // to end: whoever serves it next closes it.
+  // ---- fields of the set that it is in, which other threads read ----
+  // When the sweeper may end it, in nanoseconds of the monotonic clock; kNever while it is served;
+  // kEnded once it was told to end: whoever serves it next closes it.
   static constexpr int64_t kNever = INT64_MAX;
   static constexpr int64_t kEnded = INT64_MIN;
   std::atomic<int64_t> deadline_ns{kNever};
@@ -82,7 +82,7 @@ class ServerConnection {
   std::atomic<bool> idle{true};            // parked with nothing begun
   std::atomic<bool> yielded{false};        // parked to let others be served, not for its peer
   std::atomic<size_t> weight{0};           // its footprint when it was last weighed
-  // Used only by the set, under its lock: the body when weighed, and the weight with its part of
+  // Used only by the set, under its lock: the body when weighed, and the weight with its share of
   // it.
   std::shared_ptr<const std::string> weighed_body;
   std::optional<size_t> weight_when_ended;

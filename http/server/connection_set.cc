@@ -19,7 +19,7 @@ constexpr absl::Duration kGrace = absl::Seconds(1);
 // Ending a connection that takes less than this frees too little.
 constexpr size_t kWorthIt = 4 << 10;
 
-// In the order in which they are ended.
+// The order in which connections are ended.
 enum class Kind { kStopped, kOther, kSmallAndNew };
 
 struct Quiet {
@@ -31,7 +31,7 @@ struct Quiet {
   }
 };
 
-// What counts of one that is being answered.
+// The bytes that count while a large connection is being answered.
 size_t LargeBytes(const ServerConnection& connection) {
   const size_t weight = connection.weight;
   return weight > ConnectionSet::kLight ? weight : 0;

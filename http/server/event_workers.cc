@@ -39,8 +39,8 @@ absl::Status EventWorkers::Start() {
 bool EventWorkers::Await(int fd, void* subject, uint32_t events, bool known) {
   epoll_event event = {};
   event.events = events | EPOLLONESHOT;
-  // A peer that has ended its side may still take an answer. While that is waited for, its end
-  // would be told again and again.
+  // A peer that has ended its side may still take an answer. While the answer waits, the end would
+  // be reported again and again.
   if ((events & EPOLLIN) != 0) event.events |= EPOLLRDHUP;
   event.data.ptr = subject;
   return epoll_ctl(epoll_, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0;

@@ -47,8 +47,8 @@ class EventWorkers {
   EventWorkers(const EventWorkers&) = delete;
   EventWorkers& operator=(const EventWorkers&) = delete;
 
-  // kUnavailable: no file descriptor. kResourceExhausted: not all threads can be made; Stop ends
-  // the others.
+  // kUnavailable: no file descriptor. kResourceExhausted: not all threads can start; Stop ends
+  // them.
   absl::Status Start();
 
   // Serves `subject` once when `fd` has one of the events (EPOLLIN, EPOLLOUT), or its peer is gone;

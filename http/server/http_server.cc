@@ -323,7 +323,7 @@ class HttpServer::Impl {
         Close(connection);
         return false;
       }
-      // Many handshakes at once go one after the other, as those before them free memory.
+      // Many simultaneous handshakes are done one after the other, as earlier ones free memory.
       if (!HasRoom(connection)) return false;
     }
     const Io result = connection->Handshake();
@@ -371,8 +371,8 @@ class HttpServer::Impl {
                                        : options_.idle_timeout);
   }
 
-  // Our own code does not throw. Where a library does, for want of memory say, it costs this answer
-  // only.
+  // Our own code does not throw. If a library does, for example for lack of memory, only this
+  // answer fails.
   HttpResponse Call(const HttpRequest& request) {
     try {
       return handler_(request);

@@ -11,7 +11,7 @@
 namespace flyball::http {
 namespace {
 
-// Whether a Host header may say so, by its characters (RFC 3986): names, addresses, ports.
+// Whether the characters are allowed in a Host header (RFC 3986): names, addresses, ports.
 bool IsHost(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
@@ -125,8 +125,8 @@ class RequestReader::Impl {
     }
   }
 
-  // Whether a header's value goes on in the next line, which some servers take for another header.
-  // `head`: the next bytes of the head.
+  // Whether a header's value continues in the next line, which some servers take for another
+  // header. `head`: the next bytes of the head.
   bool GoesOnInNextLine(absl::string_view head) {
     while (!head.empty()) {
       if (line_ended_ && (head[0] == ' ' || head[0] == '\t')) return true;
@@ -155,7 +155,7 @@ class RequestReader::Impl {
     }
   }
 
-  // What the grammar lets through but a server must refuse; 0: nothing.
+  // The status for what the grammar allows but a server must refuse; 0: nothing.
   int Refusal() const {
     if (parser_.http_major != 1) return 505;
     if (protocol_ != kHttp) return 400;

@@ -28,9 +28,8 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Waits until there is room for `amount`, or for everything if `amount` is more than that. It is
-  // given back once the last copy of the result is destroyed. `held`: what the caller keeps while
-  // it waits.
+  // Waits for room for `amount`, or for all the room if `amount` is more. It is given back once the
+  // last copy of the result is destroyed. `held`: what the caller keeps while it waits.
   //   kDeadlineExceeded   there was no room in time
   //   kResourceExhausted  the waiting callers already hold too much; one alone may hold any amount
   absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline,

@@ -71,7 +71,7 @@ int SelectHttp11(SSL*, const unsigned char** out, unsigned char* length, const u
 // No chain is verified during the handshake: ca_bundle.h does that for each request.
 int AcceptAnyPeer(X509_STORE_CTX*, void*) { return 1; }
 
-// Of all that one sends. Each is decoded before anything is known of the peer.
+// Limit for all certificates of a client, which are decoded before anything is known of the peer.
 constexpr int kMaxPeerCertificateBytes = 16 << 10;
 
 // Refuses a ClientHello of which OpenSSL would keep far more than any client needs, for as long as

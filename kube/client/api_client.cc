@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxRetries = 3;
 
-// Seconds to wait before the same may be asked again; negative: it may not.
+// The wait in seconds before the request may be repeated; negative: it may not be.
 int RetryAfterSeconds(const http::HttpAnswer& answer) {
   int seconds = -1;
   if (answer.status != 429 && answer.status / 100 != 5) return -1;

@@ -25,7 +25,7 @@ std::string MessageOf(absl::string_view body) {
   return std::string(absl::StripAsciiWhitespace(body.substr(0, kMaxShown)));
 }
 
-// " (get deployments.apps web)": what was asked for, as far as the path says.
+// " (get deployments.apps web)": the request, as far as the path shows it.
 std::string AskedFor(absl::string_view method, absl::string_view path) {
   path = path.substr(0, path.find('?'));
   std::vector<absl::string_view> parts = absl::StrSplit(path, '/', absl::SkipEmpty());

@@ -88,12 +88,12 @@ class GroupResources {
 };
 
 // The metrics APIs have no objects, so nothing is missing while they are not served; this server
-// may itself be the one that is about to serve them.
+// may itself be the one that will serve them.
 bool HasObjects(absl::string_view group) {
   return group != "metrics.k8s.io" && !absl::EndsWith(group, ".metrics.k8s.io");
 }
 
-// An APIGroupDiscoveryList, which tells everything.
+// Adds an APIGroupDiscoveryList, which is complete.
 void AddAggregated(const json& document, absl::Span<const ResourceInfo> former, Discovery* out) {
   for (const json& item : ItemsOf(document, "items")) {
     const std::string group = TextOf(MemberOf(item, "metadata"), "name");
@@ -119,7 +119,7 @@ void AddAggregated(const json& document, absl::Span<const ResourceInfo> former, 
   }
 }
 
-// Asks for the APIResourceList of each version in turn. What cannot be had is a problem.
+// Asks for the APIResourceList of each version in turn. One that cannot be fetched is a problem.
 void AddGroup(Client& client, absl::string_view path, const std::string& group,
               const std::vector<std::string>& versions, absl::Span<const ResourceInfo> former,
               Discovery* out) {
@@ -165,7 +165,7 @@ std::vector<std::string> VersionsOf(const json& group) {
   return versions;
 }
 
-// What stands below /api or /apis, in whichever form the server has.
+// Adds the groups below /api or /apis, in whichever form the server has.
 absl::Status AddGroups(Client& client, const std::string& path,
                        absl::Span<const ResourceInfo> former, Discovery* out) {
   ASSIGN_OR_RETURN(const std::string body, client.Get(path));

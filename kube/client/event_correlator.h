@@ -7,9 +7,9 @@
 //     "(combined from similar events): " before the last message.
 //   - An event equal to an earlier one raises that one's count; a combined one always does.
 //   - An object has a budget for each type: a burst of 25, then one each 5 minutes.
-// The original then forgets any one of the ten messages, this one the newest, so that the nine
-// oldest stay separate events. Limits: 4096 entries in each of the three tables; the least recently
-// used one is dropped first.
+// The original then forgets an arbitrary one of the ten messages, this program the newest, so that
+// the nine oldest stay separate events. Limits: 4096 entries in each of the three tables; the least
+// recently used one is dropped first.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ class EventCorrelator {
     std::string name;
   };
   struct Budget {
-    std::optional<double> tokens;  // nullopt: none was taken yet
+    std::optional<double> tokens;  // nullopt: all
     MonotonicTime filled_at;
   };
 

@@ -31,7 +31,7 @@ absl::Status Wrong(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("the exec plugin's answer: ", what));
 }
 
-// Its own variables come before those of this process, so that they count.
+// The plugin's own variables come before those of this process, so that they take precedence.
 std::vector<std::string> VariablesFor(const ExecPlugin& plugin) {
   std::vector<std::string> variables = {absl::StrCat("KUBERNETES_EXEC_INFO=", plugin.exec_info)};
   for (const auto& [name, value] : plugin.env) {

@@ -37,7 +37,7 @@ LocalAnswer Conflict(const LocalTarget& target, absl::string_view why) {
                    target.name, "\": ", why));
 }
 
-// What stands against writing `object` over `stored`; status 200: nothing.
+// The error that prevents writing `object` over `stored`; status 200: none.
 LocalAnswer CheckConditions(const LocalTarget& target, const json& stored, const json& object,
                             bool must_name_version) {
   const std::string version = Text(object, "/metadata/resourceVersion");
@@ -64,7 +64,7 @@ LocalAnswer CheckConditions(const LocalTarget& target, const json& stored, const
   return {};
 }
 
-// `object` with what a write to this (sub)resource leaves alone.
+// `object` with the fields that a write to this (sub)resource does not change.
 json Merged(const LocalTarget& target, const json& stored, const json& object) {
   if (target.subresource == "status") {
     json out = stored;

@@ -19,8 +19,8 @@ absl::Status Bad(absl::string_view what, simdjson::error_code error) {
       absl::StrCat("the answer is no ", what, ": ", simdjson::error_message(error)));
 }
 
-// `read_to`: how far the object was read before. The library leaves an object that is malformed
-// somewhere before that, and would read strings once more for which it has no room.
+// `read_to`: how far the object was already read. If the object is malformed somewhere before that,
+// the library leaves it, and would then read strings again without having room for them.
 simdjson::error_code RawText(ondemand::object& object, const char* read_to,
                              absl::string_view* out) {
   std::string_view raw;

@@ -30,8 +30,8 @@ int64_t GoPow10(int64_t n) {
   return power;
 }
 
-// base × 10^zeros as upstream computes it: where it has a constant for 10^zeros the product wraps,
-// elsewhere one that does not fit is 0.
+// base × 10^zeros as upstream computes it: if it has a constant for 10^zeros the product wraps,
+// otherwise one that does not fit is 0.
 int64_t ScaleUp(int64_t base, int64_t zeros) {
   if (zeros == 0) return base;
   if (zeros <= 3 || zeros == 6 || zeros == 9) {
@@ -86,7 +86,7 @@ int64_t Quantity::ScaledValue(int decimals) const {
   return shift >= 0 ? ScaleUp(value_, shift) : ScaleDown(value_, -shift);
 }
 
-// Upstream holds `unscaled`, a whole number, and makes of it what was asked for.
+// Upstream stores `unscaled`, a whole number, and computes from it.
 int64_t Quantity::WideScaledValue(int decimals) const {
   const int64_t dropped = int64_t{dec_scale_} - decimals;
   const int64_t zeros = int64_t{scale_} + dec_scale_;
@@ -100,8 +100,8 @@ int64_t Quantity::WideScaledValue(int decimals) const {
       value_ < 0 ||
       CompareMagnitude(digits_, zeros, absl::StrCat(std::numeric_limits<int64_t>::max()), 0) < 0;
   if (below_max && dropped < 19) {
-    // Its fast way: truncates, then adds one, whatever the sign and even where the low 64 bits of
-    // a large negative number are all that is left.
+    // Upstream's fast path truncates, then adds one, whatever the sign, and even if only the low 64
+    // bits of a large negative number are left.
     const int64_t divisor = GoPow10(dropped);
     return unscaled / divisor + (unscaled % divisor != 0 ? 1 : 0);
   }

@@ -1,8 +1,7 @@
 // Kubernetes resource quantities: `1500m`, `2Gi`, `1e3`.
 //
 // Pure. The value of a text is rounded up, away from zero, to a whole number of nanos, and from
-// then on is exact, whatever its size; with a binary suffix it is capped at 2^63-1, as upstream's
-// is.
+// then on is exact, whatever its size; with a binary suffix it is capped at 2^63-1 as upstream.
 //
 // Source:  k8s.io/apimachinery v0.34.4 pkg/api/resource; compared with it by replaying
 //          test/data/kube/quantity.jsonl and quantity_sums.jsonl.

@@ -19,7 +19,7 @@ constexpr absl::Duration kGetTimeout = absl::Seconds(45);
 
 bool ArePods(const GroupResource& resource) { return resource == GroupResource{"", "pods"}; }
 
-// For callers it does not matter why the API server does not answer: all reasons are kUnavailable.
+// Callers do not care why the API server does not answer: all reasons are kUnavailable.
 absl::Status AsUnavailable(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -206,7 +206,7 @@ absl::Status ClusterDirectory::Kept() const {
   return absl::OkStatus();
 }
 
-// Makes the caches of what is to be kept, and uses them, so that they stay.
+// Makes the caches of the sets to be kept, and marks them as used, so that they stay.
 void ClusterDirectory::UseKept() {
   std::vector<ObjectSet> sets;
   {

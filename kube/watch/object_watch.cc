@@ -25,7 +25,7 @@ constexpr size_t kMaxLineBytes = 16u << 20;
 // The server ends a watch after a time from this range, so that not all end at once.
 constexpr int kMinWatchSeconds = 300;
 constexpr int kMaxWatchSeconds = 600;
-// Bookmarks come each minute where anything has happened since the version that is watched from.
+// Bookmarks come each minute if anything has happened since the version that the watch began at.
 constexpr absl::Duration kMaxQuiet = absl::Seconds(90);
 constexpr absl::Duration kMaxOpening = absl::Seconds(30);
 // One stream that ends at once may be due to a server that is stopping; a second one counts as a
@@ -166,8 +166,8 @@ class ObjectWatch::Impl {
     return silent && WasSetBack() ? Next::kList : Next::kWatch;
   }
 
-  // Whether the server has none of the versions that it is asked for, as after a restore of etcd to
-  // an earlier state: nothing comes then until it has them again.
+  // Whether the server no longer has the version that it is asked for, as after a restore of etcd
+  // to an earlier state: nothing comes until it has reached that version again.
   bool WasSetBack() {
     const absl::StatusOr<std::string> newest = NewestVersion(*server_, options_, reader_);
     return newest.ok() && IsOlder(*newest, resource_version_);
@@ -231,7 +231,7 @@ class ObjectWatch::Impl {
     return change;
   }
 
-  // What came between is not known until the new list is there.
+  // What happened in between is not known until the new list has arrived.
   void Expire(Stream* stream, absl::string_view why) {
     stream->expired = true;
     Fail(absl::OutOfRangeError(ApiError(absl::StrCat("watch ", path_), 0, why).message()));

@@ -36,7 +36,7 @@ class WatchHandler {
  public:
   virtual ~WatchHandler() = default;
   // The whole content at one moment: ListStarted, Listed for each object, ListEnded. An object that
-  // was not listed in between no longer exists. A list that breaks off is started again, without
+  // was not listed in between no longer exists. A list that breaks off starts again, with no
   // ListEnded.
   virtual void ListStarted() {}
   virtual void Listed(absl::string_view /*object_json*/) {}
@@ -52,9 +52,8 @@ class WatchHandler {
   // watch is open; missed changes may still be on their way. Called when the status changes; at the
   // beginning it is OK.
   virtual void StatusChanged(const absl::Status& /*status*/) {}
-  // From now on, until Opened, no stream is open, so no changes are reported. Called after the
-  // first list, and whenever a stream has ended, even without an error. It may be called twice in a
-  // row.
+  // No stream is open, so no changes are reported until Opened. Called after the first list, and
+  // whenever a stream has ended, even without an error; perhaps twice in a row.
   virtual void Opening() {}
   virtual void Opened() {}
 };

@@ -62,7 +62,7 @@ void PodFeed::StatusChanged(const absl::Status& status) {
 void PodFeed::Follow(PodFollower& follower, bool running_only) {
   absl::MutexLock lock(&mutex_);
   followings_.push_back({&follower, running_only});
-  // Set before the pods are read, so that a change which they do not include yet is reported.
+  // Set before the pods are read, so that a change that they do not include yet is reported.
   followed_.store(true, std::memory_order_release);
   if (listed_) follower.Replaced(ThoseThere(all_pods_(), running_only));
   if (!status_.ok()) follower.SourceStatusChanged(status_);

@@ -188,8 +188,8 @@ void WatchCache::SourceStatusChanged(const absl::Status& status) {
   JudgeFeed();
 }
 
-// The feed goes on when this cache is too large for its limit, and so does the cache: it is served
-// again when enough objects have gone.
+// When this cache exceeds its limit the feed continues, and so does the cache, so that it can be
+// served again once enough objects have been removed.
 void WatchCache::JudgeFeed() { StatusChanged(feed_status_.ok() ? Acceptable() : feed_status_); }
 
 }  // namespace flyball::kube

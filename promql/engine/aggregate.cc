@@ -50,7 +50,7 @@ double Average(const std::vector<double>& values, Dialect dialect) {
 double Variance(const std::vector<double>& values, Dialect dialect) {
   double mean = values.front();
   double squares = 0;
-  // Dialect 2 takes a lone infinity for a value without spread.
+  // Dialect 2 treats a single infinity as a value without spread.
   if (dialect == Dialect::k3 && !std::isfinite(mean)) {
     squares = std::numeric_limits<double>::quiet_NaN();
   }

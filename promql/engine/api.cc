@@ -45,8 +45,8 @@ std::string Opened(absl::string_view type) {
   return absl::StrCat("{\"resultType\":\"", type, "\",\"result\":");
 }
 
-// A long text is given all the room that it may take: growing, it would take up to three times that
-// while it moves. What it does not fill the system does not provide.
+// A long text gets all the room that it may take: growing, it would take up to three times that
+// while it moves. The system provides no memory for unused room.
 void MakeRoom(size_t most_bytes, std::string* out) {
   constexpr size_t kLong = size_t{1} << 20;
   constexpr size_t kRest = 64 << 10;  // what is written after the last look at the length

@@ -48,7 +48,7 @@ bool DropsName(const Binary& binary, Dialect dialect) {
   return binary.op != "atan2" || dialect == Dialect::k3;
 }
 
-// What elements of both sides are matched by, in the form of Labels::encoded.
+// The key by which elements of both sides are matched, in the form of Labels::encoded.
 const std::string& MatchKey(const Labels& labels, const Matching& matching, std::string* key) {
   ChooseLabels(labels, {matching.labels, !matching.on}, key);
   return *key;

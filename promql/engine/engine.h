@@ -5,8 +5,7 @@
 //
 // Source: Prometheus 2.42.0 and 3.15.0 promql/engine.go.
 // Limit:  the points that one query reads or returns, which bounds both memory and work. Longer
-// label
-//         sets that it makes count too, and it may select as many series.
+//         label sets that it makes count too, and it may select as many series.
 //         If many people may ask, query_memory.h bounds the memory itself.
 #pragma once
 

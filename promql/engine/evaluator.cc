@@ -123,7 +123,7 @@ absl::Status Evaluator::Load(const Expr& expr, const SeriesReader& store, TimeSp
 }
 
 // A function of windows that is evaluated at one moment needs the samples of only one series at a
-// time. These stay in the caches, where those of ten thousand series would need new pages.
+// time. These stay in the processor's caches; those of ten thousand series would need new pages.
 absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, TimeSpan moments) {
   const bool once =
       moments.from_ms == moments.to_ms && FindRangeFunction(call.function->name) != nullptr;
@@ -195,7 +195,7 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (!memory_.has_limit()) return EvalNode(expr, now_ms);
   const size_t used_before = memory_.used();
   ASSIGN_OR_RETURN(Value value, EvalNode(expr, now_ms));
-  // What the value was made of may have been in memory beside it until now.
+  // The inputs of the value may have been in memory beside it until now.
   const size_t bytes = BytesOf(value);
   RETURN_IF_ERROR(memory_.Use(bytes));
   memory_.ReturnTo(used_before + bytes);
@@ -280,8 +280,8 @@ absl::StatusOr<Matrix> Evaluator::EvalSubquery(const Subquery& subquery, int64_t
   return matrix;
 }
 
-// A function of windows may not make one series of two even if they never meet in a moment; nor may
-// a sign in dialect 2.
+// A function of windows must not make one series of two even if they never occur at the same
+// moment; in dialect 2 a sign must not either.
 absl::Status Evaluator::CheckOneSource(const void* node, const Labels& result,
                                        const Labels& source) {
   const auto [at, inserted] = sources_[node].try_emplace(result, source);

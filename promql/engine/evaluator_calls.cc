@@ -27,7 +27,7 @@ void Apply(ValueFunction function, Vector* vector) {
   }
 }
 
-// What `absent` answers for: the labels that the selector pins to one value.
+// The labels of `absent`'s result: those that the selector pins to one value.
 Labels PinnedLabels(const Expr& arg) {
   const auto* selector = Unwrap(arg).As<Selector>();
   if (selector == nullptr) return {};
@@ -142,8 +142,8 @@ absl::StatusOr<Vector> Evaluator::EvalVectorCall(const Call& call, int64_t now_m
   return vector;
 }
 
-// Where the groups do not have the metric's name, what a function of windows gives may keep it:
-// that saves the making of as many label sets as there are series.
+// If the groups do not use the metric's name, the result of a function of windows may keep it,
+// which saves making as many label sets as there are series.
 absl::StatusOr<Vector> Evaluator::EvalGrouped(const Aggregation& aggregation, int64_t now_ms) {
   const auto* call = Unwrap(*aggregation.expr).As<Call>();
   if (call == nullptr || !IsOfDistinctWindows(*call) || KeepsNames(aggregation)) {

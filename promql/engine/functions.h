@@ -20,7 +20,7 @@
 
 namespace flyball::promql {
 
-// abs, exp, sin, …; and minute, year, … of seconds since the epoch. nullopt: another kind.
+// abs, exp, sin, …; and minute, year, … of seconds since the epoch. nullptr: another kind.
 using ValueFunction = double (*)(double);
 ValueFunction FindMathFunction(absl::string_view name);
 ValueFunction FindDateFunction(absl::string_view name);
@@ -50,8 +50,7 @@ bool IsLabelName(absl::string_view name, Dialect dialect);
 
 // histogram_quantile over the classic buckets in `buckets`, grouped by their labels but `le`.
 Vector HistogramQuantile(double q, const Vector& buckets, Dialect dialect);
-// histogram_fraction over the same buckets, as in dialect 3: the part of them between the two
-// bounds.
+// histogram_fraction over the same buckets, as in dialect 3: the part of them between two bounds.
 Vector HistogramFraction(double lower, double upper, const Vector& buckets);
 
 // ---- of a window (range_functions.cc) -----------------------------------------------------------

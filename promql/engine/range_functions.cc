@@ -21,9 +21,9 @@ double Seconds(int64_t ms) { return static_cast<double>(ms) / 1000; }
 
 enum class Growth { kRate, kIncrease, kDelta };
 
-// rate, increase and delta: the change between the outer samples, stretched to the window, but not
-// further than half a sample interval past samples that end well inside it, and for counters not
-// beyond the time where they would have been zero.
+// rate, increase and delta: the change between the outer samples, extrapolated to the window, but
+// by at most half a sample interval if the samples end well inside it, and for counters not beyond
+// the time at which they would have been zero.
 Result Extrapolate(const WindowArgs& args, Growth growth) {
   const auto& points = args.points;
   if (points.size() < 2) return std::nullopt;

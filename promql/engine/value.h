@@ -63,8 +63,7 @@ struct LabelChoice {
   bool without = false;
 };
 
-// Writes those labels to `key`, in the form of Labels::encoded: elements are grouped and matched by
-// it.
+// Writes those labels to `key`, in the form of Labels::encoded, to group and match elements by it.
 void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key);
 
 }  // namespace flyball::promql

@@ -13,7 +13,7 @@ void Acknowledgements::Connect(const NodeId& node, absl::Time now) {
 void Acknowledgements::Sent(ResourceKind kind, uint64_t version, absl::Time now) {
   const size_t index = Index(kind);
   for (auto& [node, envoy] : envoys_) {
-    // An Envoy that was behind already stays so since then.
+    // An Envoy that is already behind keeps the time since which it has been.
     if (envoy.acked[index] == newest_[index]) envoy.waited_since[index] = now;
     envoy.refusals[index].clear();
   }

@@ -37,8 +37,7 @@ class Acknowledgements {
   // How many resources are not acknowledged in their newest version.
   int pending() const;
 
-  // The longest wait for an acknowledgement. If the Envoy refused a resource, that resource is
-  // named instead.
+  // The longest wait for an acknowledgement; a resource that the Envoy refused takes precedence.
   struct Wait {
     NodeId node;
     ResourceKind kind = ResourceKind::kCluster;

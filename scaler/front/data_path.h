@@ -72,8 +72,7 @@ class DataPathEvents {
   // The Envoy has this version. Earlier versions that it was not sent are not reported.
   virtual void OnAck(const NodeId& node, ResourceKind kind, const std::string& service,
                      uint64_t version, absl::Time now) = 0;
-  // The Envoy refused a message and keeps what it had. `services`: those whose resources the
-  // message contained.
+  // The Envoy refused a message and keeps what it had. `services`: those with resources in it.
   virtual void OnNack(const NodeId& node, ResourceKind kind,
                       const std::vector<std::string>& services, absl::string_view text,
                       absl::Time now) = 0;
@@ -85,7 +84,7 @@ class DataPathEvents {
   // has ended. Not called for other requests, nor for those that were refused.
   virtual void OnRequestEnd(RequestId id, absl::Time now) = 0;
 
-  // One report of an Envoy's metrics. A service that the report does not name has no requests
+  // One report of an Envoy's metrics. Services that the report does not name have no requests
   // there.
   virtual void OnLoad(const NodeId& node, absl::Span<const ServiceLoad> services,
                       absl::Time now) = 0;

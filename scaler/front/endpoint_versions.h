@@ -1,5 +1,4 @@
-// For each pod, the version of the service's endpoints since which it has been among them without
-// interruption.
+// For each pod, the version of the service's endpoints since which they always contained it.
 //
 // Pure. Not thread-safe. An Envoy that has this version or a later one can reach the pod, whichever
 // versions it skipped in between.

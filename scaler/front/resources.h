@@ -1,5 +1,4 @@
-// The resources of one service at an Envoy, one of each kind, as plain values. The transport
-// encodes them.
+// The resources of one service at an Envoy, one of each kind, as plain values, not encoded.
 //
 // A service is named "<namespace>/<autoscaler>", and so are its resources.
 #pragma once

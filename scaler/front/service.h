@@ -99,8 +99,7 @@ class Service {
   void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
-  // The second that began at `began` is over. False: the time at which the service is due is
-  // unchanged.
+  // The second that began at `began` is over. False: the service is due at the same time as before.
   bool EndSecond(absl::Time began, Turn& turn);
   // Does what is due; NextTime says when something is due next.
   void Advance(Turn& turn);

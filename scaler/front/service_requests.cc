@@ -65,8 +65,8 @@ bool Service::TooManyAreHeld(bool room) const {
   return held > spec_.queue || (!room && held > 1);
 }
 
-// A request that had waited before the pods went says nothing of how long they take to come: it
-// alone is refused when its time is over.
+// A request that was already waiting when the pods disappeared does not show how long new ones
+// take: only that request is refused when its time is over.
 bool Service::WaitsTooLong(absl::Time now) const {
   const auto oldest = queue_.oldest();
   return oldest.has_value() && now >= std::max(*oldest, entered_) + spec_.activation_timeout;
@@ -131,7 +131,7 @@ void Service::Release(const HeldRequest& request, std::optional<std::string> pod
 
 void Service::RefuseLate(Turn& turn) {
   const Refusal late{RefusalReason::kActivationTimeout, ""};
-  // Whoever waits for its burst alone has a pod that serves it, within seconds.
+  // A request that waits only for its burst has a pod that serves it within seconds.
   const bool for_burst = WaitsForBurst();
   queue_.Visit([&](const HeldRequest& request) {
     if (request.arrived > turn.now - spec_.activation_timeout) return WaitQueue::Verdict::kStop;

@@ -10,17 +10,16 @@ namespace {
 
 // An answer that was asked for up to this long before a cycle began still counts for it.
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
-// How often autoscalers that are decided on each sample ask for readings whose source does not tell
-// of samples.
+// How often autoscalers with onSample ask for readings whose source does not report samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
-// After which time a target that is not listed yet is looked for again.
+// The pause until a target that is not listed yet is looked up again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
 // Schedules can change a spec at the beginning of a minute.
 constexpr absl::Duration kMinute = absl::Minutes(1);
-// Two readings of clocks that are no further apart count as taken at the same time.
+// Two readings of the clocks that are no further apart count as simultaneous.
 constexpr absl::Duration kOneLook = absl::Milliseconds(100);
-// How many decisions are handed to a thread at once.
+// How many decisions are passed to a thread at once.
 constexpr size_t kBatch = 32;
 
 // Whether the autoscaler has a trigger to which activity is pushed. Such a trigger must exist
@@ -32,7 +31,7 @@ bool IsPushed(const Managed& managed) {
                      });
 }
 
-// Nothing tells when a target appears: an autoscaler whose slots are rare looks for it earlier.
+// Nothing reports a new target, so an autoscaler with rare slots looks for it earlier.
 bool LacksItsTarget(const TrackedAutoscaler& tracked) {
   return tracked.decided.made && tracked.inputs.scale.answer.failure != ScaleAnswer::Failure::kNone;
 }
@@ -48,7 +47,7 @@ Loop::~Loop() {
   gone.swap(tracked_);
 }
 
-// ---- what there is ------------------------------------------------------------------------------
+// ---- autoscalers come and go -------------------------------------------------------------------
 
 absl::Duration Loop::PeriodOf(const Managed& managed) const {
   return std::max(managed.own.cadence.interval.value_or(options_.sync_period), kSampleInterval);
@@ -67,7 +66,7 @@ void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
   schedule_.Set(tracked, tracked.due.regular_slot);
 }
 
-// An autoscaler that is woken when a sample arrives for it need not ask for samples at short
+// An autoscaler that is woken when a sample arrives for it does not ask for samples at short
 // intervals.
 bool Loop::FollowNews(TrackedAutoscaler& tracked) {
   if (tracked.inputs.managed == nullptr) return false;
@@ -196,8 +195,8 @@ void Loop::Erase(TrackedAutoscaler& tracked) {
 
 // ---- a cycle ------------------------------------------------------------------------------------
 
-// Reads both clocks at one time: a thread that is held up between the two readings must not take
-// that for a wall clock that was set.
+// Reads both clocks at the same time: if the thread is held up between the two readings, that must
+// not look like a wall clock that was set.
 DecideStep::Times Loop::Now() const {
   DecideStep::Times now;
   MonotonicTime looked;
@@ -209,7 +208,7 @@ DecideStep::Times Loop::Now() const {
   return now;
 }
 
-// The latest object as its schedules make it now. The pointer stays the same while the result does.
+// The latest object with its schedules applied. The pointer stays the same while the result does.
 const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   if (!due.has_schedules) return due.latest;
   ManagedPtr now = ScheduledAt(due.latest, options_.mode, deps_.clock.WallNow());
@@ -220,9 +219,9 @@ const ManagedPtr& Loop::FollowSchedules(DueState& due) const {
   return due.scheduled;
 }
 
-// Wakes the autoscalers whose schedules have opened or closed since their last cycle, and whose
-// slots are too rare to find that out in time. A pause that ends within a minute waits for the
-// next one.
+// Wakes the autoscalers whose schedules have opened or closed since their last cycle, if their
+// slots are too rare to notice in time. A pause that ends within a minute waits for the next
+// minute.
 void Loop::WakeByMinute() {
   const absl::Time now = deps_.clock.WallNow();
   const absl::Time minute = absl::UnixEpoch() + absl::Floor(now - absl::UnixEpoch(), kMinute);
@@ -349,15 +348,15 @@ void Loop::BeginAll(std::vector<TrackedAutoscaler*> autoscalers, std::vector<Ste
   DecideAll(std::move(ready));
 }
 
-// Before the first lists of its namespace are in nothing is known: other autoscalers may select the
-// same pods. Other namespaces do not wait for that.
+// Until the first lists of its namespace have arrived nothing is known, since other autoscalers may
+// select the same pods. Other namespaces do not wait for that.
 ReadStep::Found Loop::FindScale(TrackedAutoscaler& tracked) const {
   const std::string& ns = tracked.key.ns;
   const bool listed = deps_.autoscalers.Ready(ns).ok() && deps_.pods.Ready(ns).ok();
   return listed ? deps_.read.FindScale(tracked.inputs) : ReadStep::Found::kNotYet;
 }
 
-// What was read under another configuration does not count any more.
+// Discards what was read under another configuration.
 void Loop::FollowConfig(CycleInputs& inputs) const {
   MathConfigsPtr configs = deps_.configs.Get();
   if (inputs.configs == configs) return;
@@ -376,11 +375,11 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
     Disown(tracked);
     return false;
   }
-  // A replica that advises has decided the autoscaler all along: it need not restore what another
-  // replica remembered.
+  // A replica that advises has decided the autoscaler all the time, so it need not restore what
+  // another replica remembered.
   const bool all_along = mode == Mode::kAdvise && tracked.inputs.mode == Mode::kAdvise;
-  // What another owner has written meanwhile counts more than the last decision here. If the shard
-  // was won back at once, its loss was not noticed until now.
+  // What another owner has written meanwhile takes precedence over the last decision here. If the
+  // shard was won back at once, its loss was not noticed until now.
   const uint64_t term = deps_.ownership.Term(tracked.key);
   if (std::exchange(tracked.decided.term, term) != term) {
     tracked.decided.status_is_old = true;
@@ -409,7 +408,7 @@ bool Loop::Prepare(TrackedAutoscaler& tracked, MonotonicTime now) {
 }
 
 // Another replica decides the autoscaler from now on: this one ends its triggers and forgets its
-// last decision, but for what it recommended and removed, and when a trigger was active.
+// last decision, except for its recommendations, its removals, and when a trigger was last active.
 void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.inputs.plan.Drop();
   tracked.decided.put_to_sleep = false;
@@ -427,7 +426,7 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 
-// Goes on once all answers of a phase have arrived. True: it was the last phase, or nothing is left
+// Continues once all answers of a phase have arrived. True: it was the last phase, or nothing has
 // to be waited for, so the autoscaler can be decided.
 bool Loop::Continue(TrackedAutoscaler& tracked, QuestionBoard::ToAsk& to_ask) {
   if (tracked.phase == CyclePhase::kReadingMetrics) return true;
@@ -511,8 +510,8 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
   if (!IsOfThisTerm(tracked)) {
     if (!write.written) return Finish(tracked, /*decide_anew=*/true);
-    // What was written is told, but it was decided without what other owners saved meanwhile, and
-    // must not take the place of that.
+    // The write is reported, but the decision was made without what other owners saved meanwhile,
+    // and must not replace that.
     tracked.decided.restored = false;
   }
   deps_.report.Report(tracked, input, write, deps_.clock.MonotonicNow());

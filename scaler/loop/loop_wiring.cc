@@ -45,7 +45,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
       scales_(dependencies_.clock, options.namespaces, dependencies_.start_watch),
       board_(dependencies_.clock,
              [this](absl::Span<AnswerWaiter* const> ready) { loop_->OnReady(ready); }),
-      // Questions that begin one after the other may share a query.
+      // Questions of consecutive tasks may share a query.
       read_lanes_(dependencies_.run_reads, TurnsOnly(options.read_threads, options.read_threads)),
       trigger_lanes_(dependencies_.run_triggers, kTriggerLanes),
       write_lanes_(dependencies_.run_writes, TurnsOnly(options.write_threads, 1)),
@@ -102,8 +102,8 @@ void LoopWiring::UseVersion(const ServerVersion& seen) {
   UseWhatShows();
 }
 
-// The API server admits a minimum of 0 only while its HPAScaleToZero gate is on. That does not tell
-// whether the stock controller has the gate on, so it counts only where we are the controller.
+// The API server admits a minimum of 0 only while its HPAScaleToZero gate is on. The stock
+// controller's gate may differ, so a minimum counts only where this process is the controller.
 bool LoopWiring::GateShows() const {
   return autoscalers_.ShowsScaleToZero() || (acts_on_hpas_ && autoscalers_.HasZeroMinimum());
 }

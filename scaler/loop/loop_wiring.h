@@ -88,8 +88,7 @@ class LoopWiring {
   // have arrived. Returns the latest time of the next call.
   MonotonicTime Turn();
 
-  // OK once decisions have begun and the scales are listed too; else an error that says what is
-  // missing.
+  // OK once decisions have begun and the scales are listed too; else an error with what is missing.
   absl::Status Ready() const;
 
   AutoscalerStore& autoscalers() { return autoscalers_; }

@@ -1,4 +1,4 @@
-// How the loop takes steady autoscalers through their rounds, and keeps groups of them.
+// The part of the loop that runs rounds of steady autoscalers, and keeps groups of them.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace flyball::scaler {
 
-// Dissolves the kept groups whose common inputs have changed, and those that have the key of
+// Dissolves the kept groups whose common inputs have changed, and those that have the same key as
 // another group or steady autoscaler that is due now, so that these can become one group.
 void Loop::DissolveOld(Begun& begun, MonotonicTime now) {
   absl::flat_hash_map<GroupKey, int> alike;
@@ -34,7 +34,7 @@ void Loop::BeginRounds(absl::Span<SteadyGroup* const> groups, QuestionBoard::ToA
   for (SteadyGroup* group : ready) EndRound(*group);
 }
 
-// Members whose answers have changed are decided now, on the answers of this round.
+// Decides the members whose answers have changed now, on the answers of this round.
 void Loop::EndRound(SteadyGroup& group) {
   const DecideStep::Times now = Now();
   std::vector<TrackedAutoscaler*> changed = deps_.steady.End(group, now);
@@ -51,7 +51,7 @@ void Loop::EndRound(SteadyGroup& group) {
   if (!changed.empty()) BeginAll(std::move(changed), {}, now.monotonic);
 }
 
-// Whether nothing is known of any member but that all are due together again.
+// Whether nothing is known about any member except that all are due together again.
 bool Loop::MayBeKept(const SteadyGroup& group) const {
   if (group.due.kept) return !group.due.broken;
   const DueState& first = group.members[0].autoscaler->due;

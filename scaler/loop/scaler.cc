@@ -22,7 +22,7 @@
 namespace flyball::scaler {
 namespace {
 
-// The four more are for triggers that ask nothing outside the process.
+// The four additional threads are for triggers that ask nothing outside the process.
 constexpr int kTriggerThreads = kTriggerLanes.threads + 4;
 constexpr int kStatusThreads = 2;
 // How long a stop waits for the statuses that were not written yet.
@@ -100,7 +100,7 @@ class Scaler::Impl {
   std::unique_ptr<WorkerPool> reads_, triggers_, decisions_, writes_;
   const std::shared_ptr<TriggerClients> trigger_clients_;
   std::unique_ptr<LoopWiring> wiring_;
-  // The watch of pods that others follow. It goes on after Stop, since they still need it.
+  // The watch of pods that others follow. It continues after Stop, since they still need it.
   std::unique_ptr<kube::ObjectWatch> followed_watch_;
   absl::Mutex mutex_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
@@ -229,14 +229,14 @@ absl::Duration Scaler::Impl::AskVersion() {
   return kNextVersion;
 }
 
-// Its naps count from before the look, so that what comes due during the look is not late.
+// The pauses count from before the call, so that what becomes due during the call is not late.
 RepeatingThread::Next Scaler::Impl::TellDue() {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (!version_known_) return {now + kVersionNap};
   return {std::clamp(wiring_->Turn(), now + kShortestNap, now + kLongestNap)};
 }
 
-// First no new cycles begin, then the watches and the pools stop. What is under way ends first.
+// First no new cycles begin, then the watches and the pools stop. Work under way ends first.
 void Scaler::Impl::Stop() {
   {
     absl::MutexLock lock(&running_mutex_);

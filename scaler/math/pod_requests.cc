@@ -26,7 +26,7 @@ bool StatesPodLevel(const Pod& pod) {
                      [](const auto& entry) { return IsPodLevelResource(entry.first); });
 }
 
-// Adds to a sum that stays absent, and is not zero, while nothing was stated.
+// Adds to a sum that stays absent, not zero, while nothing was stated.
 absl::Status Add(std::optional<Quantity>& sum, const Quantity* more) {
   if (more == nullptr) return absl::OkStatus();
   if (!sum.has_value()) {

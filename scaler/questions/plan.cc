@@ -62,7 +62,7 @@ bool Plan::Follow(const ManagedPtr& managed, const PlanContext& context,
   extended_ = nullptr;
   std::vector<PlannedTrigger> before = std::exchange(triggers_, {});
   const std::shared_ptr<Trigger> carrying = CarryingOf(last, before);
-  // They end before they are made anew: one that is pushed to is there once.
+  // The old ones end before new ones are made, so that a trigger with a stream never exists twice.
   for (PlannedTrigger& trigger : before) trigger.trigger = nullptr, trigger.question = nullptr;
   if (!managed->own.triggers.empty()) {
     MakeTriggers(carrying, context, wake);
@@ -113,7 +113,7 @@ void Plan::MakeTriggers(const std::shared_ptr<Trigger>& carrying, const PlanCont
   }
 }
 
-// A schedule has opened or closed: that makes other triggers, but no other metrics.
+// For a schedule that has opened or closed: it changes the triggers, but not their metrics.
 void Plan::TakeOver(std::vector<PlannedTrigger> before) {
   for (size_t i = 0; i < std::min(before.size(), triggers_.size()); ++i) {
     triggers_[i].metrics = std::move(before[i].metrics);

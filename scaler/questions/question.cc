@@ -18,7 +18,7 @@ kube::Selector SelectorOf(const MetricIdentifier& metric) {
   return metric.selector->ToSelector().value_or(kube::Selector());
 }
 
-// The one amount that is all the metric needs of a pod; nullopt: it needs something else, or more.
+// The single amount that the metric needs of a pod; nullopt: it needs something else, or both.
 std::optional<PodAmounts> AmountsOf(const MetricSpec& metric) {
   if (metric.type != MetricType::kResource) return std::nullopt;  // names containers
   if (metric.resource == "cpu") return PodAmounts::kCpu;
@@ -213,7 +213,7 @@ class ExternalQuestion : public Question {
       }
       answer.answer = std::make_shared<Answer>();
       if (said[i].ok() && said[i]->list.kept) {
-        // An error makes the decision hold. Its text is the same at each decision, since events and
+        // An error makes the decision hold. Its text is the same in each decision, since events and
         // statuses repeat it.
         answer.answer->error =
             "unable to fetch metrics: the source fails, and a kept value must not change the count";
@@ -256,7 +256,7 @@ class ExternalQuestion : public Question {
     int holders = 0;
   };
 
-  // Makes the standing request anew if the parts or the provider have changed since.
+  // Makes the standing request again if the parts or the provider have changed.
   void Stand(const std::shared_ptr<adapter::ExternalMetricsProvider>& provider) {
     std::vector<adapter::ExternalMetricRequest> requests;
     {
@@ -298,7 +298,7 @@ class TriggerQuestion : public WholeQuestion {
     absl::StatusOr<std::vector<TriggerMetric>> metrics = trigger_->Metrics(kMaxTriggerTimeout);
     if (!metrics.ok()) {
       answer.error = std::string(metrics.status().message());
-      // Activity may have been pushed. The server is not waited for once more.
+      // Activity may have been pushed. The server is not asked again.
       answer.trigger_readings = trigger_->Read(context.now, absl::ZeroDuration());
       return {};
     }

@@ -9,8 +9,8 @@ namespace flyball::scaler {
 namespace {
 
 // How many questions that are answered from memory one task asks. Such an answer takes some ten
-// microseconds, about as much as a thread takes to be woken for it; a push to a thousand series
-// wakes hundreds of autoscalers at once. Few enough that all cores have something to do.
+// microseconds, about as much as waking a thread; a push to a thousand series wakes hundreds of
+// autoscalers at once. The number is small enough that all cores have work.
 constexpr size_t kQuickBatch = 16;
 
 }  // namespace
@@ -34,9 +34,9 @@ class QuestionBoard::Asked {
   // Calls on_news of all listeners.
   void TellNews();
 
-  // For the thread that asks alone. What the last answers were made of is held, since the source
-  // tells of samples only as long as it is. These members are the last ones, so that the followings
-  // end before anything that TellNews uses is destroyed.
+  // Used only by the thread that asks. The samples of the last answers are held, since the source
+  // reports samples only as long as they are. These members come last, so that the followings end
+  // before anything that TellNews uses is destroyed.
   SamplesRead read;
   std::vector<VersionFollowing> followings;
 };
@@ -71,8 +71,8 @@ class QuestionBoard::Part {
   mutable std::optional<std::string> selector ABSL_GUARDED_BY(question->mutex);
 
  private:
-  // The question may be asked at any moment. With the part its answer must find the place that it
-  // is kept in, so both are made under the lock that Settle takes.
+  // The question may be asked at any moment, and the answer must find a place for the part. So both
+  // are made under the lock that Settle takes.
   static Question::PartId Add(Asked& asked, const MetricSpec& metric) {
     absl::MutexLock lock(&asked.mutex);
     const Question::PartId part = asked.question->AddPart(metric);
@@ -168,7 +168,7 @@ void QuestionBoard::AskAll(ToAsk questions) {
                             [](const auto& asked) { return !asked->question->AnswersAtOnce(); });
   const ToAsk at_once(std::make_move_iterator(here), std::make_move_iterator(questions.end()));
   questions.erase(here, questions.end());
-  // Those whose source tells of samples are put last: it has them in memory.
+  // Questions whose source reports samples come last: the source has the samples in memory.
   const auto quick = std::stable_partition(questions.begin(), questions.end(),
                                            [](const auto& asked) { return !asked->tells_of_news; });
   for (auto at = questions.begin(); at != quick; ++at) {

@@ -133,7 +133,7 @@ class ShardElection::Impl {
   }
 
   // Determines which replica each shard belongs with, and takes or hands over accordingly. Returns
-  // when to look again.
+  // the time of the next call.
   MonotonicTime Divide() {
     std::vector<size_t> wanted(shards_.size(), 0);
     std::vector<std::string> living = {options_.identity};

@@ -33,11 +33,11 @@ void LeaseKeeper::Note(const WatchedLease& watched, const absl::Status& status) 
                                                ": ", std::string(status.message())));
 }
 
-// Takes over what was read. A new record counts from after the answer, and so later than its writer
-// counts it.
+// Takes over the record that was read. A new one counts from after the answer, later than for its
+// writer.
 void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
-  // Who releases a Lease leaves its renewal in it, and transitions only grow.
+  // A replica that releases a Lease leaves its renewal in it, and transitions only grow.
   const bool lost = lease.transitions < watched.lease.transitions ||
                     (lease.renew_time == absl::Time() && watched.lease.renew_time != absl::Time());
   watched.emptied = lease.holder.empty() && (lost || watched.emptied);

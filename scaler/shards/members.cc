@@ -27,8 +27,8 @@ void Members::Round() {
     const bool missing = slot.lease.resource_version.empty();
     const bool may_take = slot.lease.holder == identity_ || !keeper_.Lives(slot);
     if (!own_.has_value() && may_take && keeper_.Take(slot).ok()) own_ = k;
-    // Slots are taken from the first on, so after one that does not exist there are no others, but
-    // for those that have been seen: somebody may have deleted its Lease.
+    // Slots are taken from the first on, so after one that does not exist there are no others,
+    // except for those that have been seen, whose Lease somebody may have deleted.
     if (missing && is_last) {
       if (!slot.held) slots_.pop_back();
       return;

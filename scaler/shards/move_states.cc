@@ -13,9 +13,9 @@
 namespace flyball::scaler {
 namespace {
 
-// What one record says of an autoscaler. Records that a smaller number of shards leaves unused, and
-// copies that are left for another try, stay in the cluster. Times do not tell that they are old,
-// since each record counts as saved when it is read.
+// What one record contains about an autoscaler. Records that a smaller number of shards leaves
+// unused, and copies that are left for another try, stay in the cluster. Their times do not show
+// that they are old, since each record counts as saved when it is read.
 struct Found {
   int64_t division = 0;  // of the record
   bool in_its_shard = false;

@@ -110,7 +110,7 @@ bool ShardCount::AllEnded(int before, int most) {
     if (!keeper_.Read(watched)) return false;
     const bool missing = watched.lease.resource_version.empty();
     // A Lease of theirs that somebody deleted may still be held: then its owner takes it again. So
-    // may one that was emptied together with ours, of which we have not seen what it was before.
+    // may one that was emptied together with ours, whose earlier content we have not seen.
     const bool emptied = record_.emptied && watched.lease.renew_time == absl::Time();
     const bool deleted = emptied || (missing && i < static_cast<size_t>(before));
     // The loop goes on after the first that has not ended, since each Lease counts from when it was

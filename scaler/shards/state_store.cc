@@ -47,8 +47,8 @@ void Settle(absl::Time oldest, absl::Time now, std::vector<Item>& items) {
   for (Item& item : items) item.time = std::min(item.time, now);
 }
 
-// What was recommended last, as far as the maximum allows it. While it is above the count, which
-// policies or failed writes hold back, no count that is found would tell the next owner of it.
+// The last recommendation, limited by the maximum. While it is above the count, because policies or
+// failed writes hold it back, the count would not show it to the next owner.
 int32_t RecommendedNow(const ScalerState& state, const Managed& managed) {
   if (state.recommendations.empty()) return 0;
   return std::min(state.recommendations.back().replicas, managed.autoscaler.max_replicas);
@@ -114,8 +114,8 @@ class StateStore::Impl {
     shard.record.epoch = std::max(term.epoch, stored.epoch + 1);
     shard.record.division = std::max(term.division, stored.division);
     shard.resource_version = stored.resource_version;
-    // If there was another owner between that one and us, it has left no record. Nor have we, if
-    // we lost the Lease and won it back: that begins no new term.
+    // If there was another owner between that one and us, it has left no record. Neither have we,
+    // if we lost the Lease and won it back, which begins no new term.
     shard.complete = kept.complete && !again && stored.epoch + 1 == term.epoch &&
                      stored.division == term.division;
     shard.written_at = clock_.MonotonicNow();
@@ -167,8 +167,8 @@ class StateStore::Impl {
     if (decision.outcome == Outcome::kScaleUnknown) return;
     // In mode shadow nothing is written anywhere.
     if (record.mode == Mode::kShadow) return NotePause(record.managed->key, decision.current);
-    // Every replica decides what is advised, also while the shard is being handed over: what the
-    // next owner needs must not be replaced by what was decided without it.
+    // Every replica decides what is advised, also while the shard is being handed over: the next
+    // owner's state must not be replaced by decisions that were made without it.
     if (!record.restored && record.mode != Mode::kAct) return;
     thread_local ScalerState compact;
     CompactState(decision.state, compact);
@@ -180,9 +180,9 @@ class StateStore::Impl {
     if (!shard.loaded) return;
     HeldState& held = shard.states[record.managed->key];
     if (held.untaken && !record.restored) return AddTo(held, decision, shard);
-    // Zero that somebody else has set is no recommendation, and must not look like one to the next
-    // owner. The first decision of an owner that has read one for zero does not know yet whether an
-    // earlier owner has put the target to sleep.
+    // A zero that somebody else has set is no recommendation, and must not look like one to the
+    // next owner. An owner that has read one for zero does not know at its first decision whether
+    // an earlier owner has put the target to sleep.
     if (decision.outcome == Outcome::kSwitchedOff && !(held.as_read && EndsInZero(held.state))) {
       while (EndsInZero(compact)) compact.recommendations.pop_back();
     }
@@ -191,7 +191,7 @@ class StateStore::Impl {
         NewestRecommendation(compact) - held.written_newest >= kTimesWorthAWrite) {
       shard.changed = true;
     }
-    // From a smaller count than the true one the next owner could not tell what was removed.
+    // With a smaller count than the true one the next owner could not compute what was removed.
     if (record.scale_written || replicas > held.replicas) held.change_unsaved = true;
     const bool grows = record.mode == Mode::kAct &&
                        RecommendedNow(compact, *record.managed) >
@@ -211,7 +211,7 @@ class StateStore::Impl {
   bool IsSafe(const AutoscalerKey& key, int32_t current) {
     absl::MutexLock lock(&mutex_);
     const Shard& shard = ShardFor(key);
-    // If nothing can be read or written there is nothing to wait for.
+    // If nothing can be read or written there is no reason to wait.
     if (!shard.loaded || shard.forbidden) return true;
     const auto found = shard.states.find(key);
     return found != shard.states.end() && found->second.IsSafe() &&
@@ -257,8 +257,8 @@ class StateStore::Impl {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
     int32_t replicas = 0;
-    // The count that was found last, if since then it was decided in mode shadow alone, of which
-    // the state knows nothing.
+    // The count that was found last, if since then the autoscaler was decided only in mode shadow,
+    // of which the state has no record.
     std::optional<int32_t> paused_at;
     ScalerState state;           // compact
     absl::Duration wall_offset;  // wall - monotonic, when its times were taken
@@ -309,7 +309,7 @@ class StateStore::Impl {
   }
 
   // An owner that does not see the scale cannot compare the record with the count, and decides
-  // without it. It makes nothing smaller, but the next one must know what it recommended.
+  // without it. It makes nothing smaller, but the next owner must know its recommendations.
   void AddTo(HeldState& held, const Decision& decision, Shard& shard) const {
     if (decision.outcome != Outcome::kDecided) return;
     FollowClock(held);
@@ -341,7 +341,7 @@ class StateStore::Impl {
   }
 
   // Whether the rounds of steady autoscalers alone make a write worth while. That is checked once
-  // in an interval, since it takes a look at all of them.
+  // in an interval, since it has to look at all of them.
   bool SteadyLong(Shard& shard) const {
     const MonotonicTime now = clock_.MonotonicNow();
     if (now - shard.looked_at < options_.interval) return false;
@@ -354,8 +354,8 @@ class StateStore::Impl {
 
   // The content of a shard, the most recently decided autoscalers first, one of each namespace in
   // turn: if there is no room for all, none takes the room of the others. At a hand-over it is
-  // complete: the count stands for what nobody wrote down, of what was incomplete when it was read
-  // and was not decided since, and of what is paused.
+  // complete: the count stands for decisions that nobody saved, both of autoscalers whose state was
+  // incomplete when it was read and that were not decided since, and of paused ones.
   KeptShard Collect(Shard& shard, bool hand_over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     KeptShard out;
     out.saved_at = clock_.WallNow();
@@ -368,7 +368,7 @@ class StateStore::Impl {
       if (!hand_over || !lacks_some) continue;
       held.state.scale_ups.clear();
       const int32_t count = held.paused_at.value_or(held.replicas);
-      // Zero holds nothing, and would look like a recommendation to put the target to sleep.
+      // Zero holds nothing back, and would look like a recommendation to put the target to sleep.
       if (count == 0) continue;
       held.state.recommendations.push_back({.replicas = count, .time = out.saved_at});
     }
@@ -423,7 +423,8 @@ class StateStore::Impl {
   }
 
   // An owner of a later term has written the record. The next write asks the fence again: if it
-  // lets us write then, that owner is gone, and somebody has emptied the Lease, which counts anew.
+  // allows the write, that owner is gone, and somebody has emptied the Lease, whose count starts
+  // again.
   void CountOn(int index, int64_t epoch) {
     StateRecord stored;
     KeptShard kept;

@@ -124,8 +124,8 @@ bool MayBeZone(absl::string_view name) {
          !std::filesystem::is_directory(kDatabase, ignored);
 }
 
-// The last minute that the zone's clocks have shown up to `now`. They show `shown` at that time,
-// which is earlier for a while after they went back.
+// The last minute that the zone's clocks have shown up to `now`. At `now` they show `shown`, which
+// for a while after the clocks went back is earlier.
 absl::CivilMinute LatestShown(absl::Time now, absl::CivilSecond shown, const absl::TimeZone& zone) {
   // Clocks of one zone never differ by much more than a day, so no change before that matters.
   const absl::CivilSecond old = shown - 2 * 24 * 60 * 60;

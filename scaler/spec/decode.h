@@ -46,8 +46,7 @@ class Decoder {
   static absl::Status Value(const Node& from, const std::string& path, int32_t& to);
   static absl::Status Value(const Node& from, const std::string& path, int64_t& to);
   static absl::Status Value(const Node& from, const std::string& path, kube::Quantity& to);
-  // A time in RFC 3339 as Go accepts it. Absent if Go accepts the text and absl::ParseTime does
-  // not.
+  // A time in RFC 3339 as Go accepts it. Absent: Go accepts the text, but absl::ParseTime does not.
   static absl::Status Value(const Node& from, const std::string& path,
                             std::optional<absl::Time>& to);
   static absl::Status Value(const Node& from, const std::string& path,
@@ -131,8 +130,7 @@ class MemberDecoder {
   bool Fits(absl::string_view name) const;
   std::string PathOf(absl::string_view name) const;
 
-  // null empties what is a pointer, a list, a map, a quantity or a time in Go; other fields ignore
-  // it.
+  // null empties pointers, lists, maps, quantities and times, as in Go; other fields ignore it.
   template <typename T>
   static void Empty(std::optional<T>& to) {
     to.reset();

@@ -1,4 +1,4 @@
-// Reads autoscaling/v1, which keeps in annotations what it has no fields for.
+// Reads autoscaling/v1, which keeps fields that it lacks in annotations.
 //
 // Source: Kubernetes v1.34.4 and v1.37.1 pkg/apis/autoscaling/v1/conversion.go.
 #include <iterator>
@@ -57,7 +57,7 @@ void BeZeroAtLeast(std::optional<kube::Quantity>& quantity) {
   if (!quantity.has_value()) quantity.emplace();
 }
 
-// Fills in what v2 has in a spec and v1 has not.
+// Fills in what v2 has in a spec and v1 does not.
 void CompleteSpec(bool zero_is_no_value, HpaMetric& metric) {
   if (metric.object.has_value()) {
     HpaTarget& target = metric.object->target;
@@ -102,7 +102,7 @@ bool ReadAnnotation(const Hpa& hpa, const char* name, T& to, const Fields& field
   return json.ok() && Decode(*json, KeyMatch::kIgnoreCase, to, fields).ok();
 }
 
-// Annotations replace what fields say; metrics of annotations come before those of fields.
+// Annotations override fields; metrics of annotations come before those of fields.
 void ReadAnnotations(bool zero_is_no_value, Hpa& hpa) {
   if (std::vector<HpaMetric> metrics;
       ReadAnnotation(hpa, "metrics", metrics, MetricFields(kTarget))) {

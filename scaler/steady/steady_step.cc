@@ -11,14 +11,14 @@
 namespace flyball::scaler {
 namespace {
 
-// Whether the answers are those that the last decision was made of.
+// Whether the answers are those of the last decision.
 bool ReadsTheSame(const SteadyInputs& inputs) {
   return std::all_of(inputs.reads.begin(), inputs.reads.end(), [](const SteadyInputs::Read& read) {
     return QuestionBoard::VersionOf(*read.part) == read.version;
   });
 }
 
-// Whether the member's scale and pods are those that it was decided on.
+// Whether the member's scale and pods are those of its decision.
 bool IsAsDecided(const RoundMember& member) {
   return member.scale->version.load(std::memory_order_acquire) == member.scale_version &&
          member.pods->version() == member.pods_version;
@@ -95,8 +95,8 @@ void SteadyStep::Note(TrackedAutoscaler& tracked, const Times& now) const {
   tracked.steady_on = std::move(inputs);
 }
 
-// Ends steadiness: brings the autoscaler to the state that it would have if it had been decided in
-// each round.
+// Ends steadiness: brings the autoscaler into the state that it would have if it had been decided
+// in each round.
 void SteadyStep::Leave(TrackedAutoscaler& tracked) {
   const std::unique_ptr<SteadyInputs> inputs = std::move(tracked.steady_on);
   if (inputs == nullptr || inputs->rounds->rounds() == 0) return;
@@ -194,8 +194,8 @@ bool SteadyStep::Ask(SteadyGroup& group, QuestionBoard::ToAsk& to_ask) const {
 }
 
 std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times& now) const {
-  // Each of these versions only rises, so an equal sum means that all answers are the same. The sum
-  // is taken before the answers are looked at: what arrives later is found by the next round.
+  // Each of these versions only rises, so an equal sum means that all answers are unchanged. The
+  // sum is computed before the answers are compared; the next round finds what arrives later.
   uint64_t newest = 0;
   for (const QuestionBoard::Asked* question : group.members[0].autoscaler->steady_on->questions) {
     newest += QuestionBoard::NewestVersionOf(*question);
@@ -223,7 +223,7 @@ std::vector<TrackedAutoscaler*> SteadyStep::End(SteadyGroup& group, const Times&
   return changed;
 }
 
-// Makes what observers are told of the members. It stays valid as long as no member leaves.
+// Makes the lists for observers. They stay valid as long as no member leaves.
 void SteadyStep::Count(SteadyGroup& group) {
   absl::flat_hash_map<absl::InlinedVector<absl::string_view, 4>, size_t> by_types;
   for (const RoundMember& member : group.members) {

@@ -71,8 +71,7 @@ class SteadyStep {
   // `due` are no longer steady.
   std::vector<std::unique_ptr<SteadyGroup>> TakeGroups(std::vector<TrackedAutoscaler*>& due,
                                                        Present& present) const;
-  // Whether the inputs of all members of the group, as far as is known without asking, are
-  // unchanged.
+  // Whether the inputs of all members of the group, as far as known without asking, are unchanged.
   bool Hold(const SteadyGroup& group, Present& present) const;
 
   // Joins the questions of a group. True: all answers have arrived; false: the board calls OnReady

@@ -22,7 +22,7 @@ bool IsRefusal(const absl::Status& status) {
          absl::IsFailedPrecondition(status);
 }
 
-// For an addition that conflicts with itself, since it was sent twice, or with the same one by
+// For an addition that conflicts with itself, since it was sent twice, or with an equal one by
 // somebody else. It is not counted, and neither are those that it would have replaced, because each
 // addition allows removals later on.
 void ForgetReplaceable(TrackedAutoscaler& tracked) {
@@ -32,7 +32,7 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   DropOutdatedAdditions(*behavior, decision.now, decision.state);
 }
 
-// After a conflict. A scale that was asked for, since no watch tells of it, is asked for again.
+// After a conflict. A scale that no watch reports is asked for again.
 void DecideAnew(TrackedAutoscaler& tracked, WriteOutcome& write) {
   write.dropped = true;
   write.decide_anew = true;
@@ -41,7 +41,7 @@ void DecideAnew(TrackedAutoscaler& tracked, WriteOutcome& write) {
 
 constexpr int kAttempts = 5;
 constexpr absl::Duration kBudgetWait = absl::Seconds(10);
-// Where writes are slow they wait for each other, and the load may have risen meanwhile.
+// The longest wait of a removal: slow writes wait for each other, and the load may rise meanwhile.
 constexpr absl::Duration kOldestRemoval = absl::Seconds(15);
 
 }  // namespace
@@ -82,9 +82,9 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     return absl::AbortedError("it is not put to sleep until that could be written down");
   }
   if (shrinks) {
-    // The target may have more replicas now than its status had when the watch began to fail. If
-    // the watch of pods fails now, or failed when this was decided, the pods that it was decided on
-    // may not be the target's any more.
+    // The target may have more replicas now than its status showed when the watch began to fail. If
+    // the watch of pods fails now, or failed when this was decided, the pods in the decision may
+    // not be the target's any more.
     std::string failure = tracked.inputs.scale.failure;
     if (failure.empty()) failure = tracked.inputs.pods.failure;
     if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
@@ -103,8 +103,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
     return absl::AbortedError("zero waits until every request is sure to be seen");
   }
-  // This is asked last, because the answer holds only for a call that follows at once. It may have
-  // been lost and won back since it was decided.
+  // This is asked last, because the answer is valid only for a call that follows at once. The
+  // autoscaler may have been lost and won back since it was decided.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
     return absl::AbortedError("another replica may own it");
   }
@@ -141,7 +141,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                                    .from = decision.current,
                                                    .to = decision.desired,
                                                    .time = Now(tracked)};
-    // Much may happen while it waits to be sent again.
+    // Much may happen before a request is sent again.
     absl::Status allowed;
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired, [&] {
@@ -160,9 +160,9 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       write.dropped = true;
       return allowed;
     }
-    // What is refused had no effect; somebody else may have set the same count. But the transport
-    // sends again what got no answer: a removal that is refused then, or conflicts with itself, may
-    // have been done before.
+    // A refused write had no effect; somebody else may have set the same count. But the transport
+    // repeats a request that got no answer: a removal that is then refused, or conflicts with
+    // itself, may have taken effect before.
     const bool removes = decision.desired < decision.current;
     if (refused && !removes) tracked.written.unconfirmed = before;
     if (!conflicted) return stored.status();
@@ -192,8 +192,8 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
                                  absl::FunctionRef<bool()> is_current) {
   WriteOutcome write;
   const absl::Status status = Write(tracked, is_current, write);
-  // A removal counts from when its answer came, an addition, after which removals are possible,
-  // from when it was sent.
+  // A removal counts from when its answer came; an addition, after which removals are possible,
+  // counts from when it was sent.
   const absl::Time answered = Now(tracked);
   const bool grows = tracked.decided.decision.desired > tracked.decided.decision.current;
   const bool sent = tracked.written.unconfirmed.has_value();

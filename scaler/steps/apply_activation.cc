@@ -7,8 +7,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Whether a metric failed or goes on asking for its last count, which ends some time. A count that
-// a person has set for this case does not end, and is not unknown.
+// Whether a metric failed or keeps asking for its last count, which ends some time. A count that a
+// person has set for this case does not end, and is not unknown.
 bool IsUnknown(const Proposal& proposal) {
   return !proposal.valid ||
          (proposal.verdict == Verdict::kInstead && proposal.valid_until != absl::InfiniteFuture());
@@ -52,7 +52,7 @@ void ApplyActivation(const DecisionInput& input, const Activation& activation, D
                               .message = {activation.message}});
       break;
     case ActivationStep::kDeactivate:
-      // The math holds only where the metrics that are known ask for less than there is.
+      // The math holds only if the known metrics ask for less than the current count.
       if (decision.outcome != Outcome::kDecided ||
           std::any_of(decision.proposals.begin(), decision.proposals.end(), IsUnknown)) {
         break;

@@ -22,10 +22,10 @@ namespace {
 // An object that is younger has had no owner before this one: a Lease takes longer to run out.
 constexpr absl::Duration kNew = absl::Seconds(10);
 
-// Whether a trigger may have been active until now, as far as the status tells that another owner,
-// or this one in an earlier term, wrote last. Above zero replicas the status may be from before the
-// last activity, since it is written after the scale, and its time is of another clock. That counts
-// even where the minimum is above zero, since it may be lowered within the cooldown.
+// Whether a trigger may have been active until now, as far as the status shows that another owner,
+// or this one in an earlier term, wrote last. Above zero replicas the status may be older than the
+// last activity, since it is written after the scale, and its time is from another clock. That
+// counts even if the minimum is above zero, since it may be lowered within the cooldown.
 bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
   const AutoscalerStatus& status = inputs.managed->autoscaler.status;
   const Condition* const told = FindCondition(kActive, status.conditions);
@@ -33,7 +33,7 @@ bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
   // While the watch of the scale fails, its owner may have woken it since.
   const bool at_zero = scale.failure == ScaleAnswer::Failure::kNone && scale.spec_replicas == 0 &&
                        inputs.scale.failure.empty();
-  // Nobody has decided it, or whoever has could not write that down.
+  // Nobody has decided it, or its owner could not write the status.
   if (told == nullptr) {
     return !at_zero && !inputs.managed->own.triggers.empty() &&
            inputs.managed->created + kNew < now;
@@ -41,8 +41,8 @@ bool MayHaveBeenActive(const CycleInputs& inputs, absl::Time now) {
   return told->status == ConditionStatus::kTrue || !at_zero;
 }
 
-// In shadow the scale is another controller's: its changes count for the policies as ours would.
-// That there is another target, with a count of its own, is no change.
+// In shadow another controller writes the scale: its changes count for the policies as ours would.
+// A new target with a count of its own is no change.
 void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                       WrittenSoFar& written) {
   const int32_t replicas = inputs.scale.answer.spec_replicas;
@@ -56,19 +56,19 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
   written.seen_replicas = replicas;
 }
 
-// Whether the spec of the object has changed, or may have, since it was read for that write. An
-// answer to a call has no generation: the watch, which has, soon tells.
+// Whether the spec of the object has changed, or may have, since it was read for that write. The
+// answer to a call has no generation; the watch has it, and soon reports it.
 bool HasChangedSince(const UnconfirmedWrite& write, const kube::Scale& scale) {
   if (write.generation == 0) return scale.resource_version != write.resource_version;
   return scale.generation != 0 && scale.generation != write.generation;
 }
 
-// A removal whose answer was lost counts once another count is seen, from when it is seen, even if
-// somebody else has set another count meanwhile, so that nobody can tell whether it took effect. It
-// also counts once the object has changed, since somebody may have set the old count again, and if
-// the autoscaler has another target by then, since the history is the autoscaler's. An addition
-// does not count: somebody else may have set the same count, and each addition allows removals
-// later on. Neither do those that it may have replaced.
+// A removal whose answer was lost counts from when another count is seen, even if somebody else has
+// set another count meanwhile, so that nobody can know whether it took effect. It also counts once
+// the object has changed, since somebody may have set the old count again, and if the autoscaler
+// has another target by then, since the history belongs to the autoscaler. An addition does not
+// count: somebody else may have set the same count, and each addition allows removals later on.
+// Neither do those that it may have replaced.
 void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecision& last,
                           WrittenSoFar& written) {
   if (!written.unconfirmed.has_value()) return;
@@ -76,7 +76,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   const int32_t replicas = inputs.scale.answer.spec_replicas;
   const bool same = inputs.scale.scale != nullptr && inputs.scale.scale->uid == write.uid;
   const bool removal = write.to < write.from;
-  // By the rules of then it may have replaced any other addition.
+  // By the rules in force then it may have replaced any other addition.
   if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
   if (same && replicas == write.from && !(removal && HasChangedSince(write, *inputs.scale.scale))) {
     return;  // it may still be on its way to us
@@ -91,8 +91,8 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   written.unconfirmed.reset();
 }
 
-// What was sent in an earlier term may have taken effect, and another owner may have undone it, so
-// that the count does not tell of it.
+// A write that was sent in an earlier term may have taken effect, and another owner may have undone
+// it, so the count does not show it.
 void NoteWriteOfEarlierTerm(LastDecision& last, WrittenSoFar& written) {
   const std::optional<UnconfirmedWrite> write = std::exchange(written.unconfirmed, std::nullopt);
   if (!write.has_value() || write->to > write->from) return;
@@ -115,8 +115,8 @@ bool HasSameMetrics(const LastDecision& last, const CycleInputs& inputs) {
   return last.made && last.metrics == inputs.plan.metrics_id();
 }
 
-// What a metric of the plan proposed in the last decision; nullptr: it was not read then, or
-// another metric had its place.
+// The proposal of a metric of the plan in the last decision; nullptr: it was not read then, or
+// another metric had its index.
 const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs, size_t index) {
   const std::vector<Proposal>& proposals = last.decision.proposals;
   const bool asked =
@@ -124,8 +124,8 @@ const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs
   return asked ? &proposals[index] : nullptr;
 }
 
-// Sets the count that a fallback asks for in place of the reading. If that differs from before the
-// reading gets a new version, after `last`, the highest so far.
+// Sets the count that a fallback asks for in place of the reading. If it differs from the earlier
+// one the reading gets a new version, one above `last`, the highest so far.
 void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, Reading& reading) {
   const bool same = instead.has_value() == reading.instead.has_value() &&
                     (!instead.has_value() || instead->replicas == reading.instead->replicas);
@@ -151,8 +151,8 @@ std::optional<Reading::Instead> CountOfTrigger(TrackedAutoscaler& tracked, size_
                       now);
 }
 
-// Adds the removals in `own` that the state lacks. Those that were saved are dated later there, and
-// the state may have taken the change of the count for one.
+// Adds the removals in `own` that the state lacks. Saved ones have later times there, and the state
+// may contain the change of the count as one of them.
 void KeepRemovals(const std::vector<ScaleEvent>& own, ScalerState& state) {
   std::vector<ScaleEvent> known = state.scale_downs;
   for (const ScaleEvent& removal : own) {
@@ -347,8 +347,8 @@ void DecideStep::ApplyFallbacks(TrackedAutoscaler& tracked, const Times& now) {
   }
 }
 
-// Counts failures, lets fallbacks stand in, and puts the readings of all triggers behind those of
-// the metrics.
+// Counts failures, applies fallbacks, and appends the readings of all triggers to those of the
+// metrics.
 void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
                               DecideScratch& scratch) {
   CycleInputs& inputs = tracked.inputs;
@@ -365,14 +365,14 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
       const bool unknown = raw.failed();
       trigger.failures[j] = unknown ? trigger.failures[j] + 1 : 0;
       std::optional<Reading::Instead> instead;
-      // No replica is taken away for it, until all go for lack of activity.
+      // No replica is removed because of it until all are, for lack of activity.
       if (raw.activity_only) instead = Reading::Instead{inputs.scale.answer.spec_replicas};
       if (has_own && unknown) {
         instead = CountOfTrigger(tracked, i, metric, now);
       } else if (has_own) {
         outages[metric] = {};
       } else if (own.fallback.has_value()) {
-        // Where no metric is read the pods are out of date, since at zero replicas there are none.
+        // If no metric is read the pods are out of date, since at zero replicas there are none.
         const bool known = inputs.reads_metrics && inputs.pods.answer.version != 0;
         const PodTable* table = known ? inputs.pods.answer.table : nullptr;
         raw = ApplyFallback({.metric = trigger.metrics[j],
@@ -394,7 +394,7 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
 }
 
 void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDecision& last) const {
-  // A shard that is being handed over is remembered for a moment more.
+  // The state of a shard that is being handed over is kept for a moment longer.
   const AutoscalerKey& key = inputs.managed->key;
   if (last.restored || !deps_.ownership.Owns(key) || !deps_.ownership.Remembers(key)) return;
   // The count is compared with what was saved: it must not be from before the last write.
@@ -410,11 +410,11 @@ void DecideStep::RestoreState(const CycleInputs& inputs, absl::Time now, LastDec
     const std::vector<ScaleEvent> removed = std::move(state.scale_downs);
     state = std::move(earlier->state);
     KeepRemovals(removed, state);
-    // Others may have replaced its additions since, and a wall clock tells how old they are. It is
-    // safe to forget them, and the stock controller knows none after a start either.
+    // Other owners may have replaced its additions since, and their age is known only by a wall
+    // clock. It is safe to forget them, and the stock controller knows none after a start either.
     if (!earlier->complete) state.scale_ups.clear();
   } else if (!own.empty()) {
-    // Of the owners since then nothing is known: the count stands for what they recommended.
+    // Nothing is known of the owners since then: the count stands for their recommendations.
     own.push_back({.replicas = current, .time = now - absl::Microseconds(1)});
   }
   if (!own.empty()) KeepRecommendations(own, now, LongestWindowOf(inputs.config()), state);
@@ -473,7 +473,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   const bool reads_other = InputsChanged(inputs, last);
   const bool was_restored = last.restored;
   PrepareState(tracked, now);
-  // What it remembers is another input.
+  // Its remembered state is another input.
   const bool changed = reads_other || last.restored != was_restored;
   const bool triggered =
       !inputs.plan.triggers().empty() && inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;

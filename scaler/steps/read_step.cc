@@ -18,9 +18,9 @@ ScaleAnswer Failure(ScaleAnswer::Failure kind, std::string error) {
   return answer;
 }
 
-// An Autoscaler (CRD) in shadow takes no pods from others, since it writes nothing. An HPA does,
-// because the stock controller, with which it is compared, knows no modes. What is advised is
-// followed by an HPA, which writes it.
+// An Autoscaler (CRD) in shadow is nobody's rival, since it writes nothing. An HPA in shadow is a
+// rival, because the stock controller, with which it is compared, knows no modes. So is an
+// Autoscaler in mode advise, since an HPA follows and writes its count.
 bool IsRival(const CycleInputs& inputs) {
   return inputs.managed->key.kind == AutoscalerKind::kHpa || inputs.mode != Mode::kShadow;
 }
@@ -111,8 +111,8 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
   if (inputs.scale.scale == nullptr || inputs.scale.version != version) {
     std::shared_ptr<const kube::Scale> scale = target.place.object->scale.Get();
     if (scale == nullptr) {
-      // It may exist since a moment ago: the watches of autoscalers and of targets are two. Once is
-      // enough, unless the answer was that it does.
+      // It may just have been created, since the watches of autoscalers and of targets are two. One
+      // question is enough, unless the answer was that it exists.
       const bool was_there = inputs.scale.scale != nullptr;
       if (std::exchange(inputs.scale.absent_version, version) != version || was_there) {
         return Found::kToBeAsked;
@@ -151,7 +151,7 @@ void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
   inputs.scale.scale = nullptr;
   inputs.scale.answer.failure = ScaleAnswer::Failure::kRead;
   inputs.scale.answer.error = answer->error;
-  // What the watch says is known even where the right to get one scale lacks.
+  // The watch's information is used even without the right to get one scale.
   if (inputs.scale.absent_version.has_value()) inputs.scale.answer = NotFound(inputs);
 }
 

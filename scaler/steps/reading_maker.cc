@@ -73,8 +73,8 @@ void ReadPodValues(const Answer& answer, const MetricSpec& metric, const PodTabl
                    Reading& reading) {
   const std::vector<adapter::CustomMetricValue>& values = answer.objects;
   std::string unread = answer.error;
-  // For a selector without pods the metrics API answers that it does not find the metric, so the
-  // same is said here.
+  // For a selector without pods the metrics API answers that it does not find the metric, so this
+  // does too.
   if (answer.whole_namespace && table.empty() && unread.empty()) {
     unread = absl::StrCat("the server could not find the metric ", metric.metric.name, " for pods");
   }

@@ -75,14 +75,14 @@ bool ActivityIsTold(const TrackedAutoscaler& tracked, absl::Duration status_inte
          behind < std::max(tracked.inputs.managed->own.cooldown / 4, status_interval);
 }
 
-// Whether the status puts the target to sleep or wakes it. Whoever decides it next knows by this
-// condition alone whether a target at zero replicas may wake.
+// Whether the status puts the target to sleep or wakes it. By this condition alone the next owner
+// knows whether a target at zero replicas may wake.
 bool TellsOfSleep(const TrackedAutoscaler& tracked) {
   return ConditionIsTrue(tracked.decided.status, kScaledToZero) !=
          ConditionIsTrue(tracked.inputs.managed->autoscaler.status, kScaledToZero);
 }
 
-// Of a status whose write has failed nothing counts as told.
+// After a failed write of a status nothing in it counts as reported.
 void FollowOutbox(StatusMarks& marks) {
   if (marks.outbox == nullptr) marks.outbox = std::make_shared<StatusWriter::Outbox>();
   if (marks.outbox->TakeFailed()) marks.seen = nullptr;
@@ -90,7 +90,7 @@ void FollowOutbox(StatusMarks& marks) {
 
 constexpr char kInvalidSpec[] = "InvalidSpec";
 
-// Whether the stored status tells why this spec is refused.
+// Whether the stored status says why this spec is refused.
 bool TellsOfRefusal(const Managed& managed) {
   const AutoscalerStatus& status = managed.autoscaler.status;
   const Condition* const active = FindCondition(kScalingActive, status.conditions);
@@ -116,9 +116,9 @@ std::optional<absl::Time> NewestSample(const CycleInputs& inputs) {
 
 }  // namespace
 
-// When the status may be written: at once if that is asked for. Else it waits if the next decision,
-// whose status shows the effect of this one, comes soon; a status that is due earlier already
-// carries it along.
+// When the status may be written: at once if that is requested. Otherwise it waits if the next
+// decision, whose status shows the effect of this one, is near; a status that is due earlier
+// already includes it.
 MonotonicTime ReportStep::StatusDue(const TrackedAutoscaler& tracked, bool at_once,
                                     MonotonicTime now) const {
   if (at_once) return now;
@@ -142,7 +142,7 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
   const ManagedPtr& managed = tracked.inputs.managed;
   const LastDecision& decided = tracked.decided;
   StatusMarks& marks = tracked.written.status;
-  // Every replica decides what is advised, and only its owner tells of it.
+  // Every replica decides what is advised, but only the owner reports it.
   if (tracked.inputs.mode == Mode::kAdvise && !deps_.ownership.Owns(tracked.key)) {
     marks.seen = nullptr;
     return false;
@@ -178,14 +178,14 @@ bool ReportStep::OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) cons
 
 void ReportStep::Refused(TrackedAutoscaler& tracked, absl::Time wall, MonotonicTime now) const {
   const ManagedPtr& managed = tracked.inputs.managed;
-  // An object that could not be read at all has no uid, and neither would its status be known.
+  // An object that could not be read at all has no uid, and its status is unknown too.
   if (tracked.key.kind != AutoscalerKind::kOwn || managed->autoscaler.uid.empty() ||
       !deps_.ownership.MayWrite(tracked.key, now)) {
     return;
   }
   StatusMarks& marks = tracked.written.status;
   FollowOutbox(marks);
-  // The write itself makes a new version of the object, whose status tells it.
+  // The write itself makes a new version of the object, whose status contains it.
   if (marks.seen == managed || TellsOfRefusal(*managed)) return;
   // The last decision's status may still be on its way, so the stored one may be older.
   LastDecision& decided = tracked.decided;

@@ -11,7 +11,7 @@
 namespace flyball::scaler {
 namespace {
 
-// As RecordScaleWrite says it.
+// The words of RecordScaleWrite.
 constexpr char kPutToSleep[] = "ScaledToZero";
 constexpr char kSleepMessage[] = "the HPA controller scaled the workload to zero";
 
@@ -19,7 +19,7 @@ bool OwnsScaledToZero(const CycleInputs& inputs) {
   return inputs.mode == Mode::kAct && inputs.config().wakes_by_condition;
 }
 
-// Whether the stored condition counts, and not the one that the last decision made.
+// Whether the stored condition counts, not the one of the last decision.
 bool IsForeign(const CycleInputs& inputs, const Condition& stored,
                const std::vector<Condition>& ours) {
   if (stored.type == kAbleToScale || stored.type == kScalingActive ||
@@ -79,10 +79,10 @@ void SetScaledToZero(absl::Time since, AutoscalerStatus& status) {
 }
 
 // Whether the last decision scaled the target to zero, or followed the metrics at zero, without
-// setting the condition ScaledToZero. Only versions that do not know the condition do that. The
-// desired count alone does not tell: it stays what it was while the metrics fail, so the decision
-// may have found replicas and a 0 from when a person had switched the target off, or from a status
-// that no decision had written yet.
+// setting the condition ScaledToZero, as versions that do not know the condition do. The desired
+// count alone does not show it: it stays the same while the metrics fail, so the decision may have
+// found replicas and a 0 from when a person had switched the target off, or from a status that no
+// decision had written yet.
 bool SleepsUnmarked(const AutoscalerStatus& status) {
   if (status.desired_replicas != 0 || !AskedMetrics(status) ||
       FindCondition(kScaledToZero, status.conditions) != nullptr) {
@@ -92,16 +92,16 @@ bool SleepsUnmarked(const AutoscalerStatus& status) {
   return status.current_replicas == 0 || (able != nullptr && able->reason == "SucceededRescale");
 }
 
-// Whether somebody else seems to have set the condition ScaledToZero to False after the last write
-// of the scale that the status tells of, at which we did.
+// Whether somebody else seems to have set the condition ScaledToZero to False after our last write
+// of the scale that the status shows.
 bool ChangedByOthers(const AutoscalerStatus& status) {
   const Condition* const told = FindCondition(kScaledToZero, status.conditions);
   return told != nullptr && told->status != ConditionStatus::kTrue &&
          told->last_transition_time > status.last_scale_time;
 }
 
-// Whether we have sent a write that puts the target to sleep and do not know its outcome. One that
-// was refused has most likely had none: a target at zero was put there by somebody else.
+// Whether we have sent a write that puts the target to sleep and do not know its outcome. A refused
+// one most likely had no effect, so a target at zero was then scaled by somebody else.
 bool MayHavePutToSleep(const TrackedAutoscaler& tracked) {
   const std::optional<UnconfirmedWrite>& write = tracked.written.unconfirmed;
   const std::shared_ptr<const kube::Scale>& scale = tracked.inputs.scale.scale;

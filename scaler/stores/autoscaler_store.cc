@@ -21,8 +21,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Annotations that cannot be read are ignored, as the stock controller goes on, and `ignored` says
-// so. A pause is in force whatever else is wrong, and also where nobody can tell until when.
+// Annotations that cannot be read are ignored, as by the stock controller, and `ignored` says so. A
+// pause is in force whatever else is wrong, even if its end cannot be read.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
   Schedules& schedules = managed.own.schedules;
@@ -157,7 +157,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     store_.sink_.OnGone(key);
   }
 
-  // Logs what is wrong with the object if that is news: each write of its status sends it again.
+  // Logs what is wrong with the object if that is new: each write of its status sends it again.
   void Tell(const Managed& managed) {
     std::vector<std::string> wrong = managed.ignored;
     if (!managed.refused.empty()) wrong.push_back("is not decided: " + managed.refused);

@@ -254,8 +254,8 @@ PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
   for (const LabelSet* set : group.sets_) {
     pods.insert(pods.end(), set->pods.begin(), set->pods.end());
     for (const SelectedPods* other : set->groups) {
-      // For a group of only those pods that a target owns, a group of all pods with the labels is
-      // no rival.
+      // A group of only those pods that a target owns and a group of all pods with the labels are
+      // not rivals.
       if (IsOwnedByText(group.text_) && !IsOwnedByText(other->text_)) continue;
       for (const AutoscalerKey& user : other->users_) {
         if (user.kind == kind) view.rivals.push_back(user.ToString());

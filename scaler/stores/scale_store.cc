@@ -12,7 +12,7 @@
 namespace flyball::scaler {
 namespace {
 
-// With how many places of a kind those that nobody needs are looked for first.
+// The number of places of a kind at which unused ones are first searched for.
 constexpr size_t kFirstSweep = 64;
 
 // Where a scale comes from: a watch reports changes in order, an answer to a call may come late.
@@ -37,7 +37,7 @@ class ScaleStore::Kind {
     // The answer to a write may arrive after the object was removed.
     if (source == Source::kAnswer && !scale.uid.empty() && scale.uid == object.removed_uid) return;
     if (known != nullptr) {
-      // Only the watch tells the generation, which does not count in a comparison.
+      // Only the watch reports the generation, which does not count in a comparison.
       if (*known == scale && (scale.generation == 0 || known->generation != 0)) return;
       if (source != Source::kList && kube::IsOlder(scale.resource_version, known->resource_version))
         return;
@@ -48,7 +48,7 @@ class ScaleStore::Kind {
     absl::MutexLock lock(&mutex_);
     ObjectScale& object = *ScaleOf(scale.ns, scale.name);
     const std::shared_ptr<const kube::Scale> known = object.scale.Get();
-    // Somebody may have told of a later one meanwhile.
+    // A later one may have been reported meanwhile.
     if (known == nullptr || known->resource_version != before.resource_version) return;
     Set(object, std::make_shared<const kube::Scale>(scale));
   }
@@ -94,7 +94,7 @@ class ScaleStore::Kind {
     return object;
   }
 
-  // A place whose object does not exist is of use only to those that hold it.
+  // A place whose object does not exist is needed only by those that hold it.
   void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     absl::erase_if(objects_, [](const auto& item) {
       return item.second.use_count() == 1 && item.second->scale.Get() == nullptr;

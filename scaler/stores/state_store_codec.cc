@@ -42,8 +42,8 @@ void WriteAutoscaler(const KeptAutoscaler& kept, int64_t base, std::string& byte
   out.Text(kept.key.name);
   out.Signed(kept.replicas);
   WriteItems(kept.state.recommendations, &Recommendation::replicas, base, out);
-  // An addition whose place the next one takes is written as less than zero: an earlier version,
-  // that does not know this, then allows fewer removals.
+  // An addition that the next one will replace is written as less than zero: an earlier version,
+  // which does not know this, then allows fewer removals.
   std::vector<ScaleEvent> ups = kept.state.scale_ups;
   for (ScaleEvent& event : ups) {
     if (event.outdated) event.change = WrapSub32(0, event.change);
@@ -146,8 +146,8 @@ class ShardReader {
   size_t items_ = 0;
 };
 
-// Of too many the oldest become one: a removal as young as the youngest of them, and an addition,
-// which allows removals, as old as the oldest.
+// If there are too many, the oldest become one: a removal as young as the youngest of them, or an
+// addition, which allows removals, as old as the oldest.
 void CompactChanges(const std::vector<ScaleEvent>& events, bool additions,
                     std::vector<ScaleEvent>& out) {
   out.assign(events.begin(), events.end());

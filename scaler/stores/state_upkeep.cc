@@ -5,9 +5,9 @@
 namespace flyball::scaler {
 namespace {
 
-// Of those above the last one, and of those below it, neighbours of the same period become one: the
-// older count, which is further from the last one, with the later time. Begins with the oldest and
-// ends once no more than `most` are left. Returns whether that was enough.
+// Above the last one, and below it, neighbours of the same period become one: the older count,
+// which is further from the last one, with the later time. Begins with the oldest and ends once no
+// more than `most` are left. Returns whether that was enough.
 bool Thin(absl::Duration period, size_t most, std::vector<Recommendation>& items) {
   const Recommendation last = items.back();
   Recommendation *above = nullptr, *below = nullptr;  // the one before on each side
@@ -33,8 +33,8 @@ bool Thin(absl::Duration period, size_t most, std::vector<Recommendation>& items
   return left <= most;
 }
 
-// The periods never move, and each longer one consists of two shorter ones. So what has become one
-// is always from a single period, however often this is done.
+// The periods never move, and each longer one consists of two shorter ones. So a merged item is
+// always from a single period, however often this is done.
 void ThinToMost(std::vector<Recommendation>& items) {
   if (items.size() <= kMostRecommendations) return;
   for (absl::Duration period = kThinningPeriod; !Thin(period, kMostRecommendations, items);) {

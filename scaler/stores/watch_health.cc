@@ -8,8 +8,8 @@
 namespace flyball::scaler {
 namespace {
 
-// A stream that ends well is opened again within this time, and what happens meanwhile is told late
-// at most.
+// A stream that ends without an error is reopened within this time, by which reports of changes may
+// be late.
 constexpr absl::Duration kLongestOpening = absl::Seconds(1);
 constexpr absl::Duration kSilence = absl::Seconds(1);
 // Long enough for what was missed to be sent and read, however much it is.
@@ -38,8 +38,8 @@ void WatchHealth::StatusChanged(const absl::Status& status) {
     failing_since_.reset();
   } else if (!failing_since_.has_value()) {
     // While the first list of all namespaces is missing nothing is logged here, since Ready reports
-    // that. One namespace may fail for good while we are ready, though not because a kind is not
-    // defined, which counts as an empty list.
+    // that. The list of one namespace may fail for good while we are ready, but not because a kind
+    // is not defined, which counts as an empty list.
     said_failing_ = listed_ || (!ns_.empty() && !absl::IsNotFound(status));
     if (said_failing_) {
       spdlog::warn("scaler: the watch of {} fails: {}", what_, std::string(status.message()));

@@ -23,7 +23,7 @@ using Amount = SimulatedCluster::Amount;
 
 constexpr size_t kLastDecisions = 60;
 constexpr absl::Duration kLongestCall = absl::Seconds(5);
-// Between a decision and what came of it, and the next one.
+// The longest time between a decision and its effect, or the next one.
 constexpr absl::Duration kLongestPeriod = absl::Seconds(15);
 
 absl::Duration WindowOf(const ScalingRules& rules, absl::Duration otherwise) {
@@ -72,7 +72,7 @@ Reading PodsReading(absl::string_view resource, const Amount& amount,
   return reading;
 }
 
-// As the loop makes it of one with a trigger.
+// The form that the loop gives an autoscaler with a trigger.
 Autoscaler WithTrigger(Autoscaler autoscaler) {
   autoscaler.min_replicas = std::max(1, autoscaler.min_or_default());
   autoscaler.metrics.push_back(ToMetricSpec({.name = "jobs", .target_milli = 2000}));
@@ -116,7 +116,7 @@ std::array<ScalerState*, 3> Judge::MemoriesOf(const Managed& managed) {
 
 void Judge::Note(int replica, const Managed& managed, int32_t recommendation, absl::Duration when) {
   noted_[managed.key].push_back({.replica = replica, .when = when, .over = time_.now()});
-  // One that no window asks for makes room for the next, as in the original.
+  // A recommendation that no window needs is replaced by the next, as in the original.
   const std::optional<Behavior>& behavior = managed.autoscaler.behavior;
   const absl::Duration window =
       behavior.has_value() ? std::max(WindowOf(behavior->scale_up, absl::ZeroDuration()),
@@ -139,7 +139,7 @@ bool Judge::AnotherMayWrite(int replica, const AutoscalerKey& key) const {
 }
 
 void Judge::OnDecision(int replica, const DecisionRecord& record) {
-  // It is told when its write is over, and its wall clock may have been set since it was made.
+  // It is reported when its write is over, and its wall clock may have been set since it was made.
   const SimulatedReplica& self = *replicas_[static_cast<size_t>(replica)];
   const absl::Duration when =
       self.SimulatedTimeAt(record.time - absl::UnixEpoch() - record.wall_offset.value());
@@ -168,13 +168,13 @@ void Judge::OnDecision(int replica, const DecisionRecord& record) {
   const Decision& decision = *record.decision;
   const bool followed = decision.outcome == Outcome::kDecided && decision.metrics_computed;
   if (decision.outcome == Outcome::kScaleUnknown) return;
-  // Others advise, too, or have not noticed yet that somebody else has taken over.
+  // Others advise too, or have not noticed yet that another replica has taken over.
   const bool acts = record.mode == Mode::kAct;
   const std::array<ScalerState*, 3> memories = MemoriesOf(*record.managed);
-  // Whoever sees it paused remembers what it recommends meanwhile, and may be the next to act.
+  // A replica that sees it paused remembers its recommendations, and may be the next to act.
   if (!acts) began_paused_.insert(memories.begin(), memories.end());
   if (!acts && !self.Owns(record.managed->key)) return;
-  // What a replica decides once its Lease has run out is no owner's decision: nobody can know of it.
+  // A replica whose Lease has run out is no owner, so nobody else can know of its decisions.
   if (acts && !self.MayWrite(record.managed->key) && !record.scale_written) return;
   if (AnotherMayWrite(replica, record.managed->key)) return;
   if (acts && record.activation != nullptr && record.activation->active) {
@@ -229,7 +229,7 @@ void Judge::OnRound(int replica, const RoundRecord& round) {
   for (const AutoscalerKey* key : round.keys) {
     if (AnotherMayWrite(replica, *key)) continue;  // it has not noticed yet that it is no owner
     if (cluster_.Autoscaler(*key, time_.now()).back() == nullptr) continue;
-    // One that was made anew meanwhile is none that the replica recommends anything for.
+    // The replica recommends nothing for an autoscaler that was recreated meanwhile.
     Note(replica, *known_.at({replica, *key}), steady_.at({replica, *key}), time_.now());
   }
 }
@@ -280,8 +280,8 @@ bool Judge::KnowsItsLastRemoval(const AutoscalerKey& key) const {
          replicas_[static_cast<size_t>(found->second.replica)]->MayWrite(key);
 }
 
-// Without the last removal before somebody else's change if its writer is gone or never learned of
-// it, and without what one that is dead recommended before it and wrote down nowhere.
+// The state without the last removal before somebody else's change, if its writer is gone or never
+// learned of it, and without the recommendations before it that a dead replica never saved.
 ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
                                  ScalerState state) const {
   ScaleEvent* last = nullptr;
@@ -308,7 +308,7 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
   for (const std::vector<SimulatedPod>* pods : cluster_.Pods(target, since)) {
     for (ScalerState* memory : MemoriesOf(managed)) {
       ScalerState state = *memory;
-      // So the count of now is not taken for the one that was found first.
+      // Otherwise the present count would be taken for the one that was found first.
       if (began_paused_.contains(memory)) state.recommendations.push_back({.time = Wall()});
       least = std::min(least, Decide(managed, target, current, *pods, since, state));
       // A change counts from when its writer learned of its own success.
@@ -366,7 +366,7 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
       Complain(absl::StrCat(what, " while replica ", other->options().index, " may write"));
     }
   }
-  // Whoever may not have heard of changes has to ask before it writes. It may have heard of them
+  // A replica that may have missed changes has to ask before it writes. It may have heard of them
   // between the answer and its write.
   const char* const resource =
       key.kind == AutoscalerKind::kHpa ? "horizontalpodautoscalers" : "autoscalers";
@@ -404,9 +404,9 @@ void Judge::OnScaleWrite(const SimulatedCluster::ScaleWrite& write) {
   if (write.after < write.before) last_removal_[key] = {.replica = write.writer};
 }
 
-// Changes are remembered where there is a behavior. Where it came or went on the way of the write
-// nobody knows which one it was made with: an addition counts; a removal does not, but may have
-// replaced an earlier one. Where it changed a removal is remembered by the one under which it
+// Changes are remembered if there is a behavior. If it was added or removed while the write was on
+// its way, nobody knows which one applied: an addition counts; a removal does not, but may have
+// replaced an earlier one. If it was changed, a removal is recorded under the one by which it
 // replaces the most earlier ones.
 void Judge::Record(const std::vector<ManagedPtr>& valid,
                    const SimulatedCluster::ScaleWrite& write) {
@@ -428,7 +428,7 @@ void Judge::Record(const std::vector<ManagedPtr>& valid,
       // Nobody knows which earlier addition made room for it.
       state->scale_ups.push_back({.change = write.after - write.before, .time = Wall()});
     } else {
-      // A change by nothing takes the place of an earlier one, and counts for nothing.
+      // A change by nothing replaces an earlier one, and counts for nothing.
       RecordScaleEvent(*managed.autoscaler.behavior, write.before,
                        certain ? write.after : write.before, Wall(), *state);
     }

@@ -5,8 +5,8 @@
 // A write is wrong when it
 //   * makes a target smaller than that controller's math allows on every reading that was true a
 //     short while before;
-//   * makes it zero before the cooldown after the last activity of a trigger that any replica saw, or
-//     while a metric is unknown;
+//   * makes it zero before the cooldown after the last activity of a trigger that any replica saw,
+//     or while a metric is unknown;
 //   * is for an autoscaler that is gone, paused or not in mode act;
 //   * comes while another replica may write for the same autoscaler.
 #pragma once

@@ -123,8 +123,7 @@ class SimulatedReplica {
   // ...until this is called: then it is open again and continues where it was, or with a new list.
   // What it has missed it reports bit by bit, without a pause of a second.
   void HealWatch(absl::string_view resource, bool list_anew);
-  // Ends the stream of that watch without an error. The server does not open the next one for
-  // `duration`.
+  // Ends the stream of that watch without an error. For `duration` the server opens no other one.
   void CloseWatch(absl::string_view resource, absl::Duration duration);
   // Makes that watch report an object that is in no cluster, or not in this one.
   void Tell(absl::string_view resource, absl::string_view json);

@@ -11,8 +11,8 @@
 
 namespace flyball::scaler {
 
-// Waits for its turn asleep: std::binary_semaphore would look again and again at first, for which
-// other processes lose their time, and then this one.
+// Waits for its turn without spinning: std::binary_semaphore would spin at first, which costs other
+// processes their time, and then this one.
 class Turn {
  public:
   void release() {
@@ -103,7 +103,7 @@ SimulatedTime::Carrier& SimulatedTime::SpareCarrier() {
 void SimulatedTime::Sleep(absl::Duration duration) {
   if (running_ == nullptr) std::abort();  // not from a task
   const absl::Duration when = now_ + std::max(duration, absl::ZeroDuration());
-  // When nothing comes before, no other thread needs to have its turn.
+  // If nothing comes earlier, no other thread needs its turn.
   if (when <= end_ && (events_.empty() || events_.top().when > when)) {
     now_ = when;
     return;

@@ -7,8 +7,8 @@
 namespace flyball::scaler {
 namespace {
 
-// Strictly later, as the original compares. Without any activity the autoscaler's creation counts,
-// which needs no cooldown.
+// Strictly later, as in the original. Without any activity the autoscaler's creation counts,
+// without a cooldown.
 bool CooldownIsOver(const ActivationInput& input) {
   if (!input.last_active.has_value()) return input.created < input.now;
   return *input.last_active + input.cooldown < input.now;

@@ -62,7 +62,7 @@ struct TriggerReading {
   // answer only status code and content type: otherwise whoever may write a trigger could read
   // servers inside the cluster with it.
   std::string error = {};
-  // With `error`: nothing failed, and `active` is known. An external scaler may report only
+  // With `error`: nothing failed, and `active` is known, as from a scaler that reports only
   // activity.
   bool activity_only = false;
   int64_t value_milli = 0;  // never negative

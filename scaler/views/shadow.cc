@@ -122,8 +122,8 @@ void Shadow::Judge(Object& object) {
 
 void Shadow::OnDecision(const DecisionRecord& record) {
   if (record.managed->key.kind != AutoscalerKind::kHpa) return;
-  // In another mode nothing is compared, and an open comparison would only be judged by decisions
-  // of much later.
+  // In another mode nothing is compared, and an open comparison would only be judged by much later
+  // decisions.
   if (record.mode != Mode::kShadow) return OnForgotten(record.managed->key);
   const Decision& decision = *record.decision;
   ShadowSide side = SideOf(decision.status);

@@ -79,8 +79,8 @@ bool IsReady(const json& conditions) {
   return false;
 }
 
-// While one of several containers does not run the kubelet has the pod unready, whichever it is.
-// Init containers, also those that go on beside the others, are reported apart and do not count.
+// While one of several containers does not run, the kubelet reports the pod as not ready, whichever
+// it is. Init containers, also those that keep running, are reported separately and do not count.
 void ReadRuns(const json& status, CarriedPod& pod) {
   pod.running = Text(status, "phase") == "Running";
   for (const json& container : kube::ItemsOf(status, "containerStatuses")) {

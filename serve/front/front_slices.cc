@@ -36,8 +36,8 @@ std::string NameOf(absl::string_view service, absl::string_view family) {
   return absl::StrCat(service, "-flyball-", family == "IPv6" ? "6" : "4");
 }
 
-// Whether Flyball has written it. The label alone does not say so: people give it to slices that
-// lead to pods, for the time in which their Service is led to the Envoys.
+// Whether Flyball has written it. The label alone does not prove that: during a migration people
+// put it on slices that lead to pods.
 bool IsOurs(const json& slice) {
   const json& metadata = MemberOf(slice, "metadata");
   const json& labels = MemberOf(metadata, "labels");
@@ -68,7 +68,7 @@ FrontSlices::Written ReadSlice(const json& slice) {
   return out;
 }
 
-// All that have Flyball's label.
+// Visits all slices with Flyball's label.
 absl::Status ForEachSlice(kube::ApiClient& client, const std::string& ns,
                           absl::FunctionRef<void(json)> use) {
   ASSIGN_OR_RETURN(std::string text,

@@ -1,4 +1,4 @@
-// The keeper of serve_front.h: keeps the front's services in step with the cluster.
+// The keeper of serve_front.h, which updates the front's services from the cluster.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -25,20 +25,20 @@ using nlohmann::json;
 using scaler::Node;
 
 constexpr absl::Duration kPause = absl::Seconds(1);
-// Services that are looked at again between two looks for new ones, which must not wait until all
-// are led to other Envoys.
+// How many services are checked again between two searches for new ones, which must not wait until
+// all others have been updated to a change of the Envoys.
 constexpr size_t kLooksAtOnce = 100;
 constexpr absl::Duration kListenAgain = absl::Seconds(5);
-// While the services can't be listed. It is not longer since the Envoys are told nothing before.
+// The pause while the services can't be listed. It is short, since the Envoys wait for the list.
 constexpr absl::Duration kLongestListPause = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
-// After this time services that cannot be carried do not delay the others any more. It counts from
-// when all services are listed, which is late in a standby replica or without an API server, and
-// anew from each that is known: what the Envoys are not told of they drop, although it is only slow
-// to come.
+// After this time services that cannot be carried no longer delay the others. It counts from when
+// all services are listed, which is late in a standby replica or without an API server, and starts
+// again with each service that becomes known: the Envoys drop any service that they are not sent,
+// even if it is only slow to become known.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
-// The same for one whose target is not there, or may not be read, for that long. It is no shorter
-// since an API server that has just started may not know all kinds and rights yet.
+// The same for a service whose target does not exist, or may not be read, for that long. It is not
+// shorter since an API server that has just started may not know all kinds and rights yet.
 constexpr absl::Duration kLongestAstray = absl::Seconds(5);
 
 // `ns` "": of all namespaces, which only some may list.
@@ -60,7 +60,7 @@ bool HasHttpTrigger(const Node& object) {
          });
 }
 
-// Whether the loop will ask that it be carried, which it does not if anything is wrong with it.
+// Whether the loop will carry it, which it does not if anything is wrong with it.
 bool WillBeCarried(absl::string_view json_text) {
   const scaler::ManagedPtr managed = scaler::ReadManaged(scaler::AutoscalerKind::kOwn, json_text);
   if (managed == nullptr || !managed->refused.empty()) return false;
@@ -76,7 +76,7 @@ bool WillBeCarried(absl::string_view json_text) {
   });
 }
 
-// That its status names; nullopt: none that can be.
+// The port in its status; nullopt: none, or none that is possible.
 std::optional<uint16_t> PortOf(const Node& object) {
   const Node* const port = Find(Find(object.Find("status"), "http"), "port");
   int number = 0;
@@ -134,7 +134,7 @@ ServeFront::Stock ServeFront::TakeStock(bool tries_again) const {
 }
 
 absl::Duration ServeFront::Keep() {
-  // What has a problem is not tried in each of the passes that follow each other without a pause.
+  // Services with a problem are not tried in each of several passes without a pause.
   const bool tries_again = !std::exchange(goes_on_, false);
   failed_ = false;
   BeginAnewIfReleased();
@@ -159,7 +159,7 @@ absl::Duration ServeFront::Keep() {
   if (goes_on_) return absl::ZeroDuration();
   const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
-  // All else that makes a service unsettled wakes the keeper.
+  // Any other reason for a service to need work wakes the keeper.
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
 }
 
@@ -232,7 +232,7 @@ bool ServeFront::Listen() {
   return true;
 }
 
-// Whether the services of the start are listed. A list that fails is tried again later and later.
+// Whether the services that exist at the start are listed. After failures the pauses get longer.
 bool ServeFront::KnowsServices() {
   if (listed_) return true;
   const MonotonicTime now = deps_.clock.MonotonicNow();
@@ -250,7 +250,7 @@ bool ServeFront::KnowsServices() {
   return listed_;
 }
 
-// With their ports.
+// Lists them with their ports.
 absl::Status ServeFront::ListServices() {
   std::vector<std::string> namespaces = settings_.namespaces;
   if (namespaces.empty()) namespaces.emplace_back();
@@ -269,8 +269,8 @@ absl::Status ServeFront::ListServicesIn(const std::string& ns) {
   return reader.ReadPage(text, [this](absl::string_view object) { ListService(object); }).status();
 }
 
-// One that cannot be read is no Autoscaler, and is not waited for. One that nobody can carry keeps
-// its port, but is not waited for either.
+// An object that cannot be read is no Autoscaler, and is not waited for. One that cannot be carried
+// keeps its port, but is not waited for either.
 void ServeFront::ListService(absl::string_view json_text) {
   const absl::StatusOr<Node> object = scaler::ParseOneObject(json_text);
   if (!object.ok() || !HasHttpTrigger(*object)) return;
@@ -301,7 +301,7 @@ absl::Status ServeFront::PatchHttp(const std::string& name, absl::string_view wh
       absl::StrCat("its ", what, " can't be written to its status: ", stored.message()));
 }
 
-// False: it is not there any more, or cannot be written, which is its problem then.
+// False: it no longer exists, or cannot be written, which becomes its problem.
 bool ServeFront::WriteStatus(const std::string& name) {
   std::string uid;
   if (!With(name, [&](const CarriedRecord& record) { uid = record.subject.uid; })) return false;
@@ -315,8 +315,8 @@ bool ServeFront::WriteStatus(const std::string& name) {
 }
 
 // The port is written into the status before any Envoy listens on it, so that it is the same after
-// a restart. Whoever takes over has read it there: thousands of writes would keep the Envoys
-// waiting.
+// a restart. A replica that takes over has read the ports there: writing thousands again would keep
+// the Envoys waiting.
 absl::Status ServeFront::TakePort(const std::string& name) {
   const auto told = told_ports_.find(name);
   {

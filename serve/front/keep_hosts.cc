@@ -19,7 +19,7 @@ void ServeFront::GrantHosts() {
     std::map<std::string, front::HostGrant> grants =
         front::GrantHosts(HostClaims(), settings_.hosts);
     for (auto& [name, record] : records_) {
-      // It may be carried anew in a moment, with the same hosts, or is not decided yet.
+      // It may be carried again in a moment, with the same hosts, or is not decided yet.
       if (record.claim == 0 || record.created == absl::InfiniteFuture()) continue;
       const auto granted = grants.find(name);
       front::HostGrant grant =
@@ -32,8 +32,8 @@ void ServeFront::GrantHosts() {
   for (const auto& [name, refused] : news) TellOfHosts(name, refused);
 }
 
-// Nobody else gets meanwhile what a service had that is not known yet after the start, or that may
-// be carried anew in a moment.
+// The hosts of a service that is not known yet after the start, or that may be carried again in a
+// moment, are not given to others.
 std::vector<front::HostClaim> ServeFront::HostClaims() const {
   std::vector<front::HostClaim> claims;
   std::set<std::string> asked;
@@ -68,9 +68,9 @@ absl::Status ServeFront::PatchHosts(const std::string& name, const front::HostRo
   return PatchHttp(name, "hosts", http.dump());
 }
 
-// Hosts are written into the status before any Envoy leads them to the service, so that nobody
-// takes them away after a restart. Until it is known which services there are nothing is decided,
-// and what is written soon after that may be led already.
+// Hosts are written into the status before any Envoy leads them to the service, so that no other
+// service takes them after a restart. Nothing is decided until all services are known; hosts that
+// are written soon after that may already be in use.
 absl::Status ServeFront::WriteHosts(const std::string& name) {
   front::HostRoutes routes;
   bool anew = false;
@@ -90,8 +90,8 @@ absl::Status ServeFront::WriteHosts(const std::string& name) {
   return absl::OkStatus();
 }
 
-// What is not carried any more has no hosts either. Else it could take them from others later.
-// False: not all could be written.
+// Removes the hosts of services that are no longer carried, which could otherwise take them from
+// others later. False: not all could be written.
 bool ServeFront::ForgetHosts() {
   if (!serving_) return true;
   std::vector<std::string> gone;

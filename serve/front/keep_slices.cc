@@ -16,16 +16,15 @@
 namespace flyball::serve {
 namespace {
 
-// How often it is looked whether somebody has changed a Service or its slices, which is two
-// requests; with many services less often, so that all together are looked at no more often than
-// so many times a second.
+// How often a Service and its slices are checked for changes by others, which takes two requests;
+// less often if there are many services, so that all together cause no more than the rate below.
 constexpr absl::Duration kLookAgain = absl::Seconds(30);
 constexpr int kLooksPerSecond = 20;
-// After the API server has refused, for instance since there is no such Service. All services share
-// the keeper's thread, so those that nobody can write must not take its time in each pass: they are
-// looked at no more often than all others together may be.
+// The pause after the API server has refused, for example since there is no such Service. All
+// services share the keeper's thread, so those that nobody can write must not take its time in each
+// pass: they are checked no more often than all others together.
 constexpr absl::Duration kAfterRefusal = absl::Seconds(5);
-// After a conflict, or while the API server is away.
+// The pause after a conflict, or while the API server is unreachable.
 constexpr absl::Duration kAfterFailure = absl::Seconds(1);
 
 absl::Duration Spread(absl::Duration least, size_t services) {
@@ -72,7 +71,7 @@ void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
   keeper_.Wake();
 }
 
-// By the keeper's thread and by that of the watch, of which the later tells the newer names.
+// Called by the keeper's thread and by that of the watch; the later call has the newer names.
 void ServeFront::TellEnvoys() {
   absl::MutexLock in_order(&telling_envoys_);
   std::set<front::NodeId> names;
@@ -83,7 +82,7 @@ void ServeFront::TellEnvoys() {
   session()->front.SetEnvoys(names, Now());
 }
 
-// Of whoever had a Service before a restart its slices tell the port.
+// For a Service that was in use before a restart its slices show the port.
 bool ServeFront::Leads(const CarriedRecord& record) const {
   if (record.led) return true;
   const auto was = was_led_.find(record.target().Key());
@@ -110,8 +109,8 @@ absl::Status ServeFront::CheckRivals(const std::string& name) const {
   return absl::OkStatus();
 }
 
-// Whether requests get to the pods by HTTP/2 is said by the Service, and by the slices that were
-// written for it. One that is not there, or may not be read, does not say it.
+// Whether requests get to the pods by HTTP/2 is set by the Service, and by the slices that were
+// written for it. A Service that does not exist or may not be read does not set it.
 void ServeFront::LookAtService(const std::string& name) {
   FrontSlices::Target target;
   {
@@ -158,7 +157,7 @@ void ServeFront::WriteSlices(const std::string& name) {
   }
   FrontSlices slices(*client_);
   absl::StatusOr<FrontSlices::ServiceFacts> facts = slices.Look(target);
-  // An alias does not say it; the slices do, so that who takes over knows.
+  // An alias does not set it; the slices do, so that the next owner knows it.
   if (facts.ok() && h2c && !facts->h2c.has_value() && !facts->ports.empty()) {
     facts->ports[0].app_protocol = "kubernetes.io/h2c";
   }
@@ -218,8 +217,8 @@ absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
   return absl::OkStatus();
 }
 
-// A Service whose Autoscaler is gone, or has no such trigger any more, leads to a port that will be
-// another service's, which would get the requests of its callers. False: not all are emptied yet.
+// A Service whose Autoscaler is gone, or has lost the trigger, leads to a port that will be another
+// service's, which would get the requests of its callers. False: not all are emptied yet.
 bool ServeFront::EmptySlices() {
   if (!serving_ || maybe_stale_.empty()) return true;
   const MonotonicTime now = deps_.clock.MonotonicNow();

@@ -22,8 +22,8 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   return options;
 }
 
-// Whether the API server refused the write for good. Other errors are temporary: it is away or
-// busy, or the decision was dropped and is made anew.
+// Whether the API server refused the write for good. Other errors are temporary: it is unreachable
+// or busy, or the decision was dropped and is made again.
 bool IsRefusal(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -46,7 +46,7 @@ bool IsGone(const scaler::ScaleAnswer& scale) {
          absl::StrContains(scale.error, "could not find the requested resource");
 }
 
-// Whether it is due to what the Autoscaler names, and not to an API server that is away or busy.
+// Whether the Autoscaler itself causes the error, not an API server that is unreachable or busy.
 bool IsAstray(const scaler::ScaleAnswer& scale) {
   return IsGone(scale) || absl::StrContains(scale.error, "forbidden");
 }
@@ -293,13 +293,13 @@ void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
   keeper_.Wake();
 }
 
-// Nobody waits for the count any more: whoever comes later makes a wish of his own.
+// Nobody waits for the count any more: later requests ask for a scale again.
 void ServeFront::RefuseScale(const std::string& name, int32_t count, absl::string_view word) {
   if (count > 0) With(name, [](CarriedRecord& record) { record.wish = 0; });
   session()->front.ScaleRefused(name, count, word, Now());
 }
 
-// Answers a WishScale that no write answers: the scale is high enough, or must not be written.
+// Answers a WishScale that no write will answer: the scale is high enough, or must not be written.
 void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
   int32_t wish = 0;
   With(name, [&](CarriedRecord& carried) {

@@ -97,8 +97,7 @@ class ServeFront : public scaler::RequestFront,
 
   std::vector<CarriedState> States() const;
   front::FrontTotals Totals() const;
-  // The durations of cold starts since the start, and of their parts: total, write, pod, probe,
-  // ack.
+  // The durations of cold starts since the start, and of the parts: total, write, pod, probe, ack.
   struct ColdStarts {
     static constexpr double kBounds[] = {0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60};
     std::array<uint64_t, std::size(kBounds)> within = {};  // how many took no longer
@@ -123,7 +122,7 @@ class ServeFront : public scaler::RequestFront,
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     // Held from reading `pods` until the front has them, so that it gets the last ones. Taken
-    // before mutex_. Each service has its own, since the front may send to Envoys of many others
+    // before mutex_. Each service has its own, since the front may send to many others' Envoys
     // meanwhile.
     std::shared_ptr<absl::Mutex> telling_pods = std::make_shared<absl::Mutex>();
     uint16_t port = 0;

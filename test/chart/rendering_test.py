@@ -93,7 +93,7 @@ FEATURES = {
 def rights_page() -> dict:
     """Feature -> (resource, verb) of the rights that the table of docs/security.md names for it. A clause has verbs, then resources."""
     said = {}
-    section = (paths.PROJECT / "docs" / "security.md").read_text().partition("## What it may do\n")[2].partition("\n## ")[0]
+    section = (paths.PROJECT / "docs" / "security.md").read_text().partition("## Rights of Flyball\n")[2].partition("\n## ")[0]
     for feature, rights in re.findall(r"^\| (.*?) \| (.*?) \| ", section, re.MULTILINE):
         for clause in rights.split("; "):
             verbs = re.findall(r"\b(?:get|list|watch|create|update|patch)\b", clause.partition("`")[0])

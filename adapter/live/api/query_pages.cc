@@ -98,7 +98,7 @@ void AppendMetadata(absl::string_view name, const MetricMetadata& metadata, std:
   absl::StrAppend(json, "}]");
 }
 
-// glibc would keep, in each thread's heap, the pieces that a large query has freed: the queries of
+// glibc would keep the pieces that a large query has freed in each thread's heap: the queries of
 // several threads, one after the other, would take as much as if they had run at once.
 void ReturnIfMuch(const promql::QueryMemory& memory) {
   constexpr size_t kMuch = size_t{4} << 20;

@@ -62,8 +62,7 @@ class KubernetesDiscovery {
   std::optional<ObjectName> Keep(Kind kind, absl::StatusOr<Facts> facts,
                                  std::map<ObjectName, Facts>& kept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Records the objects that this one refers to if it is of the role's kind, or that it no longer
-  // does.
+  // Records the objects that this one refers to, if it is of the role's kind, or no longer does.
   template <typename Facts>
   void SetReferences(Kind kind, const Facts& facts, bool refers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

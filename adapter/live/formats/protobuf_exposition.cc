@@ -30,12 +30,12 @@ namespace metric_field {
 constexpr int kLabel = 1, kGauge = 2, kCounter = 3, kSummary = 4, kUntyped = 5, kTime = 6;
 constexpr int kHistogram = 7;
 }  // namespace metric_field
-// By the number that a family has.
+// Indexed by a family's number.
 constexpr MetricType kTypes[] = {
     MetricType::kCounter, MetricType::kGauge,     MetricType::kSummary,
     MetricType::kUnknown, MetricType::kHistogram, MetricType::kGaugeHistogram,
 };
-// Of each of them, the field of a metric that has its value.
+// For each type, the field of a metric that has its value.
 constexpr int kValueFields[] = {metric_field::kCounter,   metric_field::kGauge,
                                 metric_field::kSummary,   metric_field::kUntyped,
                                 metric_field::kHistogram, metric_field::kHistogram};
@@ -208,7 +208,7 @@ absl::Status ParseProtobufExposition(absl::string_view page, ScrapeSink& sink) {
   FamilyReader reader(sink, std::max(kMinTextBytes, kMaxTextRatio * page.size()));
   const auto begin = reinterpret_cast<const uint8_t*>(page.data());
   for (size_t at = 0; at < page.size();) {
-    // A stream of its own for each length: one alone would end after 2 GiB.
+    // A new stream for each length, since a single one would end after 2 GiB.
     const size_t most = std::min<size_t>(page.size() - at, 10);
     google::protobuf::io::CodedInputStream stream(begin + at, static_cast<int>(most));
     uint32_t size = 0;

@@ -235,7 +235,7 @@ absl::Status Read1(absl::string_view message, OnWrittenSeries on_series, OnFamil
   return good ? absl::OkStatus() : NotAMessage();
 }
 
-// The texts that series refer to may stand behind them.
+// The texts may come after the series that refer to them.
 absl::StatusOr<std::vector<absl::string_view>> ReadSymbols(absl::string_view message) {
   std::vector<absl::string_view> symbols;
   WireReader reader(message);

@@ -27,8 +27,7 @@ inline constexpr size_t kMaxSentLabels = 1024;
 inline constexpr size_t kMaxSeriesText =
     kMaxLabels * (2 * (kMaxLabelNameBytes + kMaxLabelValueBytes) + 8);
 
-// The type in a TYPE line. Prometheus's `untyped` is kUnknown. The numbers are those of remote
-// write.
+// The type in a TYPE line. Prometheus's `untyped` is kUnknown. The numbers are remote write's.
 enum class MetricType : uint8_t {
   kUnknown,
   kCounter,

@@ -54,7 +54,7 @@ absl::Status CheckTime(const OtlpPoint& point, int64_t last_ns) {
                    " ns begins before the last one has ended, at ", last_ns, " ns"));
 }
 
-// What a point costs beyond the bounds that it has itself, up to as many again.
+// Subtracts the bounds that a point gets beyond its own, counting up to as many again.
 absl::Status TakeBounds(size_t of_series, size_t of_point, size_t& left) {
   const size_t others = of_series - std::min(of_series, of_point);
   if (others > left) {

@@ -7,9 +7,9 @@
 namespace flyball::live {
 namespace {
 
-// Nothing overtakes a scrape of the same target. A stamp before the last one is that of a clock
-// which was set back, and a counter's sample between earlier ones would look like a restart. So
-// none is accepted, as by Prometheus.
+// Scrapes of one target never overtake each other. So a stamp before the last one comes from a
+// clock that was set back, and a counter's sample between earlier ones would look like a restart.
+// Like Prometheus, this accepts none.
 constexpr int64_t kWindowMs = 0;
 
 class Opened : public scrape::OpenSeries {

@@ -171,7 +171,7 @@ KubernetesDiscovery ConfigReader::ReadKubernetes(const YamlNode& node, const std
 std::vector<TargetGroup> ReadTargetFile(absl::string_view text, const std::string& file,
                                         rules::Findings& findings) {
   std::vector<TargetGroup> groups;
-  // As Prometheus: no JSON, but good YAML without a target. Its writer may just have begun.
+  // As in Prometheus: no JSON, but valid YAML without a target. Its writer may just have begun.
   if (absl::EndsWith(file, ".json") && absl::StripAsciiWhitespace(text).empty()) {
     findings.Error({}, "", "it is empty; expected a list of target groups");
     return groups;

@@ -1,7 +1,6 @@
 // The parts of a budget by namespace.
 //
-// Thread-safe. Memory: an entry for each namespace that has a holder, or had one at the last call
-// of Of.
+// Thread-safe. Memory: an entry for each namespace that has a holder or had one at the last Of.
 #pragma once
 
 #include <map>

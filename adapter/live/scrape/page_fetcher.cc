@@ -64,8 +64,8 @@ http::HttpCall CallOf(const Job& job, const Target& target) {
   return call;
 }
 
-// What the connection takes that a target of pods keeps until its next page. As much stays taken
-// until the next answer, even if the connection has been closed meanwhile.
+// Counts the bytes that the connection to a pod's target keeps until its next page. They stay
+// counted until the next answer, even if the connection has been closed in between.
 std::function<bool(size_t)> KeepWithin(std::shared_ptr<ByteBudget> budget) {
   return [budget = std::move(budget), kept = std::make_shared<ByteShare>()](size_t bytes) {
     *kept = ByteShare(budget, 0);

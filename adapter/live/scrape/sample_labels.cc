@@ -27,9 +27,9 @@ absl::string_view MetricOf(const std::vector<formats::LabelView>& labels) {
 
 }  // namespace
 
-// A label of the page that has the name of a target's is renamed, or stays if labels are honored.
-// Then an empty one stays away, too: pages that speak for others, as /federate does, so say that a
-// series has no such label.
+// A label of the page with the name of a target's label is renamed, or kept if labels are honored.
+// Then an empty one also removes the target's label: pages that report for others, such as
+// /federate, say in this way that a series has no such label.
 void SampleLabels::AddTargetLabels(const formats::SeriesLabels& page,
                                    relabel::LabelEditor& editor) const {
   const std::vector<absl::string_view>& empty = page.empty_names();
@@ -83,7 +83,7 @@ absl::Status SampleLabels::CheckLengths(absl::string_view name, absl::string_vie
 }
 
 // The limits hold for what the rules leave. Without rules every label of the page stays, at most
-// with a longer name, so that the first one too many is known before any is copied.
+// with a longer name, so too many labels are noticed before any is copied.
 absl::Status SampleLabels::Read(absl::string_view series, formats::MetricType type,
                                 formats::SeriesLabels& reader) const {
   const bool all_stay = job_->metric_relabel_rules.empty();

@@ -32,8 +32,8 @@ class SampleStore {
   // `asked_for_by_pods`: one namespace must leave room for the others.
   virtual absl::StatusOr<std::unique_ptr<OpenSeries>> Open(const promql::LabelSet& labels,
                                                            bool asked_for_by_pods) = 0;
-  // Takes metadata from a page. `asking`: the namespace of the pod that asked to be scraped; "":
-  // none.
+  // Takes metadata from a page. `asking`: the namespace of the pod that asked for the scrape, or
+  // "".
   virtual void Note(const formats::FamilyMetadata& /*family*/, absl::string_view /*asking*/) {}
 };
 

@@ -8,8 +8,8 @@
 namespace flyball::scrape {
 namespace {
 
-// By less than this the wall clock may differ from a tick although nobody set it: it is slewed, and
-// two clocks are not read at the same moment.
+// The wall clock may differ from a tick by this much although nobody set it: it is slewed, and two
+// clocks are not read at the same moment.
 constexpr absl::Duration kClockStep = absl::Milliseconds(100);
 
 // The annotated pods of one namespace get no more threads than are left for all.
@@ -123,7 +123,7 @@ void Scheduler::ScheduleNext(const ScheduledPtr& scheduled) {
     scheduled->due += target.interval;
     scheduled->tick += target.interval;
   }
-  // Of the ticks that have passed meanwhile the last one is made up for at once.
+  // If several ticks have passed meanwhile, only the last one is made up for, at once.
   if (scheduled->due < now) {
     const absl::Duration missed = absl::Floor(now - scheduled->due, target.interval);
     scheduled->due += missed;
@@ -155,8 +155,8 @@ RepeatingThread::Next Scheduler::BeginDue() {
   return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }
 
-// Whether the scraper that has taken its place has no scrape yet that began at the tick of its
-// markers or later: these would end series that go on.
+// Whether its replacement has not yet scraped at the tick of its markers or later: then the markers
+// would end series that continue.
 bool Scheduler::WaitsForSuccessor(const Scheduled& ending) const {
   const auto known = targets_.find({ending.job->name, ending.scraper.target().hash});
   if (known == targets_.end() || ending.has_waited) return false;
@@ -208,8 +208,8 @@ void Scheduler::Activate(const std::shared_ptr<const Job>& job, const Targets& t
     const bool goes_on = scheduled != nullptr && scheduled->job == job &&
                          scheduled->life != Scheduled::Life::kEnding;
     if (!goes_on) {
-      // Another scraper takes its place, with the same ticks. By the time of this one's markers the
-      // series that go on have newer samples, so that only the others end.
+      // Another scraper replaces it, with the same ticks. When this one's markers are due, the
+      // series that continue have newer samples, so only the others end.
       if (scheduled != nullptr) {
         scheduled->EndIfActive();
         scheduled->scraper.Shutdown();
@@ -233,7 +233,7 @@ void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& ta
   if (targets.incomplete) incomplete_.insert(job->name);
   for (auto place = targets_.lower_bound({job->name, 0});
        place != targets_.end() && place->first.first == job->name; ++place) {
-    // What was found for this very job is missing since it is gone.
+    // What was discovered for this very job and is missing now is gone.
     const bool may_come = targets.incomplete && place->second->job != job;
     if (!may_come && !hashes.contains(place->first.second)) place->second->EndIfActive();
   }
@@ -245,7 +245,7 @@ void Scheduler::Change(const std::shared_ptr<const Job>& job, const Targets& tar
   absl::MutexLock lock(&mutex_);
   for (const uint64_t hash : gone) {
     const auto found = targets_.find({job->name, hash});
-    // One that an earlier object had may still come.
+    // A target of an earlier object may still be discovered.
     if (found != targets_.end() && found->second->job == job) found->second->EndIfActive();
   }
   Activate(job, targets);

@@ -68,8 +68,7 @@ class Scheduler {
   // that are not among them continue.
   void Replace(const std::shared_ptr<const Job>& job, const Targets& targets);
   // Changes some of the targets: `targets` are added or stay, and those with the hashes `gone` are
-  // removed. Replace was called with this very `job` before, and with `targets` as complete as
-  // these.
+  // removed. Replace was called with this very `job` before, and with `targets` equally complete.
   void Change(const std::shared_ptr<const Job>& job, const Targets& targets,
               const std::vector<uint64_t>& gone);
   // Whether the last targets of each job were complete.

@@ -19,12 +19,12 @@ constexpr int64_t kRefusedMs = 30'000;
 // About how many bytes a series takes beside its text, and a sample until its page is read.
 constexpr size_t kSeriesBytes = 200;
 constexpr size_t kSampleBytes = 64;
-// So many places in tables of pointers are a part of the bytes of a series.
+// The bytes of a series include this many places in tables of pointers.
 constexpr size_t kPlacesPerSeries = 4;
 
-// The bytes of each target that are not counted: as much as most pages take. Of the names of pods'
-// series all are counted, since a namespace may have thousands of pods, and it leaves room for
-// others anyway.
+// The bytes of each target that are not counted, which is as much as most pages take. For the names
+// of pods' series all count, since a namespace may have thousands of pods, and leaves room for
+// others.
 constexpr size_t kFreeBytes = 64 << 10;
 
 }  // namespace
@@ -146,8 +146,8 @@ bool TargetSamples::IsKept(const formats::ScrapedSample& sample) {
   return !labels.ok() || !labels->empty();
 }
 
-// A page may have had one series fifty thousand times, or many more series than there are now, and
-// no budget counts the places for them.
+// A page may have repeated one series fifty thousand times, or had many more series than there are
+// now, and no budget counts the places for them.
 void TargetSamples::Trim() {
   const size_t most = kPlacesPerSeries * (series_.size() + 1);
   if (order_.capacity() > most) std::vector<SeriesByText::value_type*>().swap(order_);
@@ -216,7 +216,8 @@ ScrapeResult TargetSamples::TakePage(ParsePage parse, int64_t stamp_ms, int64_t 
         absl::StrCat("sample_limit is ", limit, ", the page has ", result.kept, " samples"));
   }
   if (!result.status.ok()) {
-    // Otherwise a target whose series get other names would keep the room that the new ones need.
+    // Otherwise a target whose series change their names would keep the room that the new ones
+    // need.
     if (sink.names_do_not_fit()) Sweep(stamp_ms, now_ms);
     TakeFailure(stamp_ms, now_ms);
     return result;

@@ -34,7 +34,7 @@ absl::string_view TextAt(absl::string_view encoded, size_t& at) {
   return text;
 }
 
-// Of one text among the labels, from where it begins in the encoded labels.
+// The position of one text in the encoded labels.
 struct TextPlace {
   size_t begin = 0;    // of its length
   size_t skipped = 0;  // how many of its bytes are the same in all
@@ -104,7 +104,7 @@ class Sorter {
     if (run.size() <= kFew) return Compare(run);
     const size_t common = CommonPrefix(run, known);
     TextPlace place = TextWith(run.front().encoded, common);
-    // Of texts that are not of one length the lengths differ first.
+    // If the texts differ in length, the lengths are compared first.
     if (place.skipped == 0) place.skipped = CommonTextPrefix(run, place.begin);
     for (Labelled& one : run) one.key = KeyOf(one.encoded, place);
     std::sort(run.begin(), run.end(),
@@ -112,7 +112,7 @@ class Sorter {
     for (size_t begin = 0; begin < run.size();) {
       size_t end = begin + 1;
       while (end < run.size() && run[end].key == run[begin].key) ++end;
-      // All are equal so far: texts that end with zeros. Keys would not tell them apart.
+      // All are equal so far: the texts end with zeros, which keys cannot distinguish.
       if (end - begin == run.size()) return Compare(run);
       if (end - begin > 1) Sort(run.subspan(begin, end - begin), common);
       begin = end;

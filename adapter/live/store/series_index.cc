@@ -99,7 +99,7 @@ void SeriesIndex::NarrowByEqual(const Matcher& matcher, Place& best) const {
   if (here.count < best.count) best = std::move(here);
 }
 
-// Narrows only if that takes fewer steps than testing the present candidates.
+// Narrows the candidates only if that takes fewer steps than testing them.
 void SeriesIndex::NarrowByValues(const Matcher& matcher, size_t& steps, Place& best) const {
   Place here{.all = false, .matcher = &matcher};
   const auto label = ids_.find(matcher.label());

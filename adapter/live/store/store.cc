@@ -73,13 +73,13 @@ absl::Status Store::CheckLabels(const promql::Labels& labels) {
 bool Store::HasBytes(absl::string_view ns, Sender sender) const {
   const size_t bytes = bytes_.load(std::memory_order_relaxed);
   const size_t max_bytes = options_.max_bytes;
-  // A little more than what makes known series forget, which may go on for long.
+  // A little more than the limit at which known series begin to forget, which may take long.
   const size_t most = max_bytes + max_bytes / 2 + max_bytes / 8;
   if (sender == Sender::kAnybody) {
     const bool has_room = bytes < max_bytes && shares_.HasRoomForBytes(ns, max_bytes - bytes);
     return has_room || (bytes < most - max_bytes / 16 && shares_.IsSmall(ns, max_bytes));
   }
-  // What anybody may have scraped takes no room from others, which also get the last of it.
+  // Series of kAnybody take no room from others, which also get the last of it.
   const size_t of_anybody = anybody_bytes_.load(std::memory_order_relaxed);
   return bytes < most && bytes - std::min(bytes, of_anybody) < max_bytes;
 }

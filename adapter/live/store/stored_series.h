@@ -40,8 +40,7 @@ class StoredSeries final : public promql::Series {
   // before. The oldest samples are forgotten if all take more than `max_bytes`.
   Added Add(Point sample, int64_t window_ms, size_t max_bytes, Watches& to_tell);
 
-  // Puts samples, in rising time, before the existing ones; those that are not older are ignored.
-  // Otherwise like Add.
+  // Puts samples, in rising time, before the existing ones; ignores any others. Otherwise like Add.
   Added AddPast(absl::Span<const Point> past, Watches& to_tell);
 
   // Whether the store has dropped it.

@@ -22,8 +22,8 @@ void SetLimits(envoy::CircuitBreakers& breakers) {
   of_all.mutable_max_retries()->set_value(kNoRetryLimit);
 }
 
-// The time limit of a route begins when a request has been sent whole. This one begins when it gets
-// to its pod, and so also ends one whose client stops sending, and sockets.
+// The time limit of a route begins when a request has been sent whole. This one begins when the
+// request reaches its pod, so it also ends requests whose client stops sending, and websockets.
 void SetProtocol(envoy::HttpProtocolOptions& options, const ClusterResource& cluster) {
   envoy::ExplicitHttpConfig& version = *options.mutable_explicit_http_config();
   if (cluster.h2c) {

@@ -1,4 +1,4 @@
-// The table of the listener for hosts: for each host its routes, the most particular first.
+// The table of the listener for hosts: for each host its routes, the most specific first.
 #include <algorithm>
 #include <map>
 #include <string>

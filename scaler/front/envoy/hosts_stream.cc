@@ -36,7 +36,7 @@ bool HostsStream::MustBeSent() const {
 
 bool HostsStream::MayBeSent(Lacks lacks) const {
   if (!due_.empty()) return true;
-  // The second step comes once for all services, since each costs a whole table.
+  // The second step is sent once for all services, since each step sends a whole table.
   return !still_gated_.empty() &&
          std::none_of(still_gated_.begin(), still_gated_.end(),
                       [&](const std::string& service) { return lacks(service); });

@@ -34,14 +34,13 @@ envoy::ExternalProcessor Gate() {
   service.mutable_envoy_grpc()->set_cluster_name("flyball-owner");
   service.mutable_timeout();
   SetRetries(*service.mutable_retry_policy());
-  // Requests at pods go on when this process is gone, and so do those about which it cannot be
-  // asked.
+  // If this process is gone, requests at pods continue, and so do those it cannot be asked about.
   gate.set_failure_mode_allow(true);
   gate.mutable_status_on_error()->set_code(503);
   *gate.mutable_message_timeout() = DurationMessage(kMessageTimeout);
   SetProcessingMode(*gate.mutable_processing_mode(), false);
-  // No header of the request is sent, since none is read and a client may make each of them 60 KB
-  // long. Without a rule of what is allowed all would be, and what is disallowed counts more.
+  // The front is sent no header of the request: it reads none, and a client may make each 60 KB
+  // long. Without a list of allowed headers all would be sent; the disallowed ones take precedence.
   envoy::HeaderForwardingRules& sent = *gate.mutable_forward_rules();
   sent.mutable_allowed_headers()->add_patterns()->set_exact(":authority");
   sent.mutable_disallowed_headers()->add_patterns()->set_exact(":authority");

@@ -30,16 +30,16 @@ class Granting {
  public:
   explicit Granting(const HostLimits& limits) : limits_(limits) {}
 
-  // First step, for each claim from the oldest to the youngest: whoever had a host, with whatever
-  // path and headers, still has it if it asks for it.
+  // First step, for each claim from the oldest to the youngest: a service that had a host, with any
+  // path and headers, keeps it if it asks for it.
   void KeepHosts(const HostClaim& claim) {
     for (const HostPlace& place : claim.routes.places) {
       if (HasHost(claim.had.places, place.host)) first_of_host_.try_emplace(place.host, &claim);
     }
   }
 
-  // Second step, for each claim again: grants those of the places that it had, then, for each claim
-  // once more, those of the others that are free.
+  // Second step, for each claim again: grants those places that it had. Then, for each claim once
+  // more, those of the others that are free.
   void Claim(const HostClaim& claim, bool had) {
     HostRoutes& routes = grants_[claim.service].routes;
     const bool same_headers = claim.had.headers == claim.routes.headers;
@@ -59,8 +59,8 @@ class Granting {
     if (!routes.empty()) routes.headers = claim.routes.headers;
   }
 
-  // Third step, after all claims: sorts the hosts by their ends, so that those below a wildcard
-  // stand together. A host may have more than a hundred labels, so nothing is noted for each.
+  // Third step, after all claims: sorts the hosts by their ends, so that those below a wildcard are
+  // neighbours. Nothing is stored for each label, since a host may have more than a hundred.
   void SortHosts() {
     for (const auto& [host, first] : first_of_host_) {
       backwards_.emplace_back(host.rbegin(), host.rend());

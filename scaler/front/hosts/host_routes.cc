@@ -85,9 +85,9 @@ absl::StatusOr<HeaderNeed> ReadHeader(absl::string_view text) {
   return need;
 }
 
-// Both lists are a stranger's and may have many thousand items, so nothing of the size of their
-// product is made, nor is time spent on it: what stands there twice is taken once, and more than
-// the limit is never kept.
+// Both lists are untrusted and may have many thousand items, so nothing of the size of their
+// product is computed or stored: repeated items are taken once, and never more than the limit are
+// kept.
 absl::StatusOr<std::vector<HostPlace>> ReadPlaces(absl::string_view hosts,
                                                   absl::string_view path_prefixes) {
   std::set<std::string> prefixes;

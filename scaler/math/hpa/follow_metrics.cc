@@ -73,8 +73,8 @@ void LabelProposal(const MetricSpec& metric, const Proposal& proposal, int32_t s
   }
 }
 
-// Whether the last decision's proposals may still hold: everything but readings and time is the
-// same.
+// Whether the last decision's proposals may still be valid: nothing but readings and time has
+// changed.
 bool SameBasis(const DecisionInput& input, const DecideOptions& options, const Decision& decision) {
   const Decision::Basis& basis = decision.basis;
   return input.spec_version != 0 && input.spec_version == basis.spec_version &&
@@ -100,7 +100,7 @@ void RememberBasis(const DecisionInput& input, const DecideOptions& options, Dec
   }
 }
 
-// Keeps a proposal whose reading did not change; false: it has to be made anew.
+// Keeps a proposal whose reading did not change; false: it has to be computed.
 bool KeepProposal(const DecisionInput& input, size_t index, Decision& decision) {
   const Reading& reading = input.readings[index];
   Proposal& proposal = decision.proposals[index];
@@ -129,7 +129,7 @@ Combination Combine(const std::vector<Proposal>& proposals, int32_t current) {
       if (first_invalid == nullptr) first_invalid = &proposal;
       continue;
     }
-    // As upstream: a negative proposal stands only until the next one that is larger.
+    // As in upstream: a negative proposal only counts until the next larger one.
     if (out.replicas == 0 || proposal.replicas > out.replicas) {
       out.replicas = proposal.replicas;
       out.winner = i;

@@ -52,7 +52,7 @@ int32_t Allowed(const ScalingPolicy& policy, Direction direction, int32_t start,
   return previous;
 }
 
-// The count that the rules allow, before it is held to the current one.
+// The count that the rules allow, before it is limited by the current one.
 int32_t RateLimit(const Decision& decision, Direction direction, const ScalingRules& rules,
                   Limiting& out) {
   if (rules.select_policy == SelectPolicy::kDisabled) {

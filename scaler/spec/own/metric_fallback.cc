@@ -34,9 +34,9 @@ int32_t ReplicasOfTotal(int64_t milli, int64_t target) {
   return static_cast<int32_t>(std::min<absl::int128>(count, std::numeric_limits<int32_t>::max()));
 }
 
-// Turns a value that stands in for the metric into a count of replicas. This needs a total and a
-// target for each replica: the count is then their quotient. With any other target the count would
-// be a multiple of the current count, and would grow or shrink at each decision.
+// Turns a value that replaces the metric into a count of replicas. This needs a total and a target
+// for each replica: the count is then their quotient. With any other target the count would be a
+// multiple of the current count, and would grow or shrink at each decision.
 void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std::string& at,
                MetricFallback& out, FieldErrors& errors) {
   const bool of_total = metric.type == MetricType::kObject || metric.type == MetricType::kExternal;

@@ -255,8 +255,8 @@ void ReadTriggerFallbacks(const std::vector<WrittenTrigger>& triggers, size_t me
   }
 }
 
-// Refuses selectors that do not compile, which an HPA may have although it never works with them,
-// and lists that are too long.
+// Refuses selectors that do not compile, which an HPA may have although they never work, and lists
+// that are too long.
 void CheckBeyondHpa(const Autoscaler& autoscaler, FieldErrors& errors) {
   CheckSize("spec.metrics", autoscaler.metrics.size(), kMaxMetrics, errors);
   for (size_t i = 0; i < autoscaler.metrics.size(); ++i) {

@@ -19,8 +19,7 @@
 
 namespace flyball::scaler {
 
-// Limits for one answer. An answer with more, of no more bytes, would be many times as large in
-// memory.
+// Limits for an answer. One with more items, of no more bytes, would need many times the memory.
 inline constexpr int kMaxExternalMetrics = 32;
 inline constexpr int kMaxExternalValues = 1000;  // of one metric
 

@@ -20,7 +20,7 @@ std::optional<size_t> IndexOf(const std::string& step) {
 }
 
 // Finds one value of a document that it gets piece by piece, so that the rest of a JSON text is
-// never in memory. Of a repeated key the first counts, even if the path ends there too early.
+// never in memory. If a key is repeated the first counts, even if the path ends there too early.
 class PathFinder : public nlohmann::json_sax<nlohmann::json> {
  public:
   // Names of members or indices of lists, from the outside in. They outlive the finder.

@@ -1,5 +1,5 @@
 // A server that speaks KEDA's protocol for external scalers. The type external polls it; with
-// external-push it also tells of activity.
+// external-push it also pushes its activity.
 //
 // Source:  KEDA 2.20 external scaler.
 // Differs: `…FromEnv` metadata are refused, since the target's environment is not read; a metric
@@ -73,7 +73,7 @@ class ExternalTrigger : public Trigger {
 
   std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) override {
     const MonotonicTime deadline = Now() + timeout;
-    // Activity that was pushed counts in one reading, whatever the server says when it is asked.
+    // Activity that was pushed counts in one reading, whatever the server answers to the question.
     const bool pushed = pushed_.exchange(false);
     std::vector<TriggerReading> readings = Asked(now, deadline);
     for (TriggerReading& reading : readings) reading.active |= pushed;
@@ -125,7 +125,7 @@ class ExternalTrigger : public Trigger {
     std::unique_ptr<ActivityStream> old;
     absl::MutexLock lock(&mutex_);
     if (absl::IsResourceExhausted(client.status())) {
-      // The one of before has its place, which the next attempt may need.
+      // The old one counts against the limit, which the next attempt may need.
       old_client = std::move(client_);
       old = std::move(stream_);
     }
@@ -165,7 +165,7 @@ class ExternalTrigger : public Trigger {
     return out;
   }
 
-  // What the server says when it is asked.
+  // The server's answers.
   std::vector<TriggerReading> Asked(absl::Time now, MonotonicTime deadline) {
     const auto left = [this, deadline] { return deadline - Now(); };
     const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(left());
@@ -177,7 +177,7 @@ class ExternalTrigger : public Trigger {
     bool failed = false;
     for (size_t i = 0; i < metrics->size(); ++i) {
       TriggerReading& reading = readings.emplace_back(TriggerReading{.time = now});
-      // One that hangs leaves some time to each of those after it.
+      // A call that hangs leaves some time for each call after it.
       const auto after = static_cast<int64_t>(metrics->size() - i - 1);
       const absl::Duration share = left() - after * std::min(kLeftForEach, left() / (after + 1));
       const absl::Status status =

@@ -49,8 +49,7 @@ class Throttle {
   // Sends requests to one address with `ready_pods` pods behind it.
   void SetServiceAddress(absl::string_view address, int64_t ready_pods);
 
-  // The proxies that serve the target; `self` is this one. If it is not among them, nothing
-  // changes.
+  // The proxies that serve the target; `self` is this one. Without it among them, nothing changes.
   void SetProxies(std::vector<std::string> addresses, absl::string_view self);
 
   // A request arrives and waits; false if the queue is full, so that it is refused.

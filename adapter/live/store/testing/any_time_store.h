@@ -1,5 +1,4 @@
-// A store that forgets nothing and takes each sample as if it came at its own time: for tests that
-// invent samples.
+// A store that forgets nothing and takes samples of any time, for tests that invent samples.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// Receives an ext_proc call for each request that an Envoy asks about; it waits for the front's
-// answer.
+// Receives an ext_proc call for each request that an Envoy holds, and waits for the front's answer.
 //
 // Thread-safe. A lock guards the list of calls, and each call has a lock of its own; neither is
 // held while the front is called.

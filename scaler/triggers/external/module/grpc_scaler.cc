@@ -42,8 +42,8 @@ constexpr char kServiceConfig[] = R"({"methodConfig": [{
 // shortest cadence. Others cost little, but a server may send as many as it likes.
 constexpr absl::Duration kAfterActive = absl::Milliseconds(200);
 constexpr absl::Duration kAfterInactive = absl::Milliseconds(50);
-// What a server may send ahead on a stream that is not being read. That many bytes of messages wait
-// behind each other, so they also say how old the news may be from a server that sends too many.
+// What a server may send ahead on a stream that is not being read. Messages queue in that many
+// bytes, which also bounds how old they are when a server sends too many.
 constexpr int kReadAheadBytes = 1 << 10;
 
 gpr_timespec In(absl::Duration duration) {
@@ -116,7 +116,7 @@ std::shared_ptr<grpc::Channel> Dial(const ExternalAddress& address) {
   arguments.SetInt(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   arguments.SetInt(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Else equal channels share a connection, those of two namespaces too.
+  // Otherwise equal channels would share a connection, even those of two namespaces.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 500);
   // How long an attempt to connect may take at least, by gRPC's definition.
