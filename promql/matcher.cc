@@ -39,8 +39,8 @@ int64_t TreeBytes(absl::string_view pattern) {
 absl::Status RegexRoom::Take(int64_t bytes) {
   left_ -= bytes;
   if (left_ >= 0) return absl::OkStatus();
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "the regular expressions of the query take more than ", kBytes >> 20, " MiB"));
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the regular expressions of the query take more than ", kBytes >> 20, " MiB"));
 }
 
 absl::StatusOr<go::Regexp> CompileAnchored(absl::string_view pattern, bool dot_is_any,

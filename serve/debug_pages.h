@@ -18,7 +18,7 @@ namespace flyball::serve {
 
 struct RulesPage {
   std::vector<adapter::RuleStatus> rules = {};  // with metrics and failures
-  absl::Status last_reload = {};  // OK, or why the present rule file is not in force
+  absl::Status last_reload = {};                // OK, or why the present rule file is not in force
   std::vector<adapter::AdapterMetrics::ServerOutcome> servers = {};  // Prometheus's
   std::string version = {};
   bool relisted = false;  // whether each rule was queried once

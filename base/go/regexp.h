@@ -29,8 +29,7 @@ class Regexp {
   // many expressions passes few. With fewer bytes large expressions match more slowly, with equal
   // results.
   //   kInvalidArgument  RE2's reason
-  static absl::StatusOr<Regexp> Compile(absl::string_view pattern,
-                                        int64_t usual_bytes = kMaxBytes);
+  static absl::StatusOr<Regexp> Compile(absl::string_view pattern, int64_t usual_bytes = kMaxBytes);
 
   const std::string& pattern() const { return pattern_; }
   int64_t most_bytes() const;   // the most memory that it may take

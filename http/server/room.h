@@ -16,7 +16,7 @@ namespace flyball::http {
 
 struct RoomLimits {
   size_t all = 0;
-  size_t free = 0;  // amounts up to this need no room
+  size_t free = 0;                                          // amounts up to this need no room
   size_t max_waiting = std::numeric_limits<size_t>::max();  // held by all waiting callers
 };
 

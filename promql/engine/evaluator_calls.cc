@@ -306,8 +306,8 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
   size_t grown_by = 0;
   if (call.function->name == "label_replace") {
     ASSIGN_OR_RETURN(const go::Regexp* regex, RegexOf(call, texts[3]));
-    RETURN_IF_ERROR(LabelReplace(texts, *regex, options_.dialect, regex_work_, memory_, &vector,
-                                 &grown_by));
+    RETURN_IF_ERROR(
+        LabelReplace(texts, *regex, options_.dialect, regex_work_, memory_, &vector, &grown_by));
   } else {
     RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, memory_, &vector, &grown_by));
   }

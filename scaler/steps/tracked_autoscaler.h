@@ -175,7 +175,7 @@ struct UnconfirmedWrite {
 // What was written or offered for writing, as later cycles need it.
 struct WrittenSoFar {
   std::optional<int32_t> seen_replicas;  // of the scale, at the last decision or after its write
-  uint64_t seen_target = 0;  // hash of the scale's uid at the last decision; 0: unknown
+  uint64_t seen_target = 0;              // hash of the scale's uid at the last decision; 0: unknown
   std::optional<UnconfirmedWrite> unconfirmed;
   StatusMarks status;
 };

@@ -523,7 +523,7 @@ class LoopWorld {
   DecisionDiary diary;
   SoleOwner sole_owner;
   Ownership* ownership = &sole_owner;
-  std::shared_ptr<kube::PodFeed> pod_followers;   // to be set before Make, like the next two
+  std::shared_ptr<kube::PodFeed> pod_followers;  // to be set before Make, like the next two
   std::shared_ptr<RequestFront> front;
   std::function<adapter::Providers()> providers;  // empty: those of `metrics`
   std::unique_ptr<Scaler> scaler;

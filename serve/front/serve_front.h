@@ -117,8 +117,8 @@ class ServeFront : public scaler::RequestFront,
     std::string told_uid;             // of the Autoscaler whose status has port and hosts
     std::optional<int32_t> replicas;  // of the scale; nullopt: not read yet
     std::string selector;             // of the scale
-    std::optional<bool> h2c;        // its Service wants HTTP/2 to the pods; nullopt: unknown yet
-    std::string followed_selector;  // the selector of the followed pods, with this port
+    std::optional<bool> h2c;          // its Service wants HTTP/2 to the pods; nullopt: unknown yet
+    std::string followed_selector;    // the selector of the followed pods, with this port
     std::optional<std::string> followed_port;  // nullopt: none are
     std::optional<std::vector<front::PodView>> pods;
     // Held from reading `pods` until the front has them, so that it gets the last ones. Taken

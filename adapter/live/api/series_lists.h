@@ -22,7 +22,7 @@
 namespace flyball::live {
 
 struct ListLimits {
-  size_t max_match = 16;                // selectors
+  size_t max_match = 16;                 // selectors
   size_t max_selector_bytes = 64 << 10;  // of the text of each
   size_t max_answer_bytes = size_t{32} << 20;
   promql::QueryMemory& memory;

@@ -26,7 +26,7 @@ namespace flyball::live {
 struct OtlpLimits {
   size_t max_uncompressed_bytes = 20u << 20;
   size_t max_json_bytes = 4u << 20;  // the same of JSON, whose reading takes many times as much
-  int max_at_once = 4;  // requests that are read at the same time
+  int max_at_once = 4;               // requests that are read at the same time
 };
 
 class OtlpPages : public http::Pages {
