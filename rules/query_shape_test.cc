@@ -33,8 +33,7 @@ bool Matches(const promql::LabelSet& labels, const std::vector<promql::Matcher>&
 class Samples : public promql::SeriesReader {
  public:
   absl::StatusOr<promql::SeriesList> SelectUnless(
-      const promql::Interrupted&,
-      const std::vector<promql::Matcher>& matchers) const override {
+      const promql::Interrupted&, const std::vector<promql::Matcher>& matchers) const override {
     std::string name;
     for (const promql::Matcher& matcher : matchers) {
       if (matcher.label() == "__name__") name = matcher.value();

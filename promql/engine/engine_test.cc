@@ -246,10 +246,10 @@ TEST(LabelFunctions, MakeNoValueLongerThan64KiB) {
   // One call alone: 30,000 times 64 KiB.
   std::string many;
   for (int i = 0; i < 30'000; ++i) many += "$1";
-  EXPECT_EQ(Ask(absl::StrCat("label_replace(", Doubled(16), ",\"b\",\"", many,
-                             R"x(","a","(.*)"))x"),
-                0, Dialect::k3),
-            "label \"b\" made by label_replace() would be longer than 65536 bytes");
+  EXPECT_EQ(
+      Ask(absl::StrCat("label_replace(", Doubled(16), ",\"b\",\"", many, R"x(","a","(.*)"))x"), 0,
+          Dialect::k3),
+      "label \"b\" made by label_replace() would be longer than 65536 bytes");
 }
 
 constexpr absl::string_view kTooMany =
@@ -274,16 +274,16 @@ TEST(LabelFunctions, CountWhatTheyMakeLongerAsPoints) {
   }
   EXPECT_TRUE(RangeStatus(counted, {0, 0, 1000}, 6000).ok());
   EXPECT_EQ(RangeStatus(counted, {0, 10'000, 1000}, 6000).message(), kTooMany);
-  EXPECT_EQ(RangeStatus("count(last_over_time(" + counted + "[10s:1s]))", {0, 0, 1}, 6000)
-                .message(),
-            kTooMany);
+  EXPECT_EQ(
+      RangeStatus("count(last_over_time(" + counted + "[10s:1s]))", {0, 0, 1}, 6000).message(),
+      kTooMany);
 }
 
 TEST(LabelFunctions, CompileTheirPatternOnceForAllMoments) {
   // A large one takes a quarter of a second, so that 2000 times would be many minutes.
-  EXPECT_TRUE(RangeStatus(R"(label_replace(vector(1), "a", "x", "", "\\pL{200}"))",
-                          {0, 2000, 1}, 1'000'000)
-                  .ok());
+  EXPECT_TRUE(
+      RangeStatus(R"(label_replace(vector(1), "a", "x", "", "\\pL{200}"))", {0, 2000, 1}, 1'000'000)
+          .ok());
   EXPECT_EQ(Ask(R"(label_replace(vector(1), "a", "x", "", "("))", 0, Dialect::k3),
             "invalid regular expression in label_replace(): (");
 }
@@ -296,8 +296,8 @@ TEST(LabelFunctions, AskAsTheyMatch) {
     return absl::OkStatus();
   };
   // 15,000 instructions, 16 of them a step, on 1 + 1024 times 64 bytes of text.
-  const auto expr = Parse(absl::StrCat("label_replace(", Doubled(16),
-                                       R"x(,"b","","a","(abcdefghijklmno){1000}"))x"));
+  const auto expr = Parse(
+      absl::StrCat("label_replace(", Doubled(16), R"x(,"b","","a","(abcdefghijklmno){1000}"))x"));
   ASSERT_TRUE(expr.ok()) << expr.status();
   ASSERT_TRUE(EvalInstant(**expr, Samples(), 0, options).ok());
   EXPECT_EQ(asked, 1);
