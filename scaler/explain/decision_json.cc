@@ -1,13 +1,12 @@
 #include "scaler/explain/explain.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "absl/types/span.h"
 #include "kube/objects/quantity.h"
+#include "kube/objects/yaml_text.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/sentence.h"
 
@@ -249,36 +248,12 @@ Json Trace(const GivenCase& given) {
   return out;
 }
 
-void Emit(const Json& json, YAML::Emitter& out) {
-  if (json.is_object()) {
-    out << YAML::BeginMap;
-    for (const auto& [key, value] : json.items()) {
-      out << YAML::Key << key << YAML::Value;
-      Emit(value, out);
-    }
-    out << YAML::EndMap;
-  } else if (json.is_array()) {
-    out << YAML::BeginSeq;
-    for (const Json& item : json) Emit(item, out);
-    out << YAML::EndSeq;
-  } else if (json.is_string()) {
-    // Quoted, so that "500m" and "10" are texts for every YAML parser.
-    out << YAML::DoubleQuoted << json.get<std::string>();
-  } else {
-    out << json.dump();
-  }
-}
-
 }  // namespace
 
 std::string ExplainJson(const GivenCase& given) {
   return Trace(given).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string ExplainYaml(const GivenCase& given) {
-  YAML::Emitter out;
-  Emit(Trace(given), out);
-  return std::string("---\n") + out.c_str() + "\n";
-}
+std::string ExplainYaml(const GivenCase& given) { return "---\n" + kube::YamlOf(Trace(given)); }
 
 }  // namespace flyball::scaler
