@@ -218,30 +218,22 @@ std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> Connection
   };
 }
 
-absl::StatusOr<scrape::HttpConfig> KubeletAccess(const ServeFlags& flags) {
+absl::StatusOr<http::TransportOptions> KubeletAccess(const ServeFlags& flags) {
   if (!flags.objects.empty()) {
     return absl::FailedPreconditionError(
         "--live-scrape-kubelets: with --objects there are no kubelets");
   }
-  ASSIGN_OR_RETURN(const http::TransportOptions cluster,
+  ASSIGN_OR_RETURN(http::TransportOptions access,
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
-  scrape::HttpConfig access;
-  access.token = cluster.token;
-  access.token_file = cluster.token_file;
-  access.scheme = cluster.token_scheme;
-  access.username = cluster.username;
-  access.password = cluster.password;
-  access.tls.cert = cluster.client_cert_data;
-  access.tls.cert_file = cluster.client_cert_file;
-  access.tls.key = cluster.client_key_data;
-  access.tls.key_file = cluster.client_key_file;
-  access.tls.insecure_skip_verify = flags.live.kubelet_insecure_tls;
-  access.tls.ca_file = flags.live.kubelet_ca_file;
-  if (access.tls.ca_file.empty()) {
-    access.tls.ca = cluster.ca_data;
-    access.tls.ca_file = cluster.ca_file;
-  } else {
-    RETURN_IF_ERROR(CheckReadable("--live-kubelet-ca-file", access.tls.ca_file));
+  // These are for the API server alone.
+  access.url.clear();
+  access.server_name.clear();
+  access.headers.clear();
+  access.insecure_skip_verify = flags.live.kubelet_insecure_tls;
+  if (!flags.live.kubelet_ca_file.empty()) {
+    RETURN_IF_ERROR(CheckReadable("--live-kubelet-ca-file", flags.live.kubelet_ca_file));
+    access.ca_file = flags.live.kubelet_ca_file;
+    access.ca_data.clear();
   }
   return access;
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "adapter/live/scrape/config.h"
 #include "adapter/prometheus/client.h"
 #include "base/clock.h"
 #include "http/client/transport.h"
@@ -65,8 +64,9 @@ absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
     const ServeFlags& flags, const Objects& objects, Clock& clock);
 
-// The credentials for the kubelets of that cluster: those for the cluster, with the CA of the
-// flags. kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
-absl::StatusOr<scrape::HttpConfig> KubeletAccess(const ServeFlags& flags);
+// The credentials for the kubelets of that cluster: the same as for the cluster, with the CA of the
+// flags.
+// kInvalidArgument, kFailedPrecondition: the flag and what is wrong.
+absl::StatusOr<http::TransportOptions> KubeletAccess(const ServeFlags& flags);
 
 }  // namespace flyball::serve

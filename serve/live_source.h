@@ -60,8 +60,8 @@ class LiveSource {
     std::function<absl::Duration()> relist_took;
     // The source of past samples; nullptr: there is none.
     adapter::PastSamples* past = nullptr;
-    // The credentials for kubelets, if the flags ask for scraping them.
-    scrape::HttpConfig kubelet_access = {};
+    // The credentials for kubelets, if the flags have them scraped.
+    http::TransportOptions kubelet_access = {};
   };
 
   // Reads the scrape configuration and the snapshot. kInvalidArgument: the flag and what is wrong.

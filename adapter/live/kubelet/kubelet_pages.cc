@@ -21,7 +21,7 @@ constexpr uint64_t kMaxPageBytes = 8 << 20;
 
 }  // namespace
 
-scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http) {
+scrape::Job KubeletJob(absl::Duration interval, http::TransportOptions http) {
   rules::Findings findings("kubelets");
   scrape::Job job = std::move(scrape::ReadScrapeConfig(kJob, findings).jobs.at(0));
   job.interval = interval;

@@ -30,7 +30,7 @@ namespace flyball::kubelet {
 inline constexpr char kKubeletJob[] = "kubelets";
 
 // The job that scrapes /metrics/resource of each node's kubelet, with the credentials in `http`.
-scrape::Job KubeletJob(absl::Duration interval, scrape::HttpConfig http);
+scrape::Job KubeletJob(absl::Duration interval, http::TransportOptions http);
 
 class KubeletPages {
  public:

@@ -174,7 +174,7 @@ TEST_F(KubeletPagesTest, PagesOfOtherJobsAreNotRead) {
 }
 
 TEST(KubeletJob, AsksEachNodeForItsResources) {
-  scrape::HttpConfig access;
+  http::TransportOptions access;
   access.token_file = "/token";
   const scrape::Job job = KubeletJob(absl::Seconds(5), access);
   EXPECT_EQ(job.name, kKubeletJob);

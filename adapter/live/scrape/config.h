@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/live/relabel/relabel.h"
+#include "http/client/transport.h"
 #include "promql/labels.h"
 #include "rules/config.h"
 
@@ -25,23 +26,6 @@ inline constexpr absl::Duration kMinInterval = absl::Milliseconds(200);
 // Limits for targets that pods ask for: how many of one pod, and the bytes of each label's value.
 inline constexpr size_t kMaxTargetsOfPod = 32;
 inline constexpr size_t kMaxTargetLabelBytes = 2048;
-
-struct TlsConfig {
-  std::string ca, ca_file;      // PEM
-  std::string cert, cert_file;  // PEM
-  std::string key, key_file;    // PEM
-  std::string server_name;
-  bool insecure_skip_verify = false;
-};
-
-// How to connect to a server.
-struct HttpConfig {
-  TlsConfig tls;
-  std::string username, password, password_file;             // basic_auth
-  std::string scheme = "Bearer", token, token_file;          // authorization
-  std::vector<std::pair<std::string, std::string>> headers;  // http_headers, values as they are
-  bool follow_redirects = true;
-};
 
 // Targets that have labels in common.
 struct TargetGroup {
@@ -85,7 +69,7 @@ struct Job {
   // As in formats::SeriesLabels. Not a field of the file: Prometheus 3 does it, 2 did not.
   bool canonical_bounds = true;
   Limits limits;
-  HttpConfig http;
+  http::TransportOptions http;  // of all targets, without their address
   std::vector<TargetGroup> static_groups;
   std::vector<FileDiscovery> file_discoveries;
   std::vector<KubernetesDiscovery> kubernetes_discoveries;

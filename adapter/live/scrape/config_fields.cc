@@ -129,7 +129,7 @@ void ConfigReader::AddNativeHistograms(Keys& keys) {
   keys.push_back({"always_scrape_classic_histograms", Ignored()});
 }
 
-ConfigReader::ReadField ConfigReader::Headers(HttpConfig& http) {
+ConfigReader::ReadField ConfigReader::Headers(http::TransportOptions& http) {
   return [this, &http](const YamlNode& n, const std::string& p) {
     if (n.kind != YamlNode::Kind::kMap) return Wrong(n, p, "a mapping from names to {values}");
     ForEachEntry(
@@ -148,8 +148,8 @@ ConfigReader::ReadField ConfigReader::Headers(HttpConfig& http) {
   };
 }
 
-void ConfigReader::AddHttp(HttpConfig& http, Keys& keys) {
-  keys.push_back({"tls_config", Tls(http.tls)});
+void ConfigReader::AddHttp(http::TransportOptions& http, Keys& keys) {
+  keys.push_back({"tls_config", Tls(http)});
   keys.push_back({"basic_auth", BasicAuth(http)});
   keys.push_back({"authorization", Authorization(http)});
   keys.push_back({"bearer_token", Text(http.token)});
@@ -164,23 +164,23 @@ void ConfigReader::AddHttp(HttpConfig& http, Keys& keys) {
   keys.push_back({"oauth2", Unsupported("basic_auth or authorization")});
 }
 
-ConfigReader::ReadField ConfigReader::Tls(TlsConfig& tls) {
-  return [this, &tls](const YamlNode& n, const std::string& p) {
+ConfigReader::ReadField ConfigReader::Tls(http::TransportOptions& http) {
+  return [this, &http](const YamlNode& n, const std::string& p) {
     ReadMap(n, p,
-            {{"ca", Text(tls.ca)},
-             {"ca_file", Text(tls.ca_file)},
-             {"cert", Text(tls.cert)},
-             {"cert_file", Text(tls.cert_file)},
-             {"key", Text(tls.key)},
-             {"key_file", Text(tls.key_file)},
-             {"server_name", Text(tls.server_name)},
-             {"insecure_skip_verify", Bool(tls.insecure_skip_verify)},
+            {{"ca", Text(http.ca_data)},
+             {"ca_file", Text(http.ca_file)},
+             {"cert", Text(http.client_cert_data)},
+             {"cert_file", Text(http.client_cert_file)},
+             {"key", Text(http.client_key_data)},
+             {"key_file", Text(http.client_key_file)},
+             {"server_name", Text(http.server_name)},
+             {"insecure_skip_verify", Bool(http.insecure_skip_verify)},
              {"min_version", Ignored()},
              {"max_version", Unsupported("none: the newest version is used")}});
   };
 }
 
-ConfigReader::ReadField ConfigReader::BasicAuth(HttpConfig& http) {
+ConfigReader::ReadField ConfigReader::BasicAuth(http::TransportOptions& http) {
   return [this, &http](const YamlNode& n, const std::string& p) {
     ReadMap(n, p,
             {{"username", Text(http.username)},
@@ -190,17 +190,17 @@ ConfigReader::ReadField ConfigReader::BasicAuth(HttpConfig& http) {
   };
 }
 
-ConfigReader::ReadField ConfigReader::Authorization(HttpConfig& http) {
+ConfigReader::ReadField ConfigReader::Authorization(http::TransportOptions& http) {
   return [this, &http](const YamlNode& n, const std::string& p) {
     ReadMap(n, p,
-            {{"type", Text(http.scheme)},
+            {{"type", Text(http.token_scheme)},
              {"credentials", Text(http.token)},
              {"credentials_file", Text(http.token_file)}});
   };
 }
 
 void ConfigReader::CheckHttp(const YamlNode& node, const std::string& path,
-                             const HttpConfig& http) {
+                             const http::TransportOptions& http) {
   const bool basic =
       !http.username.empty() || !http.password.empty() || !http.password_file.empty();
   const bool token = !http.token.empty() || !http.token_file.empty();

@@ -54,7 +54,7 @@ class ConfigReader : private rules::YamlReader {
   ReadField RelabelRules(std::vector<PlacedRule>& out);
   ReadField Params(Job& job);
   ReadField Labels(promql::LabelSet& out);
-  ReadField Headers(HttpConfig& http);
+  ReadField Headers(http::TransportOptions& http);
   ReadField StaticGroups(Job& job);
   ReadField FileDiscoveries(Job& job);
   ReadField KubernetesDiscoveries(Job& job);
@@ -63,11 +63,11 @@ class ConfigReader : private rules::YamlReader {
 
   void AddLimits(Limits& limits, Keys& keys);
   void AddNativeHistograms(Keys& keys);
-  void AddHttp(HttpConfig& http, Keys& keys);
-  ReadField Tls(TlsConfig& tls);
-  ReadField BasicAuth(HttpConfig& http);
-  ReadField Authorization(HttpConfig& http);
-  void CheckHttp(const rules::YamlNode& node, const std::string& path, const HttpConfig& http);
+  void AddHttp(http::TransportOptions& http, Keys& keys);
+  ReadField Tls(http::TransportOptions& http);
+  ReadField BasicAuth(http::TransportOptions& http);
+  ReadField Authorization(http::TransportOptions& http);
+  void CheckHttp(const rules::YamlNode& node, const std::string& path, const http::TransportOptions& http);
 
   Job global_;  // defaults of interval, timeout, limits and the like
   std::set<std::string> job_names_;

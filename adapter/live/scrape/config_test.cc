@@ -58,7 +58,7 @@ scrape_configs:
   EXPECT_EQ(node.interval, absl::Seconds(5));
   EXPECT_EQ(node.timeout, absl::Seconds(3));
   EXPECT_EQ(node.limits.samples, 9u);
-  EXPECT_TRUE(node.http.tls.insecure_skip_verify);
+  EXPECT_TRUE(node.http.insecure_skip_verify);
   EXPECT_EQ(node.http.token_file, "/token");
   ASSERT_EQ(node.kubernetes_discoveries.size(), 1u);
   EXPECT_EQ(node.kubernetes_discoveries[0].role, KubernetesDiscovery::Role::kEndpoints);

@@ -28,25 +28,8 @@ constexpr char kAccept[] =
     "q=0.35,*/*;q=0.3";
 
 http::TransportOptions OptionsOf(const Job& job, const Target& target) {
-  const HttpConfig& from = job.http;
-  http::TransportOptions options;
+  http::TransportOptions options = job.http;
   options.url = target.origin;
-  options.ca_file = from.tls.ca_file;
-  options.ca_data = from.tls.ca;
-  options.client_cert_file = from.tls.cert_file;
-  options.client_cert_data = from.tls.cert;
-  options.client_key_file = from.tls.key_file;
-  options.client_key_data = from.tls.key;
-  options.server_name = from.tls.server_name;
-  options.insecure_skip_verify = from.tls.insecure_skip_verify;
-  options.token_file = from.token_file;
-  options.token = from.token;
-  options.token_scheme = from.scheme;
-  options.username = from.username;
-  options.password = from.password;
-  options.password_file = from.password_file;
-  options.headers = from.headers;
-  options.follow_redirects = from.follow_redirects;
   options.leave_origin = !job.asked_for_by_pods;
   options.max_idle_connections = 1;
   return options;

@@ -161,7 +161,7 @@ class TlsPods {
     Job job = AnnotatedPods(absl::Seconds(60));
     job.relabel_rules.clear();
     job.scheme = "https";
-    job.http.tls.insecure_skip_verify = true;
+    job.http.insecure_skip_verify = true;
     const auto target =
         MakeTarget(job, DiscoveredLabels(job, {{"__address__", absl::StrCat("127.0.0.1:", port_)}},
                                          {{"namespace", ns}}));
