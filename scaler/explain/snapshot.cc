@@ -104,17 +104,6 @@ class FileReader {
     return absl::OkStatus();
   }
 
-  // Puts an object without a namespace into `default`, as kubectl does.
-  static void GiveNamespace(Node& object) {
-    for (auto& [key, value] : object.members) {
-      if (key != "metadata" || value.Find("namespace") != nullptr) continue;
-      Node ns;
-      ns.kind = Node::Kind::kString;
-      ns.text = kDefaultNamespace;
-      value.members.push_back({"namespace", std::move(ns)});
-    }
-  }
-
   // The errors of parsing or admission, with their lines.
   absl::Status Checked(const Node& object, const std::string& decode_error,
                        const std::vector<FieldError>& found) const {

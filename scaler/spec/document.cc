@@ -37,6 +37,20 @@ bool IsJsonNumber(absl::string_view text, bool integer) {
                              integer ? *kInteger : *kNumber);
 }
 
+bool GiveNamespace(Node& object) {
+  bool given = false;
+  for (Member& member : object.members) {
+    if (member.key != "metadata" || !member.value.is_map()) continue;
+    if (member.value.Find("namespace") != nullptr) continue;
+    Node ns;
+    ns.kind = Node::Kind::kString;
+    ns.text = "default";
+    member.value.members.push_back({"namespace", std::move(ns)});
+    given = true;
+  }
+  return given;
+}
+
 int LineOf(const Node& document, absl::string_view path) {
   const Node* at = &document;
   int line = document.line;

@@ -71,6 +71,10 @@ int LineOf(const Node& document, absl::string_view path);
 absl::StatusOr<std::vector<Node>> ParseDocuments(absl::string_view text,
                                                  const ParseLimits& limits = {});
 
+// Puts an object whose metadata names no namespace into `default`, as kubectl does: files often
+// leave it out. Returns whether there was none.
+bool GiveNamespace(Node& object);
+
 // The one object that `text` must be, of at most 100,000 nodes.
 absl::StatusOr<Node> ParseOneObject(absl::string_view text);
 
