@@ -29,7 +29,7 @@ FAMILIES = {
         "adapter/{rule_failure,rule_failures}", "base/go/{letter_case}", "convert/{convert_scaled_object,documents}",
         "cmd/flags/{cluster_flags,dialect_flags,server_access,words}",
         "cmd/flyball/{check_report,completion,decide_cluster,decide_flags,explain_answer,metrics,query,query_metric,schema}", "http/server/{pages}", "kube/client/{exec_plugin}", "rule_tests/{test_report}", "rules/{lint_promql}",
-        "scaler/explain/{given_triggers}", "scaler/loop/{autoscaler_gauges}", "scaler/spec/{document_json.h}",
+        "scaler/loop/{autoscaler_gauges}", "scaler/spec/{document_json.h}",
         "scaler/views/{decision_file,decision_line,limiting_reason,otlp_log,otlp_record}", "serve/{build_info,completion}"],
 }
 

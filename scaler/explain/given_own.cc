@@ -1,16 +1,34 @@
-#include "scaler/explain/given_fallbacks.h"
+#include "scaler/explain/given_own.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "scaler/steps/metric_fallback.h"
 #include "scaler/steps/reading_maker.h"
 #include "scaler/steps/trigger_fallback.h"
 #include "scaler/triggers/fallback.h"
+#include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
 namespace {
+
+// Returns the reading and sets the metric. The error says why they are unknown.
+absl::StatusOr<TriggerReading> ReadOne(const TriggerSpec& spec, const TriggerContext& context,
+                                       absl::Time now, TriggerMetric& metric) {
+  if (spec.type != "cron") {
+    return absl::UnavailableError(
+        absl::StrCat("a trigger of type ", spec.type, " is not asked if the input is files"));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Trigger> trigger, MakeTrigger(spec, context));
+  ASSIGN_OR_RETURN(const auto metrics, trigger->Metrics(absl::ZeroDuration()));
+  metric = metrics.front();
+  return trigger->Read(now, absl::ZeroDuration()).front();
+}
 
 // What the fallback of an unknown metric asks for in the first decision; if it asks for nothing
 // yet, a note says what it waits for.
@@ -34,6 +52,32 @@ std::optional<Reading::Instead> FirstCount(const MetricFallback& fallback, const
 }
 
 }  // namespace
+
+std::vector<TriggerReading> ReadGivenTriggers(const OwnSpec& own, absl::Time now,
+                                              Autoscaler& autoscaler) {
+  std::vector<TriggerReading> out;
+  for (size_t i = 0; i < own.triggers.size(); ++i) {
+    const TriggerSpec& spec = own.triggers[i];
+    TriggerMetric metric{.name = absl::StrCat("s", i, "-", spec.type), .target_milli = 1000};
+    absl::StatusOr<TriggerReading> reading = ReadOne(spec,
+                                                     {.ns = autoscaler.ns,
+                                                      .autoscaler = autoscaler.name,
+                                                      .index = i,
+                                                      .target = autoscaler.scale_target,
+                                                      .min_replicas = autoscaler.min_or_default(),
+                                                      .max_replicas = autoscaler.max_replicas,
+                                                      .count_pods = {},
+                                                      .read_secret = {},
+                                                      .clients = {},
+                                                      .front = nullptr},
+                                                     now, metric);
+    autoscaler.metrics.push_back(ToMetricSpec(metric));
+    out.push_back(reading.ok() ? *std::move(reading)
+                               : TriggerReading{.error = std::string(reading.status().message()),
+                                                .time = now});
+  }
+  return out;
+}
 
 void FollowFallbacks(const OwnSpec& own, int32_t min_replicas, absl::Time now, GivenCase& out,
                      std::vector<TriggerReading>& triggers) {
