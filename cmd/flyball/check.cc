@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "base/read_file.h"
 #include "cmd/flags/words.h"
+#include "cmd/flyball/check_report.h"
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/rule_files.h"
 #include "rules/rule_source.h"
@@ -37,22 +38,6 @@ CheckedRules Check(const std::string& file, rules::FoundRules found, const Check
   return out;
 }
 
-std::string Written(const std::vector<CheckedRules>& checked, ReportFormat format) {
-  switch (format) {
-    case ReportFormat::kText:
-      return GoodLines(checked);
-    case ReportFormat::kJson:
-      return JsonReport(checked);
-    case ReportFormat::kYaml:
-      return YamlReport(checked);
-    case ReportFormat::kSarif:
-      return SarifReport(checked);
-    case ReportFormat::kGithub:
-      return GithubReport(checked);
-  }
-  return "";
-}
-
 }  // namespace
 
 int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err) {
@@ -71,8 +56,12 @@ int CheckRules(const CheckOptions& options, std::ostream& out, std::ostream& err
       good &= checked.back().ok;
     }
   }
-  if (options.format == ReportFormat::kText) err << ErrorLines(checked);
-  out << Written(checked, options.format) << std::flush;
+  if (options.format == "text") {
+    err << ErrorLines(checked);
+    out << GoodLines(checked) << std::flush;
+  } else {
+    out << ReportAs(options.format, checked) << std::flush;
+  }
   if (!all_read) return kUsageError;
   return good && out.good() ? 0 : 1;
 }
@@ -81,7 +70,7 @@ int RunCheck(const Args& args) {
   CLI::App app("Checks files before they are used.", "flyball check");
   app.require_subcommand(1);
   CheckOptions options;
-  std::string format = "text", path;
+  std::string path;
   CLI::App* const rules = app.add_subcommand(
       "rules",
       "Read rule files as the server does, fill in each query and parse it as Prometheus does; "
@@ -93,14 +82,9 @@ int RunCheck(const Args& args) {
   rules->add_flag("--metricsql", options.metricsql,
                   "The server is VictoriaMetrics: what Prometheus would refuse is a warning");
   AddValuesPath(*rules, path);
-  AddOutput(*rules, format, {"text", "json", "yaml", "sarif", "github"});
+  AddOutput(*rules, options.format, {"text", "json", "yaml", "sarif", "github"});
   if (const auto ended = Parse(app, args)) return *ended;
   if (!path.empty()) options.values_path = absl::StrSplit(path, '.');
-  options.format = format == "json"     ? ReportFormat::kJson
-                   : format == "yaml"   ? ReportFormat::kYaml
-                   : format == "sarif"  ? ReportFormat::kSarif
-                   : format == "github" ? ReportFormat::kGithub
-                                        : ReportFormat::kText;
   return CheckRules(options, std::cout, std::cerr);
 }
 

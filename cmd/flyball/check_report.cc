@@ -22,10 +22,6 @@ std::string Sentence(const Finding& finding) {
                                : absl::StrCat(finding.field, ": ", finding.message);
 }
 
-std::string Dumped(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 Json FindingJson(const Finding& finding) {
   Json out = {{"severity", Level(finding)}};
   if (finding.line > 0) {
@@ -90,6 +86,34 @@ std::string GithubProperty(const std::string& text) {
       text, {{"%", "%25"}, {"\r", "%0D"}, {"\n", "%0A"}, {":", "%3A"}, {",", "%2C"}});
 }
 
+Json SarifReport(const std::vector<CheckedRules>& checked) {
+  Json results = Json::array();
+  for (const CheckedRules& one : checked) {
+    for (const Finding& finding : one.findings) results.push_back(SarifResult(finding));
+  }
+  const Json kinds = Json::array(
+      {{{"id", "rule-file"}, {"shortDescription", {{"text", "the server refuses the file"}}}},
+       {{"id", "promql"}, {"shortDescription", {{"text", "Prometheus refuses the query"}}}},
+       {{"id", "doubtful"}, {"shortDescription", {{"text", "allowed, but probably a mistake"}}}}});
+  const Json driver = {{"name", "flyball"}, {"version", FLYBALL_VERSION}, {"rules", kinds}};
+  return {
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs", Json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}};
+}
+
+std::string GithubReport(const std::vector<CheckedRules>& checked) {
+  std::string out;
+  for (const CheckedRules& one : checked) {
+    for (const Finding& finding : one.findings) {
+      absl::StrAppend(&out, "::", Level(finding), " file=", GithubProperty(finding.file));
+      if (finding.line > 0) absl::StrAppend(&out, ",line=", finding.line, ",col=", finding.column);
+      absl::StrAppend(&out, "::", GithubText(Sentence(finding)), "\n");
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string GoodLines(const std::vector<CheckedRules>& checked) {
@@ -113,38 +137,11 @@ std::string ErrorLines(const std::vector<CheckedRules>& checked) {
   return out;
 }
 
-std::string JsonReport(const std::vector<CheckedRules>& checked) { return Dumped(Report(checked)); }
-
-std::string YamlReport(const std::vector<CheckedRules>& checked) {
-  return kube::YamlOf(Report(checked));
-}
-
-std::string SarifReport(const std::vector<CheckedRules>& checked) {
-  Json results = Json::array();
-  for (const CheckedRules& one : checked) {
-    for (const Finding& finding : one.findings) results.push_back(SarifResult(finding));
-  }
-  const Json kinds = Json::array(
-      {{{"id", "rule-file"}, {"shortDescription", {{"text", "the server refuses the file"}}}},
-       {{"id", "promql"}, {"shortDescription", {{"text", "Prometheus refuses the query"}}}},
-       {{"id", "doubtful"}, {"shortDescription", {{"text", "allowed, but probably a mistake"}}}}});
-  const Json driver = {{"name", "flyball"}, {"version", FLYBALL_VERSION}, {"rules", kinds}};
-  return Dumped(
-      {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-       {"version", "2.1.0"},
-       {"runs", Json::array({{{"tool", {{"driver", driver}}}, {"results", std::move(results)}}})}});
-}
-
-std::string GithubReport(const std::vector<CheckedRules>& checked) {
-  std::string out;
-  for (const CheckedRules& one : checked) {
-    for (const Finding& finding : one.findings) {
-      absl::StrAppend(&out, "::", Level(finding), " file=", GithubProperty(finding.file));
-      if (finding.line > 0) absl::StrAppend(&out, ",line=", finding.line, ",col=", finding.column);
-      absl::StrAppend(&out, "::", GithubText(Sentence(finding)), "\n");
-    }
-  }
-  return out;
+std::string ReportAs(const std::string& format, const std::vector<CheckedRules>& checked) {
+  if (format == "github") return GithubReport(checked);
+  const Json report = format == "sarif" ? SarifReport(checked) : Report(checked);
+  if (format == "yaml") return kube::YamlOf(report);
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace flyball::cmd

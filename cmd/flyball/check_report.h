@@ -18,19 +18,16 @@ struct CheckedRules {
   std::vector<rules::Finding> findings = {};
 };
 
-enum class ReportFormat { kText, kJson, kYaml, kSarif, kGithub };
-
-// Text: GoodLines has `path.yaml: ok: 2 rules, …`, ErrorLines a line for each finding.
+// `path.yaml: ok: 2 rules, …` for each that is ok.
 std::string GoodLines(const std::vector<CheckedRules>& checked);
+// A line for each finding.
 std::string ErrorLines(const std::vector<CheckedRules>& checked);
 
-// {"files": [{"file", "ok", "rules", …, "findings": [{"severity", "line", …}]}], "errors",
-// "warnings"}.
-std::string JsonReport(const std::vector<CheckedRules>& checked);
-std::string YamlReport(const std::vector<CheckedRules>& checked);
-// SARIF 2.1.0, which code hosts and editors read.
-std::string SarifReport(const std::vector<CheckedRules>& checked);
-// Workflow commands of GitHub Actions: `::error file=…,line=…,col=…::…`.
-std::string GithubReport(const std::vector<CheckedRules>& checked);
+// For programs, in one of these formats:
+//   json, yaml  {"files": [{"file", "ok", "rules", …, "findings": [{"severity", "line", …}]}],
+//               "errors", "warnings"}
+//   sarif       SARIF 2.1.0, which code hosts and editors read
+//   github      workflow commands of GitHub Actions: `::error file=…,line=…,col=…::…`
+std::string ReportAs(const std::string& format, const std::vector<CheckedRules>& checked);
 
 }  // namespace flyball::cmd

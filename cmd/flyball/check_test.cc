@@ -110,23 +110,23 @@ TEST(CheckRulesTest, WhatOnlyVictoriaMetricsTakesIsAWarning) {
 
 TEST(CheckRulesTest, ReportsForOtherPrograms) {
   const std::string path = Write("report.yaml", kRefused);
-  const auto report = [&](ReportFormat format) {
+  const auto report = [&](const char* format) {
     std::ostringstream out, err;
     EXPECT_EQ(CheckRules({.files = {path}, .format = format}, out, err), 1);
     EXPECT_EQ(err.str(), "");
     return out.str();
   };
-  const auto json = nlohmann::json::parse(report(ReportFormat::kJson));
+  const auto json = nlohmann::json::parse(report("json"));
   EXPECT_EQ(json["errors"], 1);
   EXPECT_EQ(json["files"][0]["findings"][0]["line"], 4);
   EXPECT_EQ(json["files"][0]["findings"][0]["field"], "rules[0].metricsQuery");
-  const auto sarif = nlohmann::json::parse(report(ReportFormat::kSarif));
+  const auto sarif = nlohmann::json::parse(report("sarif"));
   const auto& result = sarif["runs"][0]["results"][0];
   EXPECT_EQ(result["ruleId"], "promql");
   EXPECT_EQ(result["locations"][0]["physicalLocation"]["region"]["startColumn"], 17);
-  EXPECT_THAT(report(ReportFormat::kGithub),
+  EXPECT_THAT(report("github"),
               HasSubstr("report.yaml,line=4,col=17::rules[0].metricsQuery: parse error at"));
-  EXPECT_THAT(report(ReportFormat::kYaml), HasSubstr("errors: 1\n"));
+  EXPECT_THAT(report("yaml"), HasSubstr("errors: 1\n"));
 }
 
 TEST(RunCheckTest, FilesAlsoByTheFlagOfKubectl) {

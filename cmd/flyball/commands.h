@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cmd/flags/args.h"
-#include "cmd/flyball/check_report.h"
 
 namespace CLI {
 class App;
@@ -42,7 +41,7 @@ struct CheckOptions {
   bool strict = false;                        // a warning fails too
   bool metricsql = false;                     // what only Prometheus refuses is a warning
   std::vector<std::string> values_path = {};  // see rules::FindRules
-  ReportFormat format = ReportFormat::kText;
+  std::string format = "text";                // or one of ReportAs
 };
 
 // Runs `check rules` and returns the exit status. As text, each finding is a line
