@@ -1,4 +1,4 @@
-#include "doctor/at_zero.h"
+#include "doctor/autoscaler.h"
 
 #include <string>
 

@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "doctor/at_zero.h"
 #include "doctor/cluster.h"
 #include "doctor/gates.h"
 #include "scaler/math/recording.h"

@@ -41,6 +41,9 @@ std::string AutoscalerTitle(const scaler::AutoscalerKey& autoscaler);
 const char* KindWord(const scaler::AutoscalerKey& autoscaler);
 
 Findings CheckAutoscaler(const AutoscalerFacts& facts, absl::Time now);
+// Whether a target at zero replicas will be woken, which depends on the version of the HPA
+// controller (at_zero.cc). Must be called only if the scale is known and has zero replicas.
+Finding CheckAtZero(const AutoscalerFacts& facts);
 
 // HPAs and, if the kind is defined, Autoscalers; `ns` "" means all namespaces. Sorted by namespace,
 // HPAs first. The error is that of listing HPAs; one of listing Autoscalers is ignored.
