@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
@@ -109,6 +110,16 @@ std::optional<int> Parse(CLI::App& app, const Args& args) {
                  FullName(Innermost(app, args)).c_str());
     return kUsageError;
   }
+}
+
+int Print(absl::string_view text) {
+  std::cout << text << std::flush;
+  return std::cout.good() ? 0 : 1;
+}
+
+int Fail(absl::string_view command, const absl::Status& why) {
+  std::cerr << "flyball " << command << ": " << why.message() << "\n";
+  return absl::IsInvalidArgument(why) ? kUsageError : 1;
 }
 
 std::string ExitStatuses(absl::string_view one) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "cmd/flags/args.h"
 
@@ -17,6 +18,12 @@ namespace flyball::cmd {
 // Parses the words. If there is nothing to run, after --help or an error, it prints the help or the
 // error and returns the exit status.
 std::optional<int> Parse(CLI::App& app, const Args& args);
+
+// Prints what a command has to say. Returns the exit status: 0, or 1 if it cannot be written.
+int Print(absl::string_view text);
+// Prints why a command failed. Returns the exit status: that of wrong words or input if the error is
+// kInvalidArgument, else 1.
+int Fail(absl::string_view command, const absl::Status& why);
 
 // The end of a help text, about the exit statuses 0, 1 and 2; `one` says when it is 1.
 std::string ExitStatuses(absl::string_view one);

@@ -1,8 +1,6 @@
 // flyball backtest: what an autoscaler would have done with the load that Prometheus has recorded.
 // backtest_subject.h says which autoscaler; the code that simulates it is in backtest/.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -179,14 +177,9 @@ int RunBacktest(const Args& args) {
       flags.object.empty() && flags.files.empty()
           ? absl::InvalidArgumentError("name an hpa/NAME of the cluster, or give files with -f")
           : Backtest(flags);
-  if (!report.ok()) {
-    std::fprintf(stderr, "flyball backtest: %s\n", std::string(report.status().message()).c_str());
-    return absl::IsInvalidArgument(report.status()) ? kUsageError : 1;
-  }
-  std::cout << (flags.output == "text" ? backtest::ReportText(*report, flags.all)
-                                       : JsonAs(flags.output, backtest::ReportJson(*report)))
-            << std::flush;
-  return std::cout.good() ? 0 : 1;
+  if (!report.ok()) return Fail("backtest", report.status());
+  return Print(flags.output == "text" ? backtest::ReportText(*report, flags.all)
+                                      : JsonAs(flags.output, backtest::ReportJson(*report)));
 }
 
 }  // namespace flyball::cmd

@@ -1,6 +1,5 @@
 // flyball explain: asks a running server why an autoscaler has its count.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -149,15 +148,11 @@ int RunExplain(const Args& args) {
   app.footer(ExitStatuses("the server cannot be asked or knows nothing of it"));
   if (const auto ended = Parse(app, args)) return *ended;
   if (flags.object.empty() == !flags.shadow_report) {
-    std::fprintf(stderr, "flyball explain: name one autoscaler, or ask for --shadow-report\n");
-    return kUsageError;
+    return Fail("explain", absl::InvalidArgumentError(
+                               "name one autoscaler, or ask for --shadow-report"));
   }
-  if (const absl::Status status = Answer(flags); !status.ok()) {
-    std::fprintf(stderr, "flyball explain: %s\n", std::string(status.message()).c_str());
-    return absl::IsInvalidArgument(status) ? kUsageError : 1;
-  }
-  std::cout.flush();
-  return std::cout.good() ? 0 : 1;
+  const absl::Status status = Answer(flags);
+  return status.ok() ? Print("") : Fail("explain", status);
 }
 
 }  // namespace flyball::cmd

@@ -1,7 +1,5 @@
 // flyball metrics: the metrics that a running server offers, with the rule of each.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 
 #include "base/clock.h"
 #include "base/status_macros.h"
@@ -35,12 +33,7 @@ int RunMetrics(const Args& args) {
   if (const auto ended = Parse(app, args)) return *ended;
   spdlog::set_level(spdlog::level::off);
   const absl::StatusOr<std::string> shown = Metrics(flags, format);
-  if (!shown.ok()) {
-    std::fprintf(stderr, "flyball metrics: %s\n", std::string(shown.status().message()).c_str());
-    return absl::IsInvalidArgument(shown.status()) ? kUsageError : 1;
-  }
-  std::cout << *shown << std::flush;
-  return std::cout.good() ? 0 : 1;
+  return shown.ok() ? Print(*shown) : Fail("metrics", shown.status());
 }
 
 }  // namespace flyball::cmd

@@ -65,8 +65,7 @@ int QueryFile(const std::string& file, const query::QueryOptions& options,
     }
     return samples.ok() ? 1 : kUsageError;
   }
-  std::cout << (format == "yaml" ? JsonAs(format, *answer) : *answer) << std::flush;
-  return std::cout.good() ? 0 : 1;
+  return Print(format == "yaml" ? JsonAs(format, *answer) : *answer);
 }
 
 // Asks a running flyball for the rules that make the metric.
@@ -92,12 +91,7 @@ absl::StatusOr<std::string> AskCluster(const ClusterFlags& flags, MetricQuestion
 
 int QueryCluster(const ClusterFlags& flags, MetricQuestion question, const std::string& format) {
   const absl::StatusOr<std::string> answer = AskCluster(flags, std::move(question));
-  if (!answer.ok()) {
-    std::cerr << "flyball query: " << answer.status().message() << std::endl;
-    return absl::IsInvalidArgument(answer.status()) ? kUsageError : 1;
-  }
-  std::cout << JsonAs(format, *answer) << std::flush;
-  return std::cout.good() ? 0 : 1;
+  return answer.ok() ? Print(JsonAs(format, *answer)) : Fail("query", answer.status());
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 // flyball rules: explains what rules do with a series. The code is in rule_tools/.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <string>
 #include <utility>
 
@@ -35,21 +33,16 @@ absl::StatusOr<RulesAtHand> RulesFor(const ExplainFlags& flags) {
 }
 
 int Explain(const ExplainFlags& flags) {
-  const auto fail = [](const absl::Status& status) {
-    std::fprintf(stderr, "flyball rules explain: %s\n", std::string(status.message()).c_str());
-    return absl::IsInvalidArgument(status) ? kUsageError : 1;
-  };
   const auto series = rule_tools::ParseGivenSeries(flags.series);
-  if (!series.ok()) return fail(series.status());
+  if (!series.ok()) return Fail("rules explain", series.status());
   const absl::StatusOr<RulesAtHand> rules = RulesFor(flags);
-  if (!rules.ok()) return fail(rules.status());
+  if (!rules.ok()) return Fail("rules explain", rules.status());
   const auto verdicts = rule_tools::FateOf(*series, rules->found.config,
                                            *rules->found.compiled.rules, *rules->mapper);
-  std::cout << (flags.output == "text"
-                    ? rule_tools::FateText(*series, verdicts)
-                    : JsonAs(flags.output, rule_tools::FateJson(*series, verdicts)))
-            << std::flush;
-  return rule_tools::IsOffered(verdicts) && std::cout.good() ? 0 : 1;
+  const int printed = Print(flags.output == "text"
+                                ? rule_tools::FateText(*series, verdicts)
+                                : JsonAs(flags.output, rule_tools::FateJson(*series, verdicts)));
+  return rule_tools::IsOffered(verdicts) ? printed : 1;
 }
 
 }  // namespace

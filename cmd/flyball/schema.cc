@@ -1,7 +1,5 @@
 // flyball schema: JSON schemas of the files that people write, for editors and checkers.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -50,12 +48,7 @@ int RunSchema(const Args& args) {
   const absl::StatusOr<std::string> schema = rules->parsed()   ? std::string(kRulesSchema)
                                              : tests->parsed() ? std::string(kTestsSchema)
                                                                : AutoscalerSchema();
-  if (!schema.ok()) {
-    std::fprintf(stderr, "flyball schema: %s\n", std::string(schema.status().message()).c_str());
-    return 1;
-  }
-  std::cout << *schema << std::flush;
-  return std::cout.good() ? 0 : 1;
+  return schema.ok() ? Print(*schema) : Fail("schema", schema.status());
 }
 
 }  // namespace flyball::cmd
