@@ -1,4 +1,4 @@
-#include "convert/convert_hpa.h"
+#include "convert/convert.h"
 
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "convert/convert_ksvc.h"
+#include "convert/convert.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

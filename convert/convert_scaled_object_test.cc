@@ -1,4 +1,4 @@
-#include "convert/convert_scaled_object.h"
+#include "convert/convert.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "convert/convert_values.h"
+#include "convert/convert.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "convert/convert_hpa.h"
+#include "convert/convert.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::convert {

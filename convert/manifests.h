@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "convert/convert_hpa.h"
+#include "convert/convert.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::convert {

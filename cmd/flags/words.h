@@ -21,8 +21,8 @@ std::optional<int> Parse(CLI::App& app, const Args& args);
 
 // Prints what a command has to say. Returns the exit status: 0, or 1 if it cannot be written.
 int Print(absl::string_view text);
-// Prints why a command failed. Returns the exit status: that of wrong words or input if the error is
-// kInvalidArgument, else 1.
+// Prints why a command failed. Returns the exit status: that of wrong words or input if the error
+// is kInvalidArgument, else 1.
 int Fail(absl::string_view command, const absl::Status& why);
 
 // The end of a help text, about the exit statuses 0, 1 and 2; `one` says when it is 1.

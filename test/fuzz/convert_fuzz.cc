@@ -7,9 +7,7 @@
 #include <set>
 #include <string>
 
-#include "convert/convert_http.h"
-#include "convert/convert_ksvc.h"
-#include "convert/convert_scaled_object.h"
+#include "convert/convert.h"
 #include "scaler/spec/document.h"
 
 namespace {
