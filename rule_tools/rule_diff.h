@@ -42,4 +42,10 @@ struct RulesDiff {
 
 RulesDiff DiffRules(const rules::Config& before, const rules::Config& after);
 
+// For people (rule_diff_report.cc); `was` and `is` are the names of the files. Ends with a line of
+// counts.
+std::string DiffText(const RulesDiff& diff, const std::string& was, const std::string& is);
+// For programs: {"differences": […], "same": n}.
+std::string DiffJson(const RulesDiff& diff);
+
 }  // namespace flyball::rule_tools

@@ -1,10 +1,8 @@
-#include "rule_tools/rule_diff_report.h"
+#include "rule_tools/rule_diff.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

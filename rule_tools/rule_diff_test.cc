@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "rule_tools/rule_diff_report.h"
 #include "rule_tools/rule_pairing.h"
 
 namespace flyball::rule_tools {

@@ -20,9 +20,14 @@ class DocumentForms {
  public:
   using Body = std::shared_ptr<const std::string>;
 
-  // The form that `style` asks for, made by `make` unless it exists. Other callers that ask for any
-  // form wait meanwhile.
-  Body Get(const Style& style, const std::function<std::string()>& make);
+  // The form that `style` asks for, made by `make` unless it is there already. Others who ask for
+  // any form wait meanwhile.
+  Body Get(const Style& style, const std::function<std::string()>& make) {
+    const absl::MutexLock lock(&mutex_);
+    Body& body = made_[{style.media.encoding, style.pretty}];
+    if (body == nullptr) body = std::make_shared<const std::string>(make());
+    return body;
+  }
 
  private:
   absl::Mutex mutex_;

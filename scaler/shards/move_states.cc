@@ -1,4 +1,4 @@
-#include "scaler/shards/move_states.h"
+#include "scaler/shards/state_records.h"
 
 #include <algorithm>
 #include <map>

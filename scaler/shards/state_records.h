@@ -60,4 +60,10 @@ class StateRecords {
   Clock& clock_;
 };
 
+// Moves what is saved for `before` shards into the records of `shards`, as the division with that
+// number (ShardMemory::Move; move_states.cc). `most_bytes`: of one record. What was moved before an
+// error is found again by the next try.
+absl::Status MoveStates(const StateRecords& records, Clock& clock, int before, int shards,
+                        int64_t division, size_t most_bytes);
+
 }  // namespace flyball::scaler

@@ -12,7 +12,6 @@
 #include "base/go/arithmetic.h"
 #include "base/repeating_thread.h"
 #include "base/status_macros.h"
-#include "scaler/shards/move_states.h"
 #include "scaler/shards/shards.h"
 #include "scaler/shards/state_records.h"
 #include "scaler/stores/state_upkeep.h"
