@@ -44,7 +44,8 @@ void LeaveOut(const Node& object, absl::string_view maker, absl::string_view fil
 }
 
 void AddRemarks(const Node& object, const scaler::Autoscaler& hpa, Manifests& out) {
-  out.Remark("Delete the HorizontalPodAutoscaler before this one acts: both would write one scale.");
+  out.Remark(
+      "Delete the HorizontalPodAutoscaler before this one acts: both would write one scale.");
   if (hpa.min_replicas == 0) {
     out.Remark(
         "minReplicas was 0: it needs a trigger, which tells when to leave zero; it is 1 here.");

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "doctor/listing.h"
 #include "kube/objects/api_version.h"
+#include "kube/objects/builtin_resources.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/stores/autoscaler_store.h"
 
@@ -70,8 +71,8 @@ std::vector<std::string> ControllersOf(const AutoscalerLookDeps& deps, const Tar
   }
   if (own.kind != "Deployment") return {};
   const auto sets =
-      ListObjects(deps.server, ResourceNamed("apps", "v1", "replicasets", "ReplicaSet"), own.ns,
-                  own.selector, deps.timeout);
+      ListObjects(deps.server, kube::ResourceNamed("apps", "v1", "replicasets", "ReplicaSet"),
+                  own.ns, own.selector, deps.timeout);
   if (!sets.ok()) return {};
   std::vector<std::string> uids;
   for (const std::string& json : *sets) {
@@ -87,8 +88,8 @@ void LookAtPods(const AutoscalerLookDeps& deps, AutoscalerFacts& facts) {
   facts.measured.ns = facts.key.ns;
   if (!facts.scale.ok() || facts.scale->selector.empty()) return;
   facts.measured.selector = facts.scale->selector;
-  const auto listed = ListObjects(deps.server, ResourceNamed("", "v1", "pods", "Pod"), facts.key.ns,
-                                  facts.scale->selector, deps.timeout);
+  const auto listed = ListObjects(deps.server, kube::ResourceNamed("", "v1", "pods", "Pod"),
+                                  facts.key.ns, facts.scale->selector, deps.timeout);
   facts.pods_read = listed.status();
   if (!listed.ok()) return;
   scaler::PodJsonReader reader;
@@ -118,12 +119,12 @@ absl::StatusOr<std::vector<scaler::ManagedPtr>> ListAutoscalers(http::HttpTransp
     }
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(list(
-      scaler::AutoscalerKind::kHpa,
-      ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler")));
+  RETURN_IF_ERROR(list(scaler::AutoscalerKind::kHpa,
+                       kube::ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers",
+                                           "HorizontalPodAutoscaler")));
   (void)list(  // its definition need not be installed
-      scaler::AutoscalerKind::kOwn,
-      ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, scaler::kOwnPlural, scaler::kOwnKind));
+      scaler::AutoscalerKind::kOwn, kube::ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion,
+                                                        scaler::kOwnPlural, scaler::kOwnKind));
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a->key.ns < b->key.ns; });
   return all;

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "doctor/certificate.h"
 #include "doctor/listing.h"
+#include "kube/objects/builtin_resources.h"
 
 namespace flyball::doctor {
 namespace {
@@ -65,8 +66,8 @@ class Looker {
   absl::StatusOr<std::vector<ApiService>> ApiServices() {
     ASSIGN_OR_RETURN(
         std::vector<ApiService> found,
-        List(ResourceNamed("apiregistration.k8s.io", "v1", "apiservices", "APIService"), "", "",
-             ReadApiService));
+        List(kube::ResourceNamed("apiregistration.k8s.io", "v1", "apiservices", "APIService"), "",
+             "", ReadApiService));
     std::erase_if(found, [](const ApiService& api) {
       return api.group != kCustomGroup && api.group != kExternalGroup &&
              api.group != kResourceGroup;
@@ -91,8 +92,8 @@ class Looker {
   absl::StatusOr<Endpoints> EndpointsOf(const Backend& backend) {
     ASSIGN_OR_RETURN(
         const std::vector<Endpoints> slices,
-        List(ResourceNamed("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"), backend.ns,
-             absl::StrCat("kubernetes.io/service-name=", backend.name), ReadEndpoints));
+        List(kube::ResourceNamed("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
+             backend.ns, absl::StrCat("kubernetes.io/service-name=", backend.name), ReadEndpoints));
     Endpoints sum;
     for (const Endpoints& endpoints : slices) sum.ready += endpoints.ready;
     return sum;
@@ -101,7 +102,7 @@ class Looker {
   absl::StatusOr<std::vector<ServerPod>> PodsOf(const Backend& backend) {
     if (backend.service->selector.empty()) return std::vector<ServerPod>();
     ASSIGN_OR_RETURN(std::vector<ServerPod> pods,
-                     List(ResourceNamed("", "v1", "pods", "Pod"), backend.ns,
+                     List(kube::ResourceNamed("", "v1", "pods", "Pod"), backend.ns,
                           backend.service->selector, ReadServerPod));
     std::erase_if(pods, [](const ServerPod& pod) { return pod.leaving; });
     return pods;

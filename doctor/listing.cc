@@ -28,15 +28,6 @@ class Collector : public kube::WatchHandler {
 
 }  // namespace
 
-kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
-                                 absl::string_view resource, absl::string_view kind) {
-  kube::ResourceInfo info;
-  info.name = {std::string(group), std::string(resource)};
-  info.version = std::string(version);
-  info.kind = std::string(kind);
-  return info;
-}
-
 absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
                                                      const kube::ResourceInfo& resource,
                                                      absl::string_view ns, absl::string_view labels,

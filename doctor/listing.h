@@ -12,11 +12,8 @@
 
 namespace flyball::doctor {
 
-kube::ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
-                                 absl::string_view resource, absl::string_view kind);
-
-// The JSON of each object, beginning with its apiVersion and kind. `ns` "": all namespaces;
-// `labels` "": all objects; `timeout` is for each page. Errors: those of kube::ListPages, and
+// The JSON of each object, beginning with its apiVersion and kind. `ns` "" means all namespaces,
+// `labels` "" selects all; `timeout` holds for each page. Errors: those of kube::ListPages, and
 // kResourceExhausted beyond 50,000 objects.
 absl::StatusOr<std::vector<std::string>> ListObjects(http::HttpTransport& server,
                                                      const kube::ResourceInfo& resource,

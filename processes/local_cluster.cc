@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/builtin_resources.h"
 #include "scaler/spec/own_spec.h"
 
 namespace flyball::processes {
@@ -19,13 +20,11 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::stri
   auto cluster = absl::WrapUnique(new LocalCluster(folder, clock));
   LocalCluster* const self = cluster.get();
   // Both kinds exist even if the folder has no object of them yet, because the scaler watches them.
-  for (const auto& [plural, kind, scale] :
-       {std::tuple(std::string(scaler::kOwnPlural), std::string(scaler::kOwnKind), false),
-        std::tuple(std::string(kProcessSetPlural), std::string(kProcessSetKind), true)}) {
-    kube::ResourceInfo info;
-    info.name = {std::string(scaler::kOwnGroup), plural};
-    info.version = std::string(scaler::kOwnVersion);
-    info.kind = kind;
+  for (const auto& [plural, kind, scale] : {std::tuple(scaler::kOwnPlural, scaler::kOwnKind, false),
+                                            std::tuple(absl::string_view(kProcessSetPlural),
+                                                       absl::string_view(kProcessSetKind), true)}) {
+    kube::ResourceInfo info =
+        kube::ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, plural, kind);
     info.scalable = scale;
     self->server_.AddKind(info, scale);
   }

@@ -1,4 +1,4 @@
-#include "rule_tests/compare.h"
+#include "rule_tests/rule_bench.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

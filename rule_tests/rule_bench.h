@@ -33,4 +33,8 @@ absl::StatusOr<Exchange> AskRules(std::shared_ptr<const rules::CompiledRules> ru
                                   const RuleTestFile& file, FixedDirectory& directory,
                                   absl::Duration eval_time, absl::string_view request);
 
+// What a request gave against what its test expects (compare.cc), a line or block for each
+// difference that a reader can act on; empty: the test passes. Pure.
+std::vector<std::string> Differences(const RuleTest& test, const Exchange& got);
+
 }  // namespace flyball::rule_tests

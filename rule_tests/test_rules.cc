@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/read_file.h"
 #include "re2/re2.h"
-#include "rule_tests/compare.h"
 #include "rule_tests/fixed_directory.h"
 #include "rule_tests/rule_bench.h"
 #include "rule_tests/test_file.h"

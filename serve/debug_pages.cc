@@ -12,7 +12,7 @@
 #include "kube/objects/json_members.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/explain.h"
-#include "scaler/explain/logged_case.h"
+#include "scaler/explain/given_case.h"
 
 namespace flyball::serve {
 namespace {

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "kube/client/scale.h"
 #include "kube/objects/api_version.h"
+#include "kube/objects/builtin_resources.h"
 #include "kube/objects/object_json.h"
 #include "kube/watch/object_list.h"
 #include "kube/watch/object_watch.h"
@@ -75,9 +76,8 @@ absl::StatusOr<std::vector<HpaAskers::Hpa>> HpaAskers::List(const std::string& n
   kube::ObjectReader reader;
   Lister lister;
   kube::ObjectWatchOptions options;
-  options.resource.name = {.group = "autoscaling", .resource = "horizontalpodautoscalers"};
-  options.resource.version = "v2";
-  options.resource.kind = "HorizontalPodAutoscaler";
+  options.resource = kube::ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers",
+                                         "HorizontalPodAutoscaler");
   options.ns = ns;
   options.list_timeout = kTimeout;
   // Not from the API server's cache: the HPAs' controller may have seen a newer state than that.

@@ -63,7 +63,8 @@ int64_t KnownSince(const live::Store& store, const live::Selector& selector, int
 }
 
 // The jobs that flags ask for.
-std::vector<scrape::Job> JobsOf(const LiveFlags& flags, const http::TransportOptions& kubelet_access) {
+std::vector<scrape::Job> JobsOf(const LiveFlags& flags,
+                                const http::TransportOptions& kubelet_access) {
   std::vector<scrape::Job> jobs;
   if (flags.scrape_annotated > absl::ZeroDuration()) {
     jobs.push_back(scrape::AnnotatedPods(flags.scrape_annotated));

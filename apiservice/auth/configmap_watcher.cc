@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kube/objects/builtin_resources.h"
 #include "kube/objects/json_members.h"
 #include "spdlog/spdlog.h"
 
@@ -54,9 +55,7 @@ absl::StatusOr<ConfigMapWatcher::Data> ConfigMapWatcher::Read() {
 
 void ConfigMapWatcher::Start() {
   kube::ObjectWatchOptions options;
-  options.resource.name = {"", "configmaps"};
-  options.resource.version = "v1";
-  options.resource.kind = "ConfigMap";
+  options.resource = kube::ResourceNamed("", "v1", "configmaps", "ConfigMap");
   options.ns = kNamespace;
   options.field_selector = absl::StrCat("metadata.name=", kName);
   watch_ = std::make_unique<kube::ObjectWatch>(std::move(options), transport_, clock_, *this);

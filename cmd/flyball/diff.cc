@@ -8,7 +8,6 @@
 #include "cmd/flyball/commands.h"
 #include "cmd/flyball/rule_files.h"
 #include "rule_tools/rule_diff.h"
-#include "rule_tools/rule_diff.h"
 
 namespace flyball::cmd {
 

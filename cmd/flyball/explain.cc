@@ -148,8 +148,8 @@ int RunExplain(const Args& args) {
   app.footer(ExitStatuses("the server cannot be asked or knows nothing of it"));
   if (const auto ended = Parse(app, args)) return *ended;
   if (flags.object.empty() == !flags.shadow_report) {
-    return Fail("explain", absl::InvalidArgumentError(
-                               "name one autoscaler, or ask for --shadow-report"));
+    return Fail("explain",
+                absl::InvalidArgumentError("name one autoscaler, or ask for --shadow-report"));
   }
   const absl::Status status = Answer(flags);
   return status.ok() ? Print("") : Fail("explain", status);

@@ -39,9 +39,9 @@ int Explain(const ExplainFlags& flags) {
   if (!rules.ok()) return Fail("rules explain", rules.status());
   const auto verdicts = rule_tools::FateOf(*series, rules->found.config,
                                            *rules->found.compiled.rules, *rules->mapper);
-  const int printed = Print(flags.output == "text"
-                                ? rule_tools::FateText(*series, verdicts)
-                                : JsonAs(flags.output, rule_tools::FateJson(*series, verdicts)));
+  const int printed =
+      Print(flags.output == "text" ? rule_tools::FateText(*series, verdicts)
+                                   : JsonAs(flags.output, rule_tools::FateJson(*series, verdicts)));
   return rule_tools::IsOffered(verdicts) ? printed : 1;
 }
 

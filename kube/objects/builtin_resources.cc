@@ -1,7 +1,5 @@
 #include "kube/objects/builtin_resources.h"
 
-#include "absl/strings/string_view.h"
-
 namespace flyball::kube {
 namespace {
 
@@ -101,6 +99,14 @@ std::vector<ResourceInfo> BuiltinResources() {
     info.namespaced = row.namespaced;
   }
   return resources;
+}
+
+ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
+                           absl::string_view resource, absl::string_view kind) {
+  return {.name = {std::string(group), std::string(resource)},
+          .version = std::string(version),
+          .kind = std::string(kind),
+          .singular = {}};
 }
 
 }  // namespace flyball::kube

@@ -15,6 +15,8 @@
 
 namespace flyball::scaler {
 
+struct LoggedDecision;
+
 struct CaseOptions {
   absl::Time now;
   std::string now_source;  // "now", "--at"
@@ -39,5 +41,8 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const Autoscaler& autosca
                       const CaseOptions& options);
 GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler& given,
                       const CaseOptions& options);
+
+// The same form of a decision in the log of the running scaler (logged_case.cc).
+GivenCase CaseFromLog(LoggedDecision logged);
 
 }  // namespace flyball::scaler

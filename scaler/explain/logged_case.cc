@@ -1,10 +1,11 @@
-#include "scaler/explain/logged_case.h"
+#include "scaler/explain/given_case.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/triggers/trigger.h"
+#include "scaler/views/logged_decision.h"
 
 namespace flyball::scaler {
 namespace {

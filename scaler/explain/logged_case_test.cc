@@ -1,4 +1,4 @@
-#include "scaler/explain/logged_case.h"
+#include "scaler/explain/given_case.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,6 +13,8 @@
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
 #include "kube/client/request_budget.h"
+#include "kube/objects/builtin_resources.h"
+#include "kube/objects/rest_mapping.h"
 #include "kube/watch/object_watch.h"
 #include "scaler/loop/loop_wiring.h"
 #include "scaler/spec/own_spec.h"
@@ -36,14 +38,6 @@ constexpr absl::Duration kVersionNap = absl::Milliseconds(50);
 // again, since an upgrade changes it.
 constexpr absl::Duration kFirstVersion = absl::Seconds(2);
 constexpr absl::Duration kNextVersion = absl::Seconds(30);
-
-kube::ResourceInfo Resource(absl::string_view group, absl::string_view version,
-                            absl::string_view plural, absl::string_view kind) {
-  return {.name = {.group = std::string(group), .resource = std::string(plural)},
-          .version = std::string(version),
-          .kind = std::string(kind),
-          .singular = ""};
-}
 
 }  // namespace
 
@@ -192,11 +186,11 @@ void Scaler::Impl::StartWatches() {
   std::vector<std::pair<kube::ResourceInfo, kube::WatchHandler*>> feeds;
   std::vector<std::string> spaces;
   for (const std::string& ns : namespaces) {
-    feeds.emplace_back(Resource("", "v1", "pods", "Pod"), &wiring_->pods().AddFeed(ns));
-    feeds.emplace_back(
-        Resource("autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler"),
-        &wiring_->autoscalers().AddFeed(AutoscalerKind::kHpa, ns));
-    feeds.emplace_back(Resource(kOwnGroup, kOwnVersion, kOwnPlural, kOwnKind),
+    feeds.emplace_back(kube::ResourceNamed("", "v1", "pods", "Pod"), &wiring_->pods().AddFeed(ns));
+    feeds.emplace_back(kube::ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers",
+                                           "HorizontalPodAutoscaler"),
+                       &wiring_->autoscalers().AddFeed(AutoscalerKind::kHpa, ns));
+    feeds.emplace_back(kube::ResourceNamed(kOwnGroup, kOwnVersion, kOwnPlural, kOwnKind),
                        &wiring_->autoscalers().AddFeed(AutoscalerKind::kOwn, ns));
     spaces.insert(spaces.end(), 3, ns);
   }

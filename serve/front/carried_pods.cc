@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
+#include "kube/objects/builtin_resources.h"
 
 namespace flyball::serve {
 
@@ -15,8 +16,7 @@ class CarriedPods::Namespace : public kube::WatchHandler {
 
   absl::Status Start(const std::string& ns, const Connect& connect, Clock& clock) {
     kube::ObjectWatchOptions options;
-    options.resource = {
-        .name = {.group = "", .resource = "pods"}, .version = "v1", .kind = "Pod", .singular = ""};
+    options.resource = kube::ResourceNamed("", "v1", "pods", "Pod");
     options.ns = ns;
     ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, connect());
     watch_ =

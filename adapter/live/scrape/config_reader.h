@@ -67,7 +67,8 @@ class ConfigReader : private rules::YamlReader {
   ReadField Tls(http::TransportOptions& http);
   ReadField BasicAuth(http::TransportOptions& http);
   ReadField Authorization(http::TransportOptions& http);
-  void CheckHttp(const rules::YamlNode& node, const std::string& path, const http::TransportOptions& http);
+  void CheckHttp(const rules::YamlNode& node, const std::string& path,
+                 const http::TransportOptions& http);
 
   Job global_;  // defaults of interval, timeout, limits and the like
   std::set<std::string> job_names_;
