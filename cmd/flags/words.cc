@@ -33,20 +33,6 @@ size_t Slips(absl::string_view from, absl::string_view to) {
   return row.back();
 }
 
-// The app that the words before the unknown one name.
-const CLI::App& Innermost(const CLI::App& app, const Args& args) {
-  const CLI::App* found = &app;
-  for (const std::string& word : args) {
-    for (const CLI::App* below : found->get_subcommands({})) {
-      if (below->get_name() == word) {
-        found = below;
-        break;
-      }
-    }
-  }
-  return *found;
-}
-
 // "flyball check rules".
 std::string FullName(const CLI::App& app) {
   const CLI::App* above = app.get_parent();
@@ -64,7 +50,7 @@ std::vector<std::string> WordsOf(const CLI::App& app) {
 
 // What is wrong, in one line. An unknown word is named before anything that is missing.
 std::string Complaint(const CLI::App& app, const Args& args, const CLI::ParseError& error) {
-  const CLI::App& inner = Innermost(app, args);
+  const CLI::App& inner = serve::Innermost(app, args);
   const std::vector<std::string> left = app.remaining(true);
   const auto unknown =
       absl::c_find_if(args, [&](const auto& word) { return absl::c_linear_search(left, word); });
@@ -107,7 +93,7 @@ std::optional<int> Parse(CLI::App& app, const Args& args) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "%s\n`%s --help` tells more.\n", Complaint(app, args, error).c_str(),
-                 FullName(Innermost(app, args)).c_str());
+                 FullName(serve::Innermost(app, args)).c_str());
     return kUsageError;
   }
 }
