@@ -15,9 +15,7 @@ std::string KeyOf(const ExternalMetricRequest& request, absl::string_view meanin
 // Totals are only compared, so a double is precise enough for the sum of any amounts.
 double TotalOf(const ExternalMetricList& list) {
   double total = 0;
-  for (const ExternalMetricValue& item : list.items) {
-    total += static_cast<double>(item.value_milli);
-  }
+  for (const ExternalMetricValue& item : list.items) total += static_cast<double>(item.value_milli);
   return total;
 }
 

@@ -49,9 +49,7 @@ std::string ReportText(const BacktestReport& report, bool all) {
       all ? simulated.changes.size() : std::min(simulated.changes.size(), kShownChanges);
   const size_t first = simulated.changes.size() - shown;
   if (first > 0) absl::StrAppend(&out, "the last ", shown, " changes; --all shows all of them\n");
-  for (size_t i = first; i < simulated.changes.size(); ++i) {
-    out += ChangeText(simulated.changes[i]);
-  }
+  for (size_t i = first; i < simulated.changes.size(); ++i) out += ChangeText(simulated.changes[i]);
   for (const std::string& note : report.notes) absl::StrAppend(&out, "note: ", note, "\n");
   return out;
 }

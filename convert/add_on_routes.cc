@@ -109,9 +109,7 @@ AddOnRoutes RoutesOfRules(const Json& spec, Manifests& out) {
       }
     }
   }
-  if (rules.empty()) {
-    out.Remark("It has no rules, so requests come by its Service alone.");
-  }
+  if (rules.empty()) out.Remark("It has no rules, so requests come by its Service alone.");
   routes.hosts = Joined(places, "spec.rules", out);
   return routes;
 }

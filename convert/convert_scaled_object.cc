@@ -115,9 +115,7 @@ class ScaledObjectConverter {
       out_.MadeFrom(made, source);
     }
     AddPolling(spec, out);
-    if (spec.contains("cooldownPeriod")) {
-      out["cooldownPeriod"] = NumberOr("cooldownPeriod", 0);
-    }
+    if (spec.contains("cooldownPeriod")) out["cooldownPeriod"] = NumberOr("cooldownPeriod", 0);
     AddFallback(MemberOf(spec, "fallback"), out);
     AddAdvanced(MemberOf(spec, "advanced"), out);
     AddKedaPause(object_, out, out_);
@@ -272,9 +270,7 @@ class ScaledObjectConverter {
       out_.Refuse(field + ".metricType", "expected Utilization or AverageValue");
     }
     const bool amount = kube::Quantity::Parse(value).ok();
-    if (!amount) {
-      out_.Refuse(field + ".metadata.value", "expected a quantity like 500m, 2 or 1Gi");
-    }
+    if (!amount) out_.Refuse(field + ".metadata.value", "expected a quantity like 500m, 2 or 1Gi");
     return {{"type", "AverageValue"}, {"averageValue", amount ? value : "1"}};
   }
 

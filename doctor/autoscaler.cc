@@ -121,9 +121,7 @@ Findings CheckPods(const AutoscalerFacts& facts) {
     return {Doubt("pods", absl::StrCat("pods of ", selector, ": ", facts.pods_read.message()),
                   MayLook("list", "pods"))};
   }
-  if (facts.scale->spec_replicas == 0) {
-    return {CheckAtZero(facts)};
-  }
+  if (facts.scale->spec_replicas == 0) return {CheckAtZero(facts)};
   const std::string look =
       absl::StrCat("kubectl -n ", facts.key.ns, " get pods -l '", selector, "'");
   const size_t all = facts.measured.pods.size();

@@ -45,9 +45,7 @@ absl::StatusOr<ExprPtr> Parser::ParseBrackets(ExprPtr expr) {
     subquery.expr = std::move(expr);
     return Make(at, std::move(subquery), depth);
   }
-  if (!TakeIf(TokenKind::kRightBracket)) {
-    return Unexpected("subquery or range", "\":\" or \"]\"");
-  }
+  if (!TakeIf(TokenKind::kRightBracket)) return Unexpected("subquery or range", "\":\" or \"]\"");
   auto* selector = std::get_if<Selector>(&expr->node);
   if (selector == nullptr || selector->range_ms > 0) {
     return Error(bracket_at, "ranges only allowed for vector selectors");

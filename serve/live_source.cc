@@ -291,9 +291,7 @@ void LiveSource::SaveSnapshot() {
     if (kept_since_) kept = kept_since_->NotBefore(first_rules_ms_, lacked_targets_ms_).kept();
   }
   const auto written = live::WriteStoreFile(store_, flags_.snapshot, kept);
-  if (!written.ok()) {
-    spdlog::error("--live-snapshot: {}", std::string(written.status().message()));
-  }
+  if (!written.ok()) spdlog::error("--live-snapshot: {}", std::string(written.status().message()));
 }
 
 void LiveSource::LookAtClock() {

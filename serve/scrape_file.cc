@@ -26,9 +26,7 @@ absl::StatusOr<std::unique_ptr<ScrapeFile>> ScrapeFile::Open(std::string path,
   absl::MutexLock lock(&file->reload_mutex_);
   if (!file->path_.empty()) {
     absl::StatusOr<std::string> text = ReadFile(file->path_);
-    if (!text.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(kFlag, text.status().message()));
-    }
+    if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat(kFlag, text.status().message()));
     file->text_ = *std::move(text);
   }
   ASSIGN_OR_RETURN(file->config_, file->Read(*file->text_));

@@ -56,9 +56,7 @@ std::vector<std::string> SplitCsv(absl::string_view line) {
 absl::StatusOr<User> UserFromTokenReview(absl::string_view body) {
   const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
   const Json& status = MemberOf(review, "status");
-  if (!status.is_object()) {
-    return absl::InvalidArgumentError("the answer is not a TokenReview");
-  }
+  if (!status.is_object()) return absl::InvalidArgumentError("the answer is not a TokenReview");
   if (const std::string error = TextOf(status, "error"); !error.empty()) {
     return absl::InvalidArgumentError(error);
   }

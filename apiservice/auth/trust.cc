@@ -13,9 +13,7 @@ namespace {
 absl::StatusOr<std::shared_ptr<const CaBundle>> BundleFromFile(const std::string& path,
                                                                absl::string_view flag) {
   const absl::StatusOr<std::string> pem = ReadFile(path);
-  if (!pem.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(flag, " ", pem.status().message()));
-  }
+  if (!pem.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, " ", pem.status().message()));
   absl::StatusOr<std::shared_ptr<const CaBundle>> bundle = CaBundle::FromPem(*pem);
   if (!bundle.ok()) {
     return absl::InvalidArgumentError(

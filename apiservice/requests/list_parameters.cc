@@ -77,9 +77,7 @@ void NotSupported(absl::string_view match, absl::string_view supported, Causes* 
 void CheckList(const Query& query, absl::string_view match, Causes* out) {
   if (!match.empty()) {
     const std::string version = query.Value("resourceVersion");
-    if (version.empty()) {
-      Forbid(kMatch, " is forbidden unless resourceVersion is provided", out);
-    }
+    if (version.empty()) Forbid(kMatch, " is forbidden unless resourceVersion is provided", out);
     if (!query.Value("continue").empty()) {
       Forbid(kMatch, " is forbidden when continue is provided", out);
     }
@@ -107,9 +105,7 @@ void CheckWatch(const Query& query, absl::string_view match, Causes* out) {
            out);
   }
   if (match.empty()) return;
-  if (!events) {
-    Forbid(kMatch, " is forbidden for watch unless sendInitialEvents is provided", out);
-  }
+  if (!events) Forbid(kMatch, " is forbidden for watch unless sendInitialEvents is provided", out);
   if (match != "NotOlderThan") NotSupported(match, "\"NotOlderThan\"", out);
   if (!query.Value("continue").empty()) {
     Forbid(kMatch, " is forbidden when continue is provided", out);

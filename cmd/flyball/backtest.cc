@@ -89,9 +89,7 @@ absl::StatusOr<backtest::BacktestReport> Backtest(const BacktestFlags& flags) {
   ASSIGN_OR_RETURN(period.begin, MomentOf("--from", flags.from, now));
   ASSIGN_OR_RETURN(period.end, MomentOf("--to", flags.to, now));
   const auto step = rules::ParsePrometheusDuration(flags.step);
-  if (!step.has_value()) {
-    return absl::InvalidArgumentError("--step: expected a duration like 15s");
-  }
+  if (!step.has_value()) return absl::InvalidArgumentError("--step: expected a duration like 15s");
   period.step = *step;
   RETURN_IF_ERROR(backtest::CheckPeriod(period));
   ASSIGN_OR_RETURN(const auto given, GivenQueries(flags));

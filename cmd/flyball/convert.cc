@@ -131,9 +131,7 @@ int RunConvert(const Args& args) {
   if (const auto ended = Parse(app, args)) return *ended;
   if (values->parsed()) return ConvertValuesFile(values_file, values_path);
   if (const auto ended = ReadDialectFlags("convert", dialect)) return *ended;
-  if (dialect.choice.minor.has_value()) {
-    options.dialect = scaler::DialectOf(dialect.choice, {});
-  }
+  if (dialect.choice.minor.has_value()) options.dialect = scaler::DialectOf(dialect.choice, {});
   static const std::map<std::string, ConvertText*> kinds = {
       {"hpa", convert::ConvertHpas},
       {"scaledobject", convert::ConvertScaledObjects},

@@ -239,9 +239,7 @@ class Doctor {
       }
       if (rules_->resource.has_value()) add(doctor::kResourceGroup, "resourceRules");
     }
-    if (!One() && DutiesOfServer().kubelets) {
-      add(doctor::kResourceGroup, "--live-scrape-kubelets");
-    }
+    if (!One() && DutiesOfServer().kubelets) add(doctor::kResourceGroup, "--live-scrape-kubelets");
     return wanted;
   }
 

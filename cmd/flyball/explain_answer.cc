@@ -94,9 +94,7 @@ absl::StatusOr<std::string> ShadowAnswer(absl::string_view json) {
   });
   const Json total = answer.value("total", Json::object());
   const int64_t equal = NumberOf(total, "equal"), different = NumberOf(total, "different");
-  if (equal + different == 0) {
-    return "no status of the stock controller has been compared yet\n";
-  }
+  if (equal + different == 0) return "no status of the stock controller has been compared yet\n";
   std::string out = absl::StrFormat(
       "%d statuses of the stock controller compared: %d equal, %d different (%.2f%% equal)%s\n\n",
       equal + different, equal, different,

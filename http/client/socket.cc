@@ -166,9 +166,7 @@ absl::StatusOr<std::unique_ptr<Socket>> Socket::Connect(const Endpoint& to, cons
   std::unique_ptr<Socket> made(new Socket(fd));
   SetOptions(fd);
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-    if (errno != EINPROGRESS && errno != EINTR) {
-      return NotConnected(errno);
-    }
+    if (errno != EINPROGRESS && errno != EINTR) return NotConnected(errno);
     RETURN_IF_ERROR(WaitFor(fd, POLLOUT, until));
     int error = 0;
     socklen_t size = sizeof error;

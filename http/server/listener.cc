@@ -43,9 +43,7 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options) {
   if (options.reuse_port) setsockopt(listener.fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
   // "::" means IPv4 too, whatever the machine's default.
   const int off = 0;
-  if (!ip->v4) {
-    setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-  }
+  if (!ip->v4) setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
   if (bind(listener.fd, reinterpret_cast<const sockaddr*>(&address), size) != 0) return fail();
   if (listen(listener.fd, kBacklog) != 0) return fail();
   sockaddr_storage bound = {};

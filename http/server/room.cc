@@ -16,9 +16,7 @@ absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicT
                         ABSL_NO_THREAD_SAFETY_ANALYSIS { return taken_ + amount <= limits_.all; };
   absl::MutexLock lock(&mutex_);
   if (!fits()) {
-    if (held > limits_.max_waiting - waiting_) {
-      return absl::ResourceExhaustedError("too many wait");
-    }
+    if (held > limits_.max_waiting - waiting_) return absl::ResourceExhaustedError("too many wait");
     waiting_ += held;
     const EventWorkers::Waiting not_serving;
     const bool got = clock_.Await(mutex_, absl::Condition(&fits), deadline);

@@ -34,9 +34,7 @@ absl::Status Wrong(absl::string_view what) {
 // The plugin's own variables come before those of this process, so that they take precedence.
 std::vector<std::string> VariablesFor(const ExecPlugin& plugin) {
   std::vector<std::string> variables = {absl::StrCat("KUBERNETES_EXEC_INFO=", plugin.exec_info)};
-  for (const auto& [name, value] : plugin.env) {
-    variables.push_back(absl::StrCat(name, "=", value));
-  }
+  for (const auto& [name, value] : plugin.env) variables.push_back(absl::StrCat(name, "=", value));
   const size_t own = variables.size();
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const absl::string_view text = *variable;

@@ -70,9 +70,7 @@ simdjson::error_code ReadFields(ondemand::value root, absl::string_view kind, Do
       }
       if (key != "selector" || spec == (kind == "Scale")) return simdjson::SUCCESS;
       if (kind == "Scale") return ReadText(inner, &scale.selector);
-      if (kind == "ReplicationController") {
-        return ReadTextMap(inner, &document->labels.emplace());
-      }
+      if (kind == "ReplicationController") return ReadTextMap(inner, &document->labels.emplace());
       return ReadSelector(inner, &document->selector.emplace());
     });
   });

@@ -281,9 +281,7 @@ LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
     if (before.value("spec", json()) != object.value("spec", json())) ++generation;
   } else {
     if (Text(object, "/metadata/uid").empty()) metadata["uid"] = absl::StrCat("uid-", ++uids_);
-    if (!metadata.contains("creationTimestamp")) {
-      metadata["creationTimestamp"] = TimeText(now_);
-    }
+    if (!metadata.contains("creationTimestamp")) metadata["creationTimestamp"] = TimeText(now_);
   }
   metadata["generation"] = generation;
   if (stored != nullptr && *stored == object) return {200, object};  // nothing is written

@@ -139,9 +139,7 @@ std::string GuessPlural(absl::string_view kind) {
   const std::string singular = absl::AsciiStrToLower(kind);
   if (absl::EndsWith(singular, "endpoints")) return singular;
   if (absl::EndsWith(singular, "s")) return singular + "es";
-  if (absl::EndsWith(singular, "y")) {
-    return absl::StrCat(absl::StripSuffix(singular, "y"), "ies");
-  }
+  if (absl::EndsWith(singular, "y")) return absl::StrCat(absl::StripSuffix(singular, "y"), "ies");
   return singular + "s";
 }
 

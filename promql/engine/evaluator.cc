@@ -313,9 +313,7 @@ absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms
   ASSIGN_OR_RETURN(Value rhs, Eval(*binary.rhs, now_ms));
   const auto* left = std::get_if<double>(&lhs);
   const auto* right = std::get_if<double>(&rhs);
-  if (left != nullptr && right != nullptr) {
-    return Value(ScalarOperation(binary.op, *left, *right));
-  }
+  if (left != nullptr && right != nullptr) return Value(ScalarOperation(binary.op, *left, *right));
   if (left != nullptr || right != nullptr) {
     Vector vector = std::get<Vector>(std::move(left != nullptr ? rhs : lhs));
     return Distinct(VectorScalarOperation(binary, std::move(vector),

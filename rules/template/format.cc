@@ -79,9 +79,7 @@ std::string FormatInteger(bool negative, uint64_t magnitude, const Value& value,
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr;
   std::string digits(buffer, end);
-  if (spec.verb == 'X') {
-    absl::AsciiStrToUpper(&digits);
-  }
+  if (spec.verb == 'X') absl::AsciiStrToUpper(&digits);
   const auto extend_to = [&](int length) {
     const int missing = length - static_cast<int>(digits.size());
     if (missing > 0) digits.insert(0, static_cast<size_t>(missing), '0');
@@ -352,9 +350,7 @@ class Printer {
     TakeIndex();
     if (Take('*')) {
       spec.precision = TakeStar();
-      if (spec.precision && *spec.precision < 0) {
-        spec.precision.reset();
-      }
+      if (spec.precision && *spec.precision < 0) spec.precision.reset();
       if (!spec.precision) absl::StrAppend(&out_, "%!(BADPREC)");
       return;
     }

@@ -58,9 +58,7 @@ class Lexer {
     if (at_ < text_.size() && TrimsLeft(at_ + kOpen.size())) {
       while (until > from && IsBlank(text_[until - 1])) --until;
     }
-    if (until > from) {
-      tokens_.push_back({TokenKind::kText, text_.substr(from, until - from), from});
-    }
+    if (until > from) tokens_.push_back({TokenKind::kText, text_.substr(from, until - from), from});
   }
 
   // `- ` right after `<<`.

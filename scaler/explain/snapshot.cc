@@ -107,9 +107,7 @@ class FileReader {
   // The errors of parsing or admission, with their lines.
   absl::Status Checked(const Node& object, const std::string& decode_error,
                        const std::vector<FieldError>& found) const {
-    if (!decode_error.empty()) {
-      return Located(object, absl::InvalidArgumentError(decode_error));
-    }
+    if (!decode_error.empty()) return Located(object, absl::InvalidArgumentError(decode_error));
     std::vector<std::string> errors;
     for (const FieldError& error : found) {
       errors.push_back(std::string(Error(LineOf(object, error.field), error.ToString()).message()));

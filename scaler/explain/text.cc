@@ -75,9 +75,7 @@ void WriteRead(const GivenCase& given, size_t index, Page& page) {
     youngest = std::min(youngest, given.decision.now - sample.timestamp);
     oldest = std::max(oldest, given.decision.now - sample.timestamp);
   }
-  for (const int64_t amount : reading.amounts_milli) {
-    shown.push_back(ShowAmount(amount, metric));
-  }
+  for (const int64_t amount : reading.amounts_milli) shown.push_back(ShowAmount(amount, metric));
   std::string age = "age not stated";
   if (reading.samples.empty() && reading.timestamp.has_value()) {
     age = absl::StrCat(ShowAge(given.decision.now - *reading.timestamp), " old");

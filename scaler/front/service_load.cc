@@ -64,9 +64,7 @@ bool Service::EndSecond(absl::Time began, Turn& turn) {
 }
 
 void Service::Evaluate(Turn& turn) {
-  if (LoadIsKnown(turn)) {
-    decider_.Record(turn.now, LoadSoFar(turn), /*ended=*/false);
-  }
+  if (LoadIsKnown(turn)) decider_.Record(turn.now, LoadSoFar(turn), /*ended=*/false);
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
   if (!turn.envoys.missing().empty()) seen_in_part_until_ = turn.now + spec_.settings.stable_window;

@@ -68,9 +68,7 @@ class FamilyWriter {
     for (const Numbers& numbers : all_) {
       const std::optional<Sample> sample = sample_of(numbers);
       if (!sample.has_value()) continue;
-      if (first) {
-        absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n");
-      }
+      if (first) absl::StrAppend(&out_, "# HELP ", name, " ", help, "\n# TYPE ", name, " gauge\n");
       first = false;
       absl::StrAppend(&out_, name, "{", numbers.labels);
       if (!label.empty()) absl::StrAppend(&out_, ",", label, "=\"", sample->more, "\"");

@@ -63,9 +63,7 @@ bool SameContent(const Answer& a, const Answer& b) {
 }
 
 std::string ApiErrorText(const absl::Status& status) {
-  if (absl::IsInternal(status)) {
-    return absl::StrCat("Internal error occurred: ", status.message());
-  }
+  if (absl::IsInternal(status)) return absl::StrCat("Internal error occurred: ", status.message());
   if (!status.message().empty()) return std::string(status.message());
   return status.ToString();  // an empty text would mean that all is well
 }

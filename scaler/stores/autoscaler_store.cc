@@ -167,9 +167,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     }
     std::vector<std::string>& said = said_[managed.key];
     if (wrong == said) return;
-    for (const std::string& one : wrong) {
-      spdlog::warn("scaler: {} {}", managed.key.ToString(), one);
-    }
+    for (const std::string& one : wrong) spdlog::warn("scaler: {} {}", managed.key.ToString(), one);
     said = std::move(wrong);
   }
 

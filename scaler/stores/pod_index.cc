@@ -201,9 +201,7 @@ SelectedPods* PodIndex::Select(const AutoscalerKey& who, const kube::Selector& s
     group->text_ = std::string(text);
     group->selector_ = selector;
     group->anchors_ = Anchors(selector);
-    for (const uint64_t anchor : group->anchors_) {
-      space.groups_of[anchor].push_back(group.get());
-    }
+    for (const uint64_t anchor : group->anchors_) space.groups_of[anchor].push_back(group.get());
     if (group->anchors_.empty()) space.loose_groups.push_back(group.get());
     space.ForEachCandidate(selector, [&](LabelSet* set) {
       if (!selector.Matches(set->Labels())) return;

@@ -93,9 +93,7 @@ void DecisionFile::Flush() {
   }
   if (status.ok()) return;
   file_.reset();
-  if (failure_ != before) {
-    spdlog::error("scaler: {}; lines are dropped until that works", failure_);
-  }
+  if (failure_ != before) spdlog::error("scaler: {}; lines are dropped until that works", failure_);
   absl::MutexLock lock(&mutex_);
   dropped_ += dropped + static_cast<uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
 }

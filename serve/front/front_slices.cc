@@ -109,9 +109,7 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
     facts.ports.push_back({TextOf(port, "name"), TextOf(port, "appProtocol")});
   }
   if (facts.ports.empty()) facts.ports.emplace_back();
-  if (TextOf(spec, "type") != "ExternalName") {
-    facts.h2c = IsH2c(facts.ports[0].app_protocol);
-  }
+  if (TextOf(spec, "type") != "ExternalName") facts.h2c = IsH2c(facts.ports[0].app_protocol);
   return facts;
 }
 

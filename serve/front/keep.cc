@@ -444,9 +444,7 @@ void ServeFront::BeginServingIfComplete() {
   bool complete = true;
   {
     absl::MutexLock lock(&mutex_);
-    for (const std::string& name : expected_) {
-      complete = complete && records_.contains(name);
-    }
+    for (const std::string& name : expected_) complete = complete && records_.contains(name);
     for (const auto& [name, record] : records_) {
       const bool is_hopeless = record.has_no_port || record.astray + kLongestAstray <= now;
       complete = complete && (record.added || is_hopeless);

@@ -49,9 +49,7 @@ std::vector<front::HostClaim> ServeFront::HostClaims() const {
   }
   for (const auto& [name, had] : had_hosts_) {
     const bool may_come = !serving_ || records_.contains(name);
-    if (may_come && !asked.contains(name)) {
-      claims.push_back({name, absl::InfinitePast(), had, had});
-    }
+    if (may_come && !asked.contains(name)) claims.push_back({name, absl::InfinitePast(), had, had});
   }
   return claims;
 }

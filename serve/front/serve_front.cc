@@ -199,9 +199,7 @@ scaler::FrontReadiness ServeFront::ReadinessOf(const CarriedRecord& record,
   if (!record.hosts.refused.empty()) {
     return {.ready = false, .reason = "HostsTaken", .message = record.hosts.refused};
   }
-  if (!not_ready.empty()) {
-    return {.ready = false, .reason = "FrontNotReady", .message = not_ready};
-  }
+  if (!not_ready.empty()) return {.ready = false, .reason = "FrontNotReady", .message = not_ready};
   return {.ready = true,
           .reason = "Carried",
           .message = absl::StrCat("Envoys carry its requests on port ", record.port, ".")};

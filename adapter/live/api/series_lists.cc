@@ -122,9 +122,7 @@ absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect di
 
 absl::StatusOr<JsonList> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,
                                     const ListLimits& limits) {
-  if (choice.selectors.empty()) {
-    return absl::InvalidArgumentError("no match[] parameter provided");
-  }
+  if (choice.selectors.empty()) return absl::InvalidArgumentError("no match[] parameter provided");
   absl::flat_hash_set<promql::Labels> found;
   RETURN_IF_ERROR(ForEachChosen(choice, store, limits, [&](const Series& series) {
     return found.insert(series.labels()).second ? kPlace<promql::Labels> : 0;

@@ -168,9 +168,7 @@ bool ReadBytes(const element& field, OtlpValue& value) {
   std::string_view text;
   OtlpBytes bytes;
   if (field.get_string().get(text)) return false;
-  if (!absl::Base64Unescape(ViewOf(text), &bytes.bytes)) {
-    return false;
-  }
+  if (!absl::Base64Unescape(ViewOf(text), &bytes.bytes)) return false;
   value.value = std::move(bytes);
   return true;
 }

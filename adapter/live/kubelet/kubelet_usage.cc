@@ -35,9 +35,7 @@ KubeletUsage::PointPair KubeletUsage::Advance(const UsagePoint& now, const Point
 void KubeletUsage::Replace(const std::string& node, NodePoints points) {
   NodeUsage& known = nodes_[node];
   NodeUsage next;
-  if (points.node) {
-    next.node = Advance(*points.node, known.node ? &*known.node : nullptr, false);
-  }
+  if (points.node) next.node = Advance(*points.node, known.node ? &*known.node : nullptr, false);
   for (const auto& [pod, containers] : points.pods) {
     const auto known_pod = known.pods.find(pod);
     for (const auto& [name, point] : containers) {

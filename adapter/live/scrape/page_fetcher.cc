@@ -115,9 +115,7 @@ MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory) {
 PageFormat FormatOf(absl::string_view content_type) {
   const absl::string_view type =
       absl::StripAsciiWhitespace(content_type.substr(0, content_type.find(';')));
-  if (absl::EqualsIgnoreCase(type, "application/openmetrics-text")) {
-    return PageFormat::kOpenMetrics;
-  }
+  if (absl::EqualsIgnoreCase(type, "application/openmetrics-text")) return PageFormat::kOpenMetrics;
   return absl::EqualsIgnoreCase(type, "application/vnd.google.protobuf") ? PageFormat::kProtobuf
                                                                          : PageFormat::kText;
 }

@@ -141,9 +141,7 @@ absl::Status ProposeFromUtilization(const GroupQuery& query, int32_t current, Wo
                                     Proposal& proposal) {
   proposal.formula = Formula::kPodUtilization;
   ASSIGN_OR_RETURN(const UsableSamples usable, SamplesOf(query, current, workspace, proposal));
-  if (!query.requests->error.empty()) {
-    return absl::FailedPreconditionError(query.requests->error);
-  }
+  if (!query.requests->error.empty()) return absl::FailedPreconditionError(query.requests->error);
 
   const int32_t target = proposal.target_utilization;
   Sums sums{.milli = usable.ready_sum_milli, .requests_milli = usable.ready_requests_milli};

@@ -293,9 +293,7 @@ void Propose(const DecisionInput& input, size_t index, const DecideOptions& opti
                                             : ToleranceOf(*input.autoscaler, *input.config);
   proposal.reading_time = context.reading.timestamp;
   proposal.timestamp = context.reading.timestamp;
-  if (context.reading.timestamp.has_value()) {
-    proposal.age = input.now - *context.reading.timestamp;
-  }
+  if (context.reading.timestamp.has_value()) proposal.age = input.now - *context.reading.timestamp;
   proposal.items = context.reading.samples.size() + context.reading.amounts_milli.size();
   workspace.groups.clear();
   if (context.reading.instead.has_value()) return ProposeInstead(context, proposal);

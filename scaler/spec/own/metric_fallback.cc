@@ -72,9 +72,7 @@ void ReadThen(const WrittenThen& then, const MetricSpec* metric, const std::stri
     errors.Invalid(at + ".then.replicas", "must be greater than or equal to 0");
   }
   out.replicas = then.replicas.value_or(0);
-  if (then.value.has_value() && metric != nullptr) {
-    ReadValue(*then.value, *metric, at, out, errors);
-  }
+  if (then.value.has_value() && metric != nullptr) ReadValue(*then.value, *metric, at, out, errors);
 }
 
 MetricFallback ReadOne(const WrittenFallback& written, const MetricSpec* metric,

@@ -117,9 +117,7 @@ std::unique_ptr<Trigger> Make(const TriggerPlan& plan) {
   http::Headers headers = metadata.Pairs("customHeaders");
   for (const auto& [name, value] : headers) {
     const absl::string_view problem = HttpSource::HeaderProblem(name);
-    if (!problem.empty()) {
-      metadata.Wrong("customHeaders", absl::StrCat("\"", name, "\" ", problem));
-    }
+    if (!problem.empty()) metadata.Wrong("customHeaders", absl::StrCat("\"", name, "\" ", problem));
   }
   source->set_headers(std::move(headers));
   source->set_max_answer_bytes(kMaxSingle);

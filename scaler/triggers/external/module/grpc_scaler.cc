@@ -293,9 +293,7 @@ class GrpcExternalScaler : public ExternalScaler {
                                                         kMaxExternalValues));
     }
     std::vector<double> out;
-    for (const proto::MetricValue& value : response.metricvalues()) {
-      out.push_back(ValueOf(value));
-    }
+    for (const proto::MetricValue& value : response.metricvalues()) out.push_back(ValueOf(value));
     return out;
   }
 
