@@ -19,12 +19,9 @@ constexpr absl::Duration kBuildEvery = absl::Milliseconds(200);
 
 std::string SourceName(rules::SourceChoice source) {
   switch (source) {
-    case rules::SourceChoice::kLive:
-      return "live";
-    case rules::SourceChoice::kPrometheus:
-      return "prometheus";
-    case rules::SourceChoice::kAny:
-      break;
+    case rules::SourceChoice::kLive: return "live";
+    case rules::SourceChoice::kPrometheus: return "prometheus";
+    case rules::SourceChoice::kAny: break;
   }
   return "";
 }

@@ -86,12 +86,9 @@ ResourceProvider::Amounts ResourceProvider::AmountsOf(const Batch& batch) const 
 
 std::string ResourceProvider::Batch::What() const {
   switch (scope) {
-    case Scope::kNodes:
-      return "nodes";
-    case Scope::kAllNamespaces:
-      return "pods";
-    case Scope::kOneNamespace:
-      break;
+    case Scope::kNodes: return "nodes";
+    case Scope::kAllNamespaces: return "pods";
+    case Scope::kOneNamespace: break;
   }
   return absl::StrCat("pods of ", ns);
 }

@@ -197,10 +197,8 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
       routed.error.has_value() && (routed.error->code == 404 || request.method != "GET");
   if (no_route) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
-    case Endpoint::kIndex:
-      return deps_.documents->Index(200, providers);
-    case Endpoint::kHealth:
-      return deps_.documents->Health(routed, providers);
+    case Endpoint::kIndex: return deps_.documents->Index(200, providers);
+    case Endpoint::kHealth: return deps_.documents->Health(routed, providers);
     case Endpoint::kMetrics:
       return http::NosniffResponse(200, "text/plain; version=0.0.4; charset=utf-8",
                                    deps_.metrics_text());
@@ -209,17 +207,13 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
         return StatusResponse(wire::NoRepresentation({"application/json"}), style);
       }
       return deps_.documents->Version();
-    case Endpoint::kPages:
-      return PagesOf(request)->Answer(request);
+    case Endpoint::kPages: return PagesOf(request)->Answer(request);
     case Endpoint::kDebugRules:
-    case Endpoint::kDebugDecisions:
-      return Debug(routed, style, providers);
+    case Endpoint::kDebugDecisions: return Debug(routed, style, providers);
     case Endpoint::kOpenApiV2:
     case Endpoint::kOpenApiV3Index:
-    case Endpoint::kOpenApiV3:
-      return deps_.documents->OpenApi(request, routed, style, providers);
-    default:
-      break;
+    case Endpoint::kOpenApiV3: return deps_.documents->OpenApi(request, routed, style, providers);
+    default: break;
   }
   return Api(request, routed, style, providers, start + routed.timeout);
 }
@@ -243,14 +237,10 @@ http::HttpResponse RequestHandler::Api(const http::HttpRequest& request,
   if (!style.acceptable) return StatusResponse(unacceptable, style);
   if (routed.error.has_value()) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
-    case Endpoint::kGroupList:
-      return deps_.documents->GroupList(request, style, providers);
-    case Endpoint::kGroup:
-      return deps_.documents->Group(routed, style, providers);
-    case Endpoint::kResourceList:
-      return deps_.documents->ResourceList(routed, style, providers);
-    default:
-      return deps_.metrics->Serve(request.target, routed, style, providers, deadline);
+    case Endpoint::kGroupList: return deps_.documents->GroupList(request, style, providers);
+    case Endpoint::kGroup: return deps_.documents->Group(routed, style, providers);
+    case Endpoint::kResourceList: return deps_.documents->ResourceList(routed, style, providers);
+    default: return deps_.metrics->Serve(request.target, routed, style, providers, deadline);
   }
 }
 

@@ -137,16 +137,11 @@ void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
 size_t SelfMetrics::KindOf(const RoutedRequest& routed) {
   const size_t of_v1 = routed.version == "v1" ? 4 : 0;  // of resource metrics
   switch (routed.endpoint) {
-    case Endpoint::kCustomMetric:
-      return routed.version == "v1beta1" ? 1 : 2;
-    case Endpoint::kExternalMetric:
-      return 3;
-    case Endpoint::kPodMetrics:
-      return of_v1 + (routed.name.empty() ? 4 : 5);
-    case Endpoint::kNodeMetrics:
-      return of_v1 + (routed.name.empty() ? 6 : 7);
-    default:
-      return 0;
+    case Endpoint::kCustomMetric: return routed.version == "v1beta1" ? 1 : 2;
+    case Endpoint::kExternalMetric: return 3;
+    case Endpoint::kPodMetrics: return of_v1 + (routed.name.empty() ? 4 : 5);
+    case Endpoint::kNodeMetrics: return of_v1 + (routed.name.empty() ? 6 : 7);
+    default: return 0;
   }
 }
 

@@ -44,17 +44,12 @@ class QueryMaker {
  private:
   absl::StatusOr<std::string> OfRules(const MetricSpec& metric) const {
     switch (metric.type) {
-      case MetricType::kResource:
-        return OfResource(metric);
-      case MetricType::kPods:
-        return OfObjects(metric, kPods, kAnyPod);
-      case MetricType::kObject:
-        return OfObject(metric);
-      case MetricType::kExternal:
-        return OfExternal(metric);
+      case MetricType::kResource: return OfResource(metric);
+      case MetricType::kPods: return OfObjects(metric, kPods, kAnyPod);
+      case MetricType::kObject: return OfObject(metric);
+      case MetricType::kExternal: return OfExternal(metric);
       case MetricType::kContainerResource:
-      case MetricType::kUnknown:
-        break;
+      case MetricType::kUnknown: break;
     }
     return Missing(metric, "no rule gives a total for it");
   }
@@ -134,19 +129,15 @@ class QueryMaker {
 
 std::string MetricTitle(const MetricSpec& metric) {
   switch (metric.type) {
-    case MetricType::kResource:
-      return absl::StrCat("resource ", metric.resource);
+    case MetricType::kResource: return absl::StrCat("resource ", metric.resource);
     case MetricType::kContainerResource:
       return absl::StrCat("resource ", metric.resource, " of container ", metric.container);
-    case MetricType::kPods:
-      return absl::StrCat("pods metric ", metric.metric.name);
+    case MetricType::kPods: return absl::StrCat("pods metric ", metric.metric.name);
     case MetricType::kObject:
       return absl::StrCat("metric ", metric.metric.name, " of ", metric.described_object.kind, " ",
                           metric.described_object.name);
-    case MetricType::kExternal:
-      return absl::StrCat("external metric ", metric.metric.name);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kExternal: return absl::StrCat("external metric ", metric.metric.name);
+    case MetricType::kUnknown: break;
   }
   return absl::StrCat("metric of type ", metric.type_text);
 }

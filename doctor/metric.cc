@@ -18,15 +18,13 @@ constexpr absl::Duration kOld = absl::Minutes(5);
 // "Pods http_requests_per_second", "Resource cpu".
 std::string MetricTitle(const scaler::MetricSpec& spec) {
   switch (spec.type) {
-    case scaler::MetricType::kResource:
-      return absl::StrCat("Resource ", spec.resource);
+    case scaler::MetricType::kResource: return absl::StrCat("Resource ", spec.resource);
     case scaler::MetricType::kContainerResource:
       return absl::StrCat("ContainerResource ", spec.resource, " of ", spec.container);
     case scaler::MetricType::kObject:
       return absl::StrCat("Object ", spec.metric.name, " of ", spec.described_object.kind, " ",
                           spec.described_object.name);
-    default:
-      return absl::StrCat(spec.type_text, " ", spec.metric.name);
+    default: return absl::StrCat(spec.type_text, " ", spec.metric.name);
   }
 }
 

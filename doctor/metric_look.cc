@@ -287,8 +287,7 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
     case MetricType::kExternal:
       return absl::StrCat("/apis/", kExternalGroup, "/v1beta1", in, metric,
                           QueryOf({{"labelSelector", spec.metric.selector_text}}));
-    case MetricType::kObject:
-      break;
+    case MetricType::kObject: break;
     default:
       return absl::InvalidArgumentError(absl::StrCat("unknown metric type ", spec.type_text));
   }

@@ -17,17 +17,12 @@ std::string PrintLabels(const std::vector<std::string>& labels) {
 std::string PrintShift(const TimeShift& shift) {
   std::string text;
   switch (shift.at) {
-    case TimeShift::At::kNone:
-      break;
+    case TimeShift::At::kNone: break;
     case TimeShift::At::kTime:
       absl::StrAppend(&text, " @ ", FormatPlain(static_cast<double>(shift.at_ms) / 1000));
       break;
-    case TimeShift::At::kStart:
-      text += " @ start()";
-      break;
-    case TimeShift::At::kEnd:
-      text += " @ end()";
-      break;
+    case TimeShift::At::kStart: text += " @ start()"; break;
+    case TimeShift::At::kEnd: text += " @ end()"; break;
   }
   if (shift.offset_ms != 0) absl::StrAppend(&text, " offset ", FormatDurationMs(shift.offset_ms));
   return text;
@@ -114,14 +109,10 @@ struct Printer {
 
 absl::string_view TypeName(ValueType type) {
   switch (type) {
-    case ValueType::kScalar:
-      return "scalar";
-    case ValueType::kString:
-      return "string";
-    case ValueType::kVector:
-      return "instant vector";
-    case ValueType::kMatrix:
-      return "range vector";
+    case ValueType::kScalar: return "scalar";
+    case ValueType::kString: return "string";
+    case ValueType::kVector: return "instant vector";
+    case ValueType::kMatrix: return "range vector";
   }
   return "";
 }

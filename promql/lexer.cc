@@ -229,15 +229,11 @@ void Lexer::LexPunctuation() {
   }
   const char c = query_[at_++];
   switch (c) {
-    case '(':
-      ++parens_;
-      return Emit(TokenKind::kLeftParen);
+    case '(': ++parens_; return Emit(TokenKind::kLeftParen);
     case ')':
       if (--parens_ < 0) return Fail(at_, "unexpected right parenthesis ')'");
       return Emit(TokenKind::kRightParen);
-    case '{':
-      in_braces_ = true;
-      return Emit(TokenKind::kLeftBrace);
+    case '{': in_braces_ = true; return Emit(TokenKind::kLeftBrace);
     case '[':
       if (in_brackets_) return Fail(start_, "unexpected left bracket '['");
       in_brackets_ = true;
@@ -246,15 +242,10 @@ void Lexer::LexPunctuation() {
       if (!in_brackets_) return Fail(start_, "unexpected right bracket ']'");
       in_brackets_ = false;
       return Emit(TokenKind::kRightBracket);
-    case ',':
-      return Emit(TokenKind::kComma);
-    case '=':
-      return Emit(TokenKind::kAssign);
-    case ':':
-      return Emit(TokenKind::kColon);
-    default:
-      --at_;
-      return Fail(start_, CharacterError(""));
+    case ',': return Emit(TokenKind::kComma);
+    case '=': return Emit(TokenKind::kAssign);
+    case ':': return Emit(TokenKind::kColon);
+    default: --at_; return Fail(start_, CharacterError(""));
   }
 }
 

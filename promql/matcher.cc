@@ -11,14 +11,10 @@ namespace {
 
 absl::string_view OpText(Matcher::Op op) {
   switch (op) {
-    case Matcher::Op::kEqual:
-      return "=";
-    case Matcher::Op::kNotEqual:
-      return "!=";
-    case Matcher::Op::kRegex:
-      return "=~";
-    case Matcher::Op::kNotRegex:
-      return "!~";
+    case Matcher::Op::kEqual: return "=";
+    case Matcher::Op::kNotEqual: return "!=";
+    case Matcher::Op::kRegex: return "=~";
+    case Matcher::Op::kNotRegex: return "!~";
   }
   return "";
 }
@@ -69,14 +65,10 @@ absl::StatusOr<Matcher> Matcher::Make(absl::string_view label, Op op, absl::stri
 
 bool Matcher::Matches(absl::string_view value) const {
   switch (op_) {
-    case Op::kEqual:
-      return value == value_;
-    case Op::kNotEqual:
-      return value != value_;
-    case Op::kRegex:
-      return regex_->Matches(value);
-    case Op::kNotRegex:
-      return !regex_->Matches(value);
+    case Op::kEqual: return value == value_;
+    case Op::kNotEqual: return value != value_;
+    case Op::kRegex: return regex_->Matches(value);
+    case Op::kNotRegex: return !regex_->Matches(value);
   }
   return false;
 }

@@ -147,14 +147,12 @@ absl::StatusOr<ExprPtr> Parser::ParsePrimary() {
   const Token& token = Peek();
   switch (token.kind) {
     case TokenKind::kNumber:
-    case TokenKind::kDuration:
-      return ParseNumberLiteral();
+    case TokenKind::kDuration: return ParseNumberLiteral();
     case TokenKind::kString: {
       ASSIGN_OR_RETURN(std::string value, Unquote(Take().text));
       return Make(token.at, StringLiteral{std::move(value)});
     }
-    case TokenKind::kLeftParen:
-      return ParseParen();
+    case TokenKind::kLeftParen: return ParseParen();
     case TokenKind::kIdentifier:
       if (Peek(1).kind == TokenKind::kLeftParen) return ParseCall();
       return ParseSelector();
@@ -167,8 +165,7 @@ absl::StatusOr<ExprPtr> Parser::ParsePrimary() {
       return ParseSelector();
     }
     case TokenKind::kMetricIdentifier:
-    case TokenKind::kLeftBrace:
-      return ParseSelector();
+    case TokenKind::kLeftBrace: return ParseSelector();
     case TokenKind::kKeyword:
       if (token.word == "by" || token.word == "without" || token.word == "offset" ||
           token.word == "start" || token.word == "end") {
@@ -178,8 +175,7 @@ absl::StatusOr<ExprPtr> Parser::ParsePrimary() {
     case TokenKind::kOperator:
       if (IsSetOperator(token.word)) return ParseSelector();
       return Unexpected();
-    default:
-      return Unexpected();
+    default: return Unexpected();
   }
 }
 
@@ -207,8 +203,7 @@ absl::StatusOr<ExprPtr> Parser::ParseParen() {
 bool Parser::PeekExprStart() const {
   const Token& token = Peek();
   switch (token.kind) {
-    case TokenKind::kOperator:
-      return PeekSign() || IsSetOperator(token.word);
+    case TokenKind::kOperator: return PeekSign() || IsSetOperator(token.word);
     case TokenKind::kKeyword:
       return token.word != "on" && token.word != "ignoring" && token.word != "bool" &&
              token.word != "group_left" && token.word != "group_right";
@@ -219,10 +214,8 @@ bool Parser::PeekExprStart() const {
     case TokenKind::kComma:
     case TokenKind::kAssign:
     case TokenKind::kColon:
-    case TokenKind::kEnd:
-      return false;
-    default:
-      return true;
+    case TokenKind::kEnd: return false;
+    default: return true;
   }
 }
 

@@ -34,8 +34,7 @@ absl::StatusOr<std::vector<std::string>> Parser::ParseLabelList() {
 absl::StatusOr<std::string> Parser::ParseGroupingLabel() {
   const Token& token = Peek();
   switch (token.kind) {
-    case TokenKind::kString:
-      return Unquote(Take().text);
+    case TokenKind::kString: return Unquote(Take().text);
     case TokenKind::kKeyword:
       if (token.word == "without") return Unexpected("grouping opts", "label");
       return std::string(Take().text);
@@ -46,10 +45,8 @@ absl::StatusOr<std::string> Parser::ParseGroupingLabel() {
       if (dialect_ == Dialect::k2) return Unexpected("grouping opts", "label");
       return std::string(Take().text);
     case TokenKind::kIdentifier:
-    case TokenKind::kAggregation:
-      return std::string(Take().text);
-    default:
-      return Unexpected("grouping opts", "label");
+    case TokenKind::kAggregation: return std::string(Take().text);
+    default: return Unexpected("grouping opts", "label");
   }
 }
 

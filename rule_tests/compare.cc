@@ -82,10 +82,8 @@ void Compare(const std::string& path, const Expected& expected, const json& got,
                  Shorten(TextOf(got)), differences);
       }
       return;
-    case Expected::Kind::kList:
-      return CompareList(path, expected, got, differences);
-    case Expected::Kind::kMap:
-      return CompareMap(path, expected, got, differences);
+    case Expected::Kind::kList: return CompareList(path, expected, got, differences);
+    case Expected::Kind::kMap: return CompareMap(path, expected, got, differences);
   }
 }
 

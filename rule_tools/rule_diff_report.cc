@@ -14,14 +14,10 @@ namespace {
 
 const char* Word(RuleDifference::Kind kind) {
   switch (kind) {
-    case RuleDifference::Kind::kGone:
-      return "gone";
-    case RuleDifference::Kind::kNew:
-      return "new";
-    case RuleDifference::Kind::kChanged:
-      return "changed";
-    case RuleDifference::Kind::kMoved:
-      return "moved";
+    case RuleDifference::Kind::kGone: return "gone";
+    case RuleDifference::Kind::kNew: return "new";
+    case RuleDifference::Kind::kChanged: return "changed";
+    case RuleDifference::Kind::kMoved: return "moved";
   }
   return "";
 }

@@ -12,18 +12,12 @@ using End = RuleVerdict::End;
 
 const char* Word(End end) {
   switch (end) {
-    case End::kOtherName:
-      return "other name";
-    case End::kNotFound:
-      return "not found";
-    case End::kNotAccepted:
-      return "left out";
-    case End::kNoResource:
-      return "no resource";
-    case End::kLabelsNeeded:
-      return "labels needed";
-    case End::kOffered:
-      return "offered";
+    case End::kOtherName: return "other name";
+    case End::kNotFound: return "not found";
+    case End::kNotAccepted: return "left out";
+    case End::kNoResource: return "no resource";
+    case End::kLabelsNeeded: return "labels needed";
+    case End::kOffered: return "offered";
   }
   return "";
 }

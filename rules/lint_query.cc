@@ -16,14 +16,10 @@ constexpr absl::string_view kQueryFields[] = {"Series", "LabelMatchers", "LabelV
 // The content of a query's .GroupBySlice.
 std::vector<std::string> GroupsOf(QueryUse use) {
   switch (use) {
-    case QueryUse::kExternal:
-      return {};
-    case QueryUse::kContainer:
-      return {"pod", "container"};
-    case QueryUse::kNode:
-      return {"node"};
-    case QueryUse::kCustom:
-      break;
+    case QueryUse::kExternal: return {};
+    case QueryUse::kContainer: return {"pod", "container"};
+    case QueryUse::kNode: return {"node"};
+    case QueryUse::kCustom: break;
   }
   return {"pod"};
 }

@@ -18,19 +18,13 @@ std::optional<absl::string_view> MatcherOperator(Op op, size_t values) {
   const bool wants_values = op != Op::kExists && op != Op::kDoesNotExist;
   if (wants_values != (values > 0)) return std::nullopt;
   switch (op) {
-    case Op::kExists:
-      return "!=";
-    case Op::kDoesNotExist:
-      return "=";
+    case Op::kExists: return "!=";
+    case Op::kDoesNotExist: return "=";
     case Op::kEquals:
-    case Op::kDoubleEquals:
-      return values == 1 ? "=" : "=~";
-    case Op::kNotEquals:
-      return values == 1 ? "!=" : "!~";
-    case Op::kIn:
-      return "=~";
-    case Op::kNotIn:
-      return "!~";
+    case Op::kDoubleEquals: return values == 1 ? "=" : "=~";
+    case Op::kNotEquals: return values == 1 ? "!=" : "!~";
+    case Op::kIn: return "=~";
+    case Op::kNotIn: return "!~";
     default:  // > and <
       return std::nullopt;
   }

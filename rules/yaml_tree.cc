@@ -107,10 +107,8 @@ class TreeReader {
         }
         break;
       }
-      case YAML_SCALAR_EVENT:
-        return TakeScalar();
-      case YAML_ALIAS_EVENT:
-        return TakeAlias();
+      case YAML_SCALAR_EVENT: return TakeScalar();
+      case YAML_ALIAS_EVENT: return TakeAlias();
       case YAML_SEQUENCE_START_EVENT: {
         const auto& start = event_->data.sequence_start;
         Open(Add(YamlNode::Kind::kList, start.anchor, start.tag),
@@ -128,8 +126,7 @@ class TreeReader {
         open_.pop_back();
         if (in_brackets_ > 0) --in_brackets_;
         break;
-      default:
-        break;
+      default: break;
     }
     return true;
   }

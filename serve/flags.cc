@@ -219,18 +219,14 @@ void AddInertFlags(CLI::App& app, const char* group, InertValues& values) {
       case Kind::kBool:
         app.add_flag(name, values.flag, "accepted without effect")->take_last()->group(group);
         break;
-      case Kind::kInt:
-        flags.Int(inert.name, values.integer, "accepted without effect");
-        break;
+      case Kind::kInt: flags.Int(inert.name, values.integer, "accepted without effect"); break;
       case Kind::kFloat:
         app.add_option(name, values.real, "accepted without effect")->take_last()->group(group);
         break;
       case Kind::kString:
         app.add_option(name, values.text, "accepted without effect")->take_last()->group(group);
         break;
-      case Kind::kFileLevels:
-        flags.FileLevels(inert.name, "accepted without effect");
-        break;
+      case Kind::kFileLevels: flags.FileLevels(inert.name, "accepted without effect"); break;
       case Kind::kDuration:
         flags.Duration(inert.name, values.duration, "accepted without effect");
         break;

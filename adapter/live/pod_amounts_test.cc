@@ -77,20 +77,13 @@ class PodAmountsTest : public testing::TestWithParam<NanValue> {
   void AppendAny(std::mt19937& random) {
     const auto value = [&random]() -> double {
       switch (random() % 12) {
-        case 0:
-          return std::numeric_limits<double>::quiet_NaN();
-        case 1:
-          return std::numeric_limits<double>::infinity();
-        case 2:
-          return -std::numeric_limits<double>::infinity();
-        case 3:
-          return 9223372036854774.0;  // the largest that is known
-        case 4:
-          return 9223372036854776.0;
-        case 5:
-          return -1;
-        default:
-          return static_cast<double>(random() % 100000) / 1000;
+        case 0: return std::numeric_limits<double>::quiet_NaN();
+        case 1: return std::numeric_limits<double>::infinity();
+        case 2: return -std::numeric_limits<double>::infinity();
+        case 3: return 9223372036854774.0;  // the largest that is known
+        case 4: return 9223372036854776.0;
+        case 5: return -1;
+        default: return static_cast<double>(random() % 100000) / 1000;
       }
     };
     for (int pod = 0; pod <= kPods; ++pod) {  // the last one is not there

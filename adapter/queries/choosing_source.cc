@@ -70,12 +70,9 @@ absl::StatusOr<std::vector<SeriesName>> ChoosingSource::Series(absl::string_view
 
 MetricSource& ChoosingSource::Of(rules::SourceChoice choice) {
   switch (choice) {
-    case rules::SourceChoice::kLive:
-      return live_;
-    case rules::SourceChoice::kPrometheus:
-      return prometheus_;
-    case rules::SourceChoice::kAny:
-      break;
+    case rules::SourceChoice::kLive: return live_;
+    case rules::SourceChoice::kPrometheus: return prometheus_;
+    case rules::SourceChoice::kAny: break;
   }
   return *this;
 }

@@ -32,25 +32,15 @@ Json PropertyOf(const Format& format, const SchemaField& field) {
   const Json inner = field.of.empty() ? Json{{"type", "string"}} : Reference(format, field.of);
   Json property;
   switch (field.type) {
-    case FieldType::kString:
-      property = inner;
-      break;
-    case FieldType::kDateTime:
-      property = {{"type", "string"}, {"format", "date-time"}};
-      break;
-    case FieldType::kInteger:
-      property = {{"type", "integer"}, {"format", "int64"}};
-      break;
+    case FieldType::kString: property = inner; break;
+    case FieldType::kDateTime: property = {{"type", "string"}, {"format", "date-time"}}; break;
+    case FieldType::kInteger: property = {{"type", "integer"}, {"format", "int64"}}; break;
     case FieldType::kObject:
       // Siblings of $ref are not read in 3.0.
       property = format.v3 ? Json{{"allOf", Json::array({inner})}} : inner;
       break;
-    case FieldType::kArray:
-      property = {{"type", "array"}, {"items", inner}};
-      break;
-    case FieldType::kMap:
-      property = {{"type", "object"}, {"additionalProperties", inner}};
-      break;
+    case FieldType::kArray: property = {{"type", "array"}, {"items", inner}}; break;
+    case FieldType::kMap: property = {{"type", "object"}, {"additionalProperties", inner}}; break;
   }
   property["description"] = Text(field.description);
   return property;

@@ -99,17 +99,12 @@ absl::string_view SelectorOperator(Operator op) {
   switch (op) {
     case Operator::kIn:
     case Operator::kEquals:
-    case Operator::kDoubleEquals:
-      return "In";
+    case Operator::kDoubleEquals: return "In";
     case Operator::kNotIn:
-    case Operator::kNotEquals:
-      return "NotIn";
-    case Operator::kExists:
-      return "Exists";
-    case Operator::kDoesNotExist:
-      return "DoesNotExist";
-    default:
-      return "";
+    case Operator::kNotEquals: return "NotIn";
+    case Operator::kExists: return "Exists";
+    case Operator::kDoesNotExist: return "DoesNotExist";
+    default: return "";
   }
 }
 

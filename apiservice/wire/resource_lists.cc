@@ -161,9 +161,7 @@ template <typename T>
 void AppendRowObject(const T& item, absl::string_view version, absl::string_view table_version,
                      IncludeObject include, absl::Time now, std::string* out) {
   switch (include) {
-    case IncludeObject::kNone:
-      out->append("null");
-      return;
+    case IncludeObject::kNone: out->append("null"); return;
     case IncludeObject::kObject:
       AppendKind(KindOf(item), version, out);
       AppendFields(item, now, out);

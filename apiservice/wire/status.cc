@@ -164,21 +164,16 @@ Status Shortened(Status status) {
 Status FromProviderError(const absl::Status& error) {
   const std::string text(error.message());
   switch (error.code()) {
-    case absl::StatusCode::kNotFound:
-      return {404, "NotFound", text, std::nullopt};
-    case absl::StatusCode::kInvalidArgument:
-      return BadRequest(text);
-    case absl::StatusCode::kDeadlineExceeded:
-      return Timeout();
-    case absl::StatusCode::kUnavailable:
-      return {503, "ServiceUnavailable", text, std::nullopt};
+    case absl::StatusCode::kNotFound: return {404, "NotFound", text, std::nullopt};
+    case absl::StatusCode::kInvalidArgument: return BadRequest(text);
+    case absl::StatusCode::kDeadlineExceeded: return Timeout();
+    case absl::StatusCode::kUnavailable: return {503, "ServiceUnavailable", text, std::nullopt};
     case absl::StatusCode::kInternal: {
       StatusDetails details;
       details.causes.push_back({.message = text});
       return {500, "InternalError", absl::StrCat("Internal error occurred: ", text), details};
     }
-    default:
-      return {500, "", text, std::nullopt};
+    default: return {500, "", text, std::nullopt};
   }
 }
 

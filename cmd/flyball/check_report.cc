@@ -55,12 +55,9 @@ Json Report(const std::vector<CheckedRules>& checked) {
 
 const char* SarifRule(const Finding& finding) {
   switch (finding.severity) {
-    case Finding::Severity::kError:
-      return "rule-file";
-    case Finding::Severity::kQuery:
-      return "promql";
-    case Finding::Severity::kWarning:
-      break;
+    case Finding::Severity::kError: return "rule-file";
+    case Finding::Severity::kQuery: return "promql";
+    case Finding::Severity::kWarning: break;
   }
   return "doubtful";
 }

@@ -116,14 +116,9 @@ class Socket::Tls {
       usable_ = done > 0;
       if (usable_) return absl::OkStatus();
       switch (SSL_get_error(ssl_.get(), done)) {
-        case SSL_ERROR_WANT_READ:
-          RETURN_IF_ERROR(WaitFor(fd_, POLLIN, until));
-          break;
-        case SSL_ERROR_WANT_WRITE:
-          RETURN_IF_ERROR(WaitFor(fd_, POLLOUT, until));
-          break;
-        default:
-          return Unavailable("connection lost");
+        case SSL_ERROR_WANT_READ: RETURN_IF_ERROR(WaitFor(fd_, POLLIN, until)); break;
+        case SSL_ERROR_WANT_WRITE: RETURN_IF_ERROR(WaitFor(fd_, POLLOUT, until)); break;
+        default: return Unavailable("connection lost");
       }
     }
   }

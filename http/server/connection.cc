@@ -42,12 +42,9 @@ ServerConnection::~ServerConnection() {
 
 ServerConnection::Io ServerConnection::Result(int returned) {
   switch (SSL_get_error(ssl_, returned)) {
-    case SSL_ERROR_WANT_READ:
-      return Io::kWantRead;
-    case SSL_ERROR_WANT_WRITE:
-      return Io::kWantWrite;
-    case SSL_ERROR_ZERO_RETURN:
-      return Io::kClosed;
+    case SSL_ERROR_WANT_READ: return Io::kWantRead;
+    case SSL_ERROR_WANT_WRITE: return Io::kWantWrite;
+    case SSL_ERROR_ZERO_RETURN: return Io::kClosed;
     default:
       broken_ = true;
       ERR_clear_error();

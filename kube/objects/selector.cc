@@ -78,24 +78,15 @@ std::string RequirementText(const Requirement& requirement) {
   const std::string& key = requirement.key;
   const std::string values = absl::StrJoin(requirement.values, ",");
   switch (requirement.op) {
-    case Operator::kExists:
-      return key;
-    case Operator::kDoesNotExist:
-      return absl::StrCat("!", key);
-    case Operator::kIn:
-      return absl::StrCat(key, " in (", values, ")");
-    case Operator::kNotIn:
-      return absl::StrCat(key, " notin (", values, ")");
-    case Operator::kGreaterThan:
-      return absl::StrCat(key, ">", values);
-    case Operator::kLessThan:
-      return absl::StrCat(key, "<", values);
-    case Operator::kEquals:
-      return absl::StrCat(key, "=", values);
-    case Operator::kDoubleEquals:
-      return absl::StrCat(key, "==", values);
-    case Operator::kNotEquals:
-      return absl::StrCat(key, "!=", values);
+    case Operator::kExists: return key;
+    case Operator::kDoesNotExist: return absl::StrCat("!", key);
+    case Operator::kIn: return absl::StrCat(key, " in (", values, ")");
+    case Operator::kNotIn: return absl::StrCat(key, " notin (", values, ")");
+    case Operator::kGreaterThan: return absl::StrCat(key, ">", values);
+    case Operator::kLessThan: return absl::StrCat(key, "<", values);
+    case Operator::kEquals: return absl::StrCat(key, "=", values);
+    case Operator::kDoubleEquals: return absl::StrCat(key, "==", values);
+    case Operator::kNotEquals: return absl::StrCat(key, "!=", values);
   }
   return "";
 }
@@ -108,18 +99,13 @@ bool Requirement::Matches(const Labels& labels) const {
   switch (op) {
     case Operator::kIn:
     case Operator::kEquals:
-    case Operator::kDoubleEquals:
-      return present && Contains(values, found->second);
+    case Operator::kDoubleEquals: return present && Contains(values, found->second);
     case Operator::kNotIn:
-    case Operator::kNotEquals:
-      return !present || !Contains(values, found->second);
-    case Operator::kExists:
-      return present;
-    case Operator::kDoesNotExist:
-      return !present;
+    case Operator::kNotEquals: return !present || !Contains(values, found->second);
+    case Operator::kExists: return present;
+    case Operator::kDoesNotExist: return !present;
     case Operator::kGreaterThan:
-    case Operator::kLessThan:
-      return present && ComparesTo(*this, found->second);
+    case Operator::kLessThan: return present && ComparesTo(*this, found->second);
   }
   return false;
 }

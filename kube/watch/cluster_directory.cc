@@ -25,10 +25,8 @@ absl::Status AsUnavailable(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kUnavailable:
-      return status;
-    default:
-      return absl::UnavailableError(status.message());
+    case absl::StatusCode::kUnavailable: return status;
+    default: return absl::UnavailableError(status.message());
   }
 }
 

@@ -97,16 +97,11 @@ std::string SingleJson(absl::string_view type, int64_t time_ms, absl::string_vie
 absl::string_view ErrorType(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:
-      return "execution";
-    case absl::StatusCode::kDeadlineExceeded:
-      return "timeout";
-    case absl::StatusCode::kCancelled:
-      return "canceled";
-    case absl::StatusCode::kInternal:
-      return "internal";
-    default:
-      return "bad_data";
+    case absl::StatusCode::kResourceExhausted: return "execution";
+    case absl::StatusCode::kDeadlineExceeded: return "timeout";
+    case absl::StatusCode::kCancelled: return "canceled";
+    case absl::StatusCode::kInternal: return "internal";
+    default: return "bad_data";
   }
 }
 

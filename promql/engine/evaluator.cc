@@ -82,14 +82,10 @@ absl::Status Evaluator::Charge(size_t points) {
 
 int64_t Evaluator::BaseTime(const TimeShift& shift, int64_t now_ms) const {
   switch (shift.at) {
-    case TimeShift::At::kNone:
-      return now_ms;
-    case TimeShift::At::kTime:
-      return shift.at_ms;
-    case TimeShift::At::kStart:
-      return steps_.start_ms;
-    case TimeShift::At::kEnd:
-      return steps_.end_ms;
+    case TimeShift::At::kNone: return now_ms;
+    case TimeShift::At::kTime: return shift.at_ms;
+    case TimeShift::At::kStart: return steps_.start_ms;
+    case TimeShift::At::kEnd: return steps_.end_ms;
   }
   return now_ms;
 }

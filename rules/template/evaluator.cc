@@ -220,8 +220,7 @@ class Evaluator {
 
   absl::StatusOr<Value> EvaluateTerm(const Operand& operand, const Value& dot) {
     switch (operand.kind) {
-      case Operand::Kind::kDot:
-        return dot;
+      case Operand::Kind::kDot: return dot;
       case Operand::Kind::kVariable: {
         ASSIGN_OR_RETURN(const Value* variable, Find(operand.name, operand.offset));
         return *variable;
@@ -231,16 +230,11 @@ class Evaluator {
         if (!value.ok()) return Error(operand.offset, value.status().message());
         return value;
       }
-      case Operand::Kind::kParens:
-        return Evaluate(*operand.parens, dot);
-      case Operand::Kind::kNil:
-        return Value();
-      case Operand::Kind::kBool:
-        return Value(operand.truth);
-      case Operand::Kind::kString:
-        return Value(operand.name);
-      case Operand::Kind::kNumber:
-        break;
+      case Operand::Kind::kParens: return Evaluate(*operand.parens, dot);
+      case Operand::Kind::kNil: return Value();
+      case Operand::Kind::kBool: return Value(operand.truth);
+      case Operand::Kind::kString: return Value(operand.name);
+      case Operand::Kind::kNumber: break;
     }
     if (operand.number.overflows_int) return Error(operand.offset, "the number is too large");
     return std::visit([](auto number) { return Value(number); }, operand.number.value);

@@ -352,11 +352,8 @@ class Parser {
         operand.kind = Operand::Kind::kFunction;
         operand.name = std::string(text);
         break;
-      case TokenKind::kDot:
-        break;
-      case TokenKind::kField:
-        operand.fields.emplace_back(text.substr(1));
-        break;
+      case TokenKind::kDot: break;
+      case TokenKind::kField: operand.fields.emplace_back(text.substr(1)); break;
       case TokenKind::kVariable:
         if (std::find(variables_.begin(), variables_.end(), text) == variables_.end()) {
           return Error(absl::StrCat("variable ", text, " is not set before this"));
@@ -364,17 +361,13 @@ class Parser {
         operand.kind = Operand::Kind::kVariable;
         operand.name = std::string(text);
         break;
-      case TokenKind::kNil:
-        operand.kind = Operand::Kind::kNil;
-        break;
+      case TokenKind::kNil: operand.kind = Operand::Kind::kNil; break;
       case TokenKind::kBool:
         operand.kind = Operand::Kind::kBool;
         operand.truth = text == "true";
         break;
-      case TokenKind::kLeftParen:
-        return ParseParens();
-      default:
-        RETURN_IF_ERROR(ParseConstant(operand));
+      case TokenKind::kLeftParen: return ParseParens();
+      default: RETURN_IF_ERROR(ParseConstant(operand));
     }
     ++at_;
     return operand;

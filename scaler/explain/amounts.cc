@@ -73,18 +73,15 @@ std::string ShowMetricName(const MetricSpec& metric) {
                                    ? ""
                                    : absl::StrCat("{", metric.metric.selector_text, "}");
   switch (metric.type) {
-    case MetricType::kResource:
-      return metric.resource;
+    case MetricType::kResource: return metric.resource;
     case MetricType::kContainerResource:
       return absl::StrCat(metric.resource, " of container ", metric.container);
     case MetricType::kObject:
       return absl::StrCat(metric.metric.name, selector, " of ", metric.described_object.kind, " ",
                           metric.described_object.name);
     case MetricType::kPods:
-    case MetricType::kExternal:
-      return absl::StrCat(metric.metric.name, selector);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kExternal: return absl::StrCat(metric.metric.name, selector);
+    case MetricType::kUnknown: break;
   }
   return metric.type_text;
 }

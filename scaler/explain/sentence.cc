@@ -211,8 +211,7 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
     }
     case Verdict::kInstead:
       return absl::StrCat("this count stands while it is unknown: ", proposal.error);
-    case Verdict::kFailed:
-      break;
+    case Verdict::kFailed: break;
   }
   return proposal.error;
 }
@@ -245,8 +244,7 @@ std::string WhyThisCount(const GivenCase& given) {
                           ShowCount(static_cast<int64_t>(combination.total), "metric"),
                           " could not be read", rest, "; unknown is not zero, so nothing changes");
     }
-    case Outcome::kDecided:
-      break;
+    case Outcome::kDecided: break;
   }
   if (decision.limiting.has_value() && decision.desired > decision.limiting->after) {
     return absl::StrCat("it slept at zero, and minReplicas is ", decision.min_replicas, " by now");

@@ -197,11 +197,8 @@ void WriteMetric(const GivenCase& given, size_t index, Page& page) {
       break;
     case Formula::kTotalPerReadyPod:
     case Formula::kTotalFromZero:
-    case Formula::kTotalOverTarget:
-      WriteTotal(metric, proposal, page);
-      break;
-    case Formula::kNone:
-      break;
+    case Formula::kTotalOverTarget: WriteTotal(metric, proposal, page); break;
+    case Formula::kNone: break;
   }
   page.Detail("asks for", proposal.valid ? absl::StrCat(proposal.replicas, ": ",
                                                         WhyThisProposal(metric, proposal))

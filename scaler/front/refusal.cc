@@ -6,12 +6,9 @@ namespace flyball::front {
 
 const char* NameOf(RefusalReason reason) {
   switch (reason) {
-    case RefusalReason::kActivationTimeout:
-      return "activation-timeout";
-    case RefusalReason::kQueueFull:
-      return "queue-full";
-    case RefusalReason::kActivationFailed:
-      return "activation-failed";
+    case RefusalReason::kActivationTimeout: return "activation-timeout";
+    case RefusalReason::kQueueFull: return "queue-full";
+    case RefusalReason::kActivationFailed: return "activation-failed";
   }
   return "";
 }
@@ -26,9 +23,7 @@ RefusalAnswer AnswerOf(const Refusal& refusal) {
       answer.http_status = 504;
       answer.body = "No pod could take the request in time.\n";
       break;
-    case RefusalReason::kQueueFull:
-      answer.body = "Too many requests wait for a pod.\n";
-      break;
+    case RefusalReason::kQueueFull: answer.body = "Too many requests wait for a pod.\n"; break;
     case RefusalReason::kActivationFailed:
       answer.body = absl::StrCat("The service could not be scaled up: ", refusal.word, "\n");
       return answer;

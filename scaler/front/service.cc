@@ -192,9 +192,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
     case ServiceState::kZero:
       if (std::exchange(zero_entered_, false)) FallAsleep();
       break;
-    case ServiceState::kActivating:
-      Activate(turn);
-      break;
+    case ServiceState::kActivating: Activate(turn); break;
     case ServiceState::kOpening:
       WakeDecider(turn.now);
       cold_start_.PodPassed(turn.now);
@@ -204,12 +202,8 @@ void Service::Enter(ServiceState state, Turn& turn) {
       failures_ = 0;
       wished_ = 0;
       break;
-    case ServiceState::kClosing:
-      zero_offered_ = false;
-      break;
-    case ServiceState::kFailing:
-      Fail(turn);
-      break;
+    case ServiceState::kClosing: zero_offered_ = false; break;
+    case ServiceState::kFailing: Fail(turn); break;
   }
 }
 
@@ -281,21 +275,17 @@ absl::Time Service::NextTime() const {
       }
       if (wished_ == 0) next = std::min(next, next_wish_);
       break;
-    case ServiceState::kOpening:
-      next = std::min(next, entered_ + kOpeningTime);
-      break;
+    case ServiceState::kOpening: next = std::min(next, entered_ + kOpeningTime); break;
     case ServiceState::kOpen:
       if (gate_ && !spec_.hard_limit() && publisher_.AllCanServe()) {
         next = std::min(next, entered_ + kGateLinger);
       }
       break;
-    case ServiceState::kClosing:
-      break;  // nothing to schedule: reports of load arrive all the time
+    case ServiceState::kClosing: break;  // nothing to schedule: reports of load arrive all the time
     case ServiceState::kFailing:
       next = std::min({next, entered_ + BackOff(failures_), pods_.NextProbe()});
       break;
-    case ServiceState::kZero:
-      break;
+    case ServiceState::kZero: break;
   }
   return next;
 }

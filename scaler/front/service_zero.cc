@@ -30,8 +30,7 @@ bool Service::ZeroIsSafe(const Turn& turn) const {
     case ServiceState::kActivating:
       if (turn.now <= ActivationEnd()) return false;
       break;
-    default:
-      return false;
+    default: return false;
   }
   return publisher_.gated() && publisher_.AllHaveRoute() && idle_.IsIdle(turn.envoys, load_);
 }

@@ -26,11 +26,8 @@ void WaitQueue::Visit(absl::FunctionRef<Verdict(const HeldRequest&)> verdict_of)
         positions_.erase(each->id);
         each = requests_.erase(each);
         break;
-      case Verdict::kStays:
-        ++each;
-        break;
-      case Verdict::kStop:
-        return;
+      case Verdict::kStays: ++each; break;
+      case Verdict::kStop: return;
     }
   }
 }

@@ -74,14 +74,10 @@ void ReadMetric(const MetricSpec& metric, const PodTable& table, Pods pods, Obje
     case MetricType::kResource:
     case MetricType::kContainerResource:
       return ReadResource(pods(), metric.resource, metric.container, table, reading);
-    case MetricType::kPods:
-      return ReadPodsMetric(objects(), table, reading);
-    case MetricType::kObject:
-      return ReadObjectMetric(objects(), reading);
-    case MetricType::kExternal:
-      return ReadExternalMetric(series(), reading);
-    case MetricType::kUnknown:
-      return;
+    case MetricType::kPods: return ReadPodsMetric(objects(), table, reading);
+    case MetricType::kObject: return ReadObjectMetric(objects(), reading);
+    case MetricType::kExternal: return ReadExternalMetric(series(), reading);
+    case MetricType::kUnknown: return;
   }
 }
 

@@ -387,17 +387,13 @@ std::string QuestionKey(const std::string& ns, const MetricSpec& metric) {
   };
   switch (metric.type) {
     case MetricType::kResource:
-    case MetricType::kContainerResource:
-      return absl::StrCat("resource\n", ns);
-    case MetricType::kPods:
-      return identified("pods");
+    case MetricType::kContainerResource: return absl::StrCat("resource\n", ns);
+    case MetricType::kPods: return identified("pods");
     case MetricType::kObject:
       return absl::StrCat(identified("object"), "\n", metric.described_object.api_version, "\n",
                           metric.described_object.kind, "\n", metric.described_object.name);
-    case MetricType::kExternal:
-      return absl::StrCat("external\n", ns, "\n", metric.metric.name);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kExternal: return absl::StrCat("external\n", ns, "\n", metric.metric.name);
+    case MetricType::kUnknown: break;
   }
   return "";
 }
@@ -405,16 +401,11 @@ std::string QuestionKey(const std::string& ns, const MetricSpec& metric) {
 std::shared_ptr<Question> MakeMetricQuestion(const std::string& ns, const MetricSpec& metric) {
   switch (metric.type) {
     case MetricType::kResource:
-    case MetricType::kContainerResource:
-      return std::make_shared<ResourceQuestion>(ns, metric);
-    case MetricType::kPods:
-      return std::make_shared<PodsMetricQuestion>(ns, metric.metric);
-    case MetricType::kObject:
-      return std::make_shared<ObjectQuestion>(ns, metric);
-    case MetricType::kExternal:
-      return std::make_shared<ExternalQuestion>(ns, metric.metric.name);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kContainerResource: return std::make_shared<ResourceQuestion>(ns, metric);
+    case MetricType::kPods: return std::make_shared<PodsMetricQuestion>(ns, metric.metric);
+    case MetricType::kObject: return std::make_shared<ObjectQuestion>(ns, metric);
+    case MetricType::kExternal: return std::make_shared<ExternalQuestion>(ns, metric.metric.name);
+    case MetricType::kUnknown: break;
   }
   return nullptr;
 }

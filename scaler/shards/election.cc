@@ -111,9 +111,7 @@ class ShardElection::Impl {
     }
     MonotonicTime next = clock_.MonotonicNow() + options_.retry_period;
     switch (count_.Round()) {
-      case ShardCount::State::kOurs:
-        next = std::min(next, Divide());
-        break;
+      case ShardCount::State::kOurs: next = std::min(next, Divide()); break;
       case ShardCount::State::kOther:
         members_.Leave();
         for (size_t i = 0; i < shards_.size(); ++i) {

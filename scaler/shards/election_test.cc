@@ -415,17 +415,10 @@ TEST_P(HostileWorld, NeverHasTwoWriters) {
     Replica& victim = *world.replicas[static_cast<size_t>(
         world.Random(0, static_cast<int>(world.replicas.size()) - 1))];
     switch (world.Random(0, 3)) {
-      case 0:
-        victim.killed = true;
-        break;
-      case 1:
-        victim.leaving = true;
-        break;
-      case 2:
-        victim.clock.wall_skew += absl::Seconds(world.Random(-100000, 100000));
-        break;
-      default:
-        break;
+      case 0: victim.killed = true; break;
+      case 1: victim.leaving = true; break;
+      case 2: victim.clock.wall_skew += absl::Seconds(world.Random(-100000, 100000)); break;
+      default: break;
     }
     const auto alive = std::count_if(world.replicas.begin(), world.replicas.end(),
                                      [](const auto& r) { return r->alive() && !r->leaving; });

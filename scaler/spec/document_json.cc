@@ -65,10 +65,8 @@ class Reader {
     json_type type;
     if (const auto error = from.type().get(type)) return error;
     switch (type) {
-      case json_type::object:
-        return FillMap(from, depth, to);
-      case json_type::array:
-        return FillList(from, depth, to);
+      case json_type::object: return FillMap(from, depth, to);
+      case json_type::array: return FillList(from, depth, to);
       case json_type::string: {
         std::string_view text;
         if (const auto error = from.get_string().get(text)) return error;
@@ -84,9 +82,7 @@ class Reader {
         // The parser hands over the token unchecked; a number that no C++ type holds is still one.
         return IsJsonNumber(to.text) ? simdjson::SUCCESS : simdjson::NUMBER_ERROR;
       }
-      case json_type::boolean:
-        to.kind = Node::Kind::kBool;
-        return from.get_bool().get(to.boolean);
+      case json_type::boolean: to.kind = Node::Kind::kBool; return from.get_bool().get(to.boolean);
       case json_type::null: {
         bool is_null = false;
         if (const auto error = from.is_null().get(is_null)) return error;

@@ -10,14 +10,10 @@ namespace flyball::scaler {
 template <typename Json>
 Json JsonOf(const Node& node) {
   switch (node.kind) {
-    case Node::Kind::kNull:
-      return nullptr;
-    case Node::Kind::kBool:
-      return node.boolean;
-    case Node::Kind::kNumber:
-      return Json::parse(node.text, nullptr, false);
-    case Node::Kind::kString:
-      return node.text;
+    case Node::Kind::kNull: return nullptr;
+    case Node::Kind::kBool: return node.boolean;
+    case Node::Kind::kNumber: return Json::parse(node.text, nullptr, false);
+    case Node::Kind::kString: return node.text;
     case Node::Kind::kList: {
       Json out = Json::array();
       for (const Node& item : node.items) out.push_back(JsonOf<Json>(item));

@@ -14,14 +14,10 @@ using testing::HasSubstr;
 std::string Show(const Node& node) {
   std::string out;
   switch (node.kind) {
-    case Node::Kind::kNull:
-      return "null";
-    case Node::Kind::kBool:
-      return node.boolean ? "true" : "false";
-    case Node::Kind::kNumber:
-      return node.text;
-    case Node::Kind::kString:
-      return absl::StrCat("\"", node.text, "\"");
+    case Node::Kind::kNull: return "null";
+    case Node::Kind::kBool: return node.boolean ? "true" : "false";
+    case Node::Kind::kNumber: return node.text;
+    case Node::Kind::kString: return absl::StrCat("\"", node.text, "\"");
     case Node::Kind::kList:
       for (const Node& item : node.items) absl::StrAppend(&out, out.empty() ? "" : ",", Show(item));
       return absl::StrCat("[", out, "]");

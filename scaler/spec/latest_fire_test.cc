@@ -104,9 +104,7 @@ class Chooser {
         field.text = absl::StrCat("*/", step);
         set(min, max, step);
         break;
-      default:
-        field.text = absl::StrCat(low);
-        set(low, low, 1);
+      default: field.text = absl::StrCat(low); set(low, low, 1);
     }
     return field;
   }
@@ -126,12 +124,9 @@ class Chooser {
     if (Below(10) == 0 || !zone.NextTransition(some, &change)) return some;
     const absl::Time at = zone.At(std::min(change.from, change.to)).trans;
     switch (Below(4)) {
-      case 0:
-        return at + absl::Minutes(Below(5) - 2) + absl::Seconds(Below(3) - 1);
-      case 1:
-        return at + absl::Seconds(Below(4 * 3600) - 2 * 3600);
-      default:
-        return at + absl::Minutes(Below(72 * 60) - 36 * 60);
+      case 0: return at + absl::Minutes(Below(5) - 2) + absl::Seconds(Below(3) - 1);
+      case 1: return at + absl::Seconds(Below(4 * 3600) - 2 * 3600);
+      default: return at + absl::Minutes(Below(72 * 60) - 36 * 60);
     }
   }
 

@@ -42,12 +42,10 @@ Json WithAmounts(Json out, const Amounts& amounts) {
 // The block of a metric's spec or status; `name` is the member that holds its amounts.
 Json Block(MetricType type, const HpaSource& source, const char* name, const Json& amounts) {
   switch (type) {
-    case MetricType::kResource:
-      return {{"name", source.name}, {name, amounts}};
+    case MetricType::kResource: return {{"name", source.name}, {name, amounts}};
     case MetricType::kContainerResource:
       return {{"name", source.name}, {name, amounts}, {"container", source.container}};
-    default:
-      return {{"metric", Identifier(source)}, {name, amounts}};
+    default: return {{"metric", Identifier(source)}, {name, amounts}};
   }
 }
 

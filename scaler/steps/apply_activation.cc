@@ -36,8 +36,7 @@ void ApplyActivation(const DecisionInput& input, const Activation& activation, D
                             .message = {activation.front->message}});
   }
   switch (activation.step) {
-    case ActivationStep::kFollowMetrics:
-      break;
+    case ActivationStep::kFollowMetrics: break;
     case ActivationStep::kActivate:
       SetCondition(
           decision,

@@ -26,14 +26,10 @@ std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
     return std::nullopt;
   }
   switch (fallback.then) {
-    case MetricFallback::Then::kFail:
-      break;
-    case MetricFallback::Then::kReplicas:
-      return Reading::Instead{.replicas = fallback.replicas};
-    case MetricFallback::Then::kMax:
-      return Reading::Instead{.replicas = bounds.max};
-    case MetricFallback::Then::kMin:
-      return Reading::Instead{.replicas = bounds.min};
+    case MetricFallback::Then::kFail: break;
+    case MetricFallback::Then::kReplicas: return Reading::Instead{.replicas = fallback.replicas};
+    case MetricFallback::Then::kMax: return Reading::Instead{.replicas = bounds.max};
+    case MetricFallback::Then::kMin: return Reading::Instead{.replicas = bounds.min};
   }
   return std::nullopt;
 }

@@ -99,13 +99,9 @@ ReadStep::Found ReadStep::FindScale(CycleInputs& inputs) const {
   }
   if (target.place.object == nullptr) return Found::kToBeAsked;
   switch (ScaleStore::IsUsable(*target.place.kind)) {
-    case ScaleStore::Usable::kNotListed:
-      return Found::kNotYet;
-    case ScaleStore::Usable::kBroken:
-      inputs.scale.absent_version.reset();
-      return Found::kToBeAsked;
-    case ScaleStore::Usable::kYes:
-      break;
+    case ScaleStore::Usable::kNotListed: return Found::kNotYet;
+    case ScaleStore::Usable::kBroken: inputs.scale.absent_version.reset(); return Found::kToBeAsked;
+    case ScaleStore::Usable::kYes: break;
   }
   const uint64_t version = target.place.object->version.load(std::memory_order_acquire);
   if (inputs.scale.scale == nullptr || inputs.scale.version != version) {

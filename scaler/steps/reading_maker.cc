@@ -129,21 +129,11 @@ void MakeReading(const Answer& answer, const MetricSpec& metric, const PodTable&
                  Reading& reading) {
   switch (metric.type) {
     case MetricType::kResource:
-    case MetricType::kContainerResource:
-      ReadUsage(answer, metric, table, reading);
-      break;
-    case MetricType::kPods:
-      ReadPodValues(answer, metric, table, reading);
-      break;
-    case MetricType::kObject:
-      ReadObjectValue(answer, reading);
-      break;
-    case MetricType::kExternal:
-      ReadSeries(answer, reading);
-      break;
-    case MetricType::kUnknown:
-      ClearReading(reading);
-      break;
+    case MetricType::kContainerResource: ReadUsage(answer, metric, table, reading); break;
+    case MetricType::kPods: ReadPodValues(answer, metric, table, reading); break;
+    case MetricType::kObject: ReadObjectValue(answer, reading); break;
+    case MetricType::kExternal: ReadSeries(answer, reading); break;
+    case MetricType::kUnknown: ClearReading(reading); break;
   }
   GuardReading(reading);
 }

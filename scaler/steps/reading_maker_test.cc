@@ -114,14 +114,10 @@ TEST(MakeReading, EqualsTheReadingsOfTheMath) {
   const char* const names[] = {"a", "b", "c", "d", "stranger", "other"};
   const auto value = [&]() -> int64_t {
     switch (random() % 40) {
-      case 0:
-        return 9'000'000'000'000'000'001;  // beyond the limit
-      case 1:
-        return -9'000'000'000'000'000'000;
-      case 2:
-        return 4'500'000'000'000'000'001;  // two of them are
-      default:
-        return static_cast<int64_t>(random() % 5000) - 1000;
+      case 0: return 9'000'000'000'000'000'001;  // beyond the limit
+      case 1: return -9'000'000'000'000'000'000;
+      case 2: return 4'500'000'000'000'000'001;  // two of them are
+      default: return static_cast<int64_t>(random() % 5000) - 1000;
     }
   };
   const std::vector<MetricSpec> metrics = {Spec(MetricType::kResource, "cpu"),

@@ -45,8 +45,7 @@ std::string MetricText(const MetricSpec& spec, const MetricStatus& current) {
     case MetricType::kExternal:
       return average ? absl::StrCat(AverageText(spec.target, current), " (avg)")
                      : ValueText(spec.target, current);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kUnknown: break;
   }
   return "<unknown type>";
 }

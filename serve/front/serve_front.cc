@@ -31,10 +31,8 @@ bool IsRefusal(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kFailedPrecondition:
-      return true;
-    default:
-      return false;
+    case absl::StatusCode::kFailedPrecondition: return true;
+    default: return false;
   }
 }
 

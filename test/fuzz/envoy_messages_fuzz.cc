@@ -36,14 +36,10 @@ Resource ResourceOf(uint8_t choice) {
     return route;
   }
   switch (choice >> 2 & 3) {
-    case 0:
-      return ClusterResource{.service = service, .h2c = flag};
-    case 1:
-      return EndpointsResource{.service = service};
-    case 2:
-      return RouteResource{.service = service, .gated = flag};
-    default:
-      return ListenerResource{.service = service, .port = choice};
+    case 0: return ClusterResource{.service = service, .h2c = flag};
+    case 1: return EndpointsResource{.service = service};
+    case 2: return RouteResource{.service = service, .gated = flag};
+    default: return ListenerResource{.service = service, .port = choice};
   }
 }
 

@@ -35,15 +35,11 @@ bool IsLabelValues(absl::string_view path) {
 int HttpStatusOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:
-      return 422;
+    case absl::StatusCode::kResourceExhausted: return 422;
     case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kCancelled:
-      return 503;
-    case absl::StatusCode::kInternal:
-      return 500;
-    default:
-      return 400;
+    case absl::StatusCode::kCancelled: return 503;
+    case absl::StatusCode::kInternal: return 500;
+    default: return 400;
   }
 }
 

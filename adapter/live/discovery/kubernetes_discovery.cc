@@ -150,9 +150,7 @@ absl::Status KubernetesDiscovery::Watch(Kind kind, const std::string& ns, Clock&
       is("nodes", "Node");
       selected = Role::kNode;
       break;
-    case Kind::kServices:
-      is("services", "Service");
-      break;
+    case Kind::kServices: is("services", "Service"); break;
     case Kind::kEndpoints:
       is("endpoints", "Endpoints");
       selected = Role::kEndpoints;
@@ -204,14 +202,10 @@ std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Fa
 std::optional<ObjectName> KubernetesDiscovery::Put(Kind kind, absl::string_view json) {
   absl::MutexLock lock(&mutex_);
   switch (kind) {
-    case Kind::kPods:
-      return Keep(kind, ReadPod(json), pods_);
-    case Kind::kNodes:
-      return Keep(kind, ReadNode(json), nodes_);
-    case Kind::kServices:
-      return Keep(kind, ReadService(json), services_);
-    case Kind::kEndpoints:
-      return Keep(kind, ReadEndpoints(json), endpoints_);
+    case Kind::kPods: return Keep(kind, ReadPod(json), pods_);
+    case Kind::kNodes: return Keep(kind, ReadNode(json), nodes_);
+    case Kind::kServices: return Keep(kind, ReadService(json), services_);
+    case Kind::kEndpoints: return Keep(kind, ReadEndpoints(json), endpoints_);
   }
   return std::nullopt;
 }

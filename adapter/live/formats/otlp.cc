@@ -79,8 +79,7 @@ absl::Status TooMany(absl::string_view what, size_t limit) {
 
 void SetAttributeText(const OtlpValue& value, size_t items, OtlpAttribute& attribute) {
   if (items <= kMaxAttributeItems) attribute.value = OtlpValueText(value);
-  attribute.too_long =
-      items > kMaxAttributeItems || attribute.value.size() > kMaxLabelValueBytes;
+  attribute.too_long = items > kMaxAttributeItems || attribute.value.size() > kMaxLabelValueBytes;
   if (attribute.too_long) attribute.value = std::string();
 }
 

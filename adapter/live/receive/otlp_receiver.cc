@@ -40,15 +40,11 @@ formats::MetricType TypeOf(const OtlpMetric& metric) {
   switch (metric.kind) {
     case OtlpKind::kSum:
       return metric.monotonic ? formats::MetricType::kCounter : formats::MetricType::kGauge;
-    case OtlpKind::kGauge:
-      return formats::MetricType::kGauge;
+    case OtlpKind::kGauge: return formats::MetricType::kGauge;
     case OtlpKind::kHistogram:
-    case OtlpKind::kExponentialHistogram:
-      return formats::MetricType::kHistogram;
-    case OtlpKind::kSummary:
-      return formats::MetricType::kSummary;
-    case OtlpKind::kNone:
-      break;
+    case OtlpKind::kExponentialHistogram: return formats::MetricType::kHistogram;
+    case OtlpKind::kSummary: return formats::MetricType::kSummary;
+    case OtlpKind::kNone: break;
   }
   return formats::MetricType::kUnknown;
 }

@@ -50,31 +50,19 @@ void Rule::EditByName(LabelEditor& labels) const {
 bool Rule::Apply(LabelEditor& labels) const {
   const std::string source = SourceOf(labels);
   switch (action_) {
-    case Action::kKeep:
-      return regex_.Matches(source);
-    case Action::kDrop:
-      return !regex_.Matches(source);
-    case Action::kKeepEqual:
-      return labels.Get(text_.target_label) == source;
-    case Action::kDropEqual:
-      return labels.Get(text_.target_label) != source;
-    case Action::kReplace:
-      Replace(source, labels);
-      return true;
-    case Action::kLowercase:
-      labels.Set(text_.target_label, go::ToLower(source));
-      return true;
-    case Action::kUppercase:
-      labels.Set(text_.target_label, go::ToUpper(source));
-      return true;
+    case Action::kKeep: return regex_.Matches(source);
+    case Action::kDrop: return !regex_.Matches(source);
+    case Action::kKeepEqual: return labels.Get(text_.target_label) == source;
+    case Action::kDropEqual: return labels.Get(text_.target_label) != source;
+    case Action::kReplace: Replace(source, labels); return true;
+    case Action::kLowercase: labels.Set(text_.target_label, go::ToLower(source)); return true;
+    case Action::kUppercase: labels.Set(text_.target_label, go::ToUpper(source)); return true;
     case Action::kHashMod:
       labels.Set(text_.target_label, absl::StrCat(HashOf(source) % text_.modulus));
       return true;
     case Action::kLabelMap:
     case Action::kLabelDrop:
-    case Action::kLabelKeep:
-      EditByName(labels);
-      return true;
+    case Action::kLabelKeep: EditByName(labels); return true;
   }
   return true;
 }

@@ -91,9 +91,7 @@ absl::Status Check(const RuleText& text, Action action) {
     case Action::kKeepEqual:
     case Action::kDropEqual:
     case Action::kLowercase:
-    case Action::kUppercase:
-      RETURN_IF_ERROR(CheckTarget(text, action));
-      break;
+    case Action::kUppercase: RETURN_IF_ERROR(CheckTarget(text, action)); break;
     case Action::kLabelMap:
       if (!IsNameTemplate(text.replacement, text.legacy_names)) {
         return Refuse("replacement",
@@ -103,8 +101,7 @@ absl::Status Check(const RuleText& text, Action action) {
     case Action::kKeep:
     case Action::kDrop:
     case Action::kLabelDrop:
-    case Action::kLabelKeep:
-      break;
+    case Action::kLabelKeep: break;
   }
   return CheckUnused(text, action);
 }

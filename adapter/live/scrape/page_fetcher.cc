@@ -122,12 +122,9 @@ PageFormat FormatOf(absl::string_view content_type) {
 
 absl::Status ParsePage(const Page& page, formats::ScrapeSink& sink) {
   switch (page.format) {
-    case PageFormat::kProtobuf:
-      return formats::ParseProtobufExposition(page.body, sink);
-    case PageFormat::kOpenMetrics:
-      return formats::ParseOpenMetrics(page.body, sink);
-    case PageFormat::kText:
-      break;
+    case PageFormat::kProtobuf: return formats::ParseProtobufExposition(page.body, sink);
+    case PageFormat::kOpenMetrics: return formats::ParseOpenMetrics(page.body, sink);
+    case PageFormat::kText: break;
   }
   return formats::ParseText(page.body, sink);
 }

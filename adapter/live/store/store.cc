@@ -33,8 +33,7 @@ std::string NameOf(const SeriesHandle& handle) {
 absl::Status ToStatus(SeriesSamples::Outcome outcome, const promql::Labels& labels) {
   switch (outcome) {
     case SeriesSamples::Outcome::kAdded:
-    case SeriesSamples::Outcome::kThere:
-      return absl::OkStatus();
+    case SeriesSamples::Outcome::kThere: return absl::OkStatus();
     case SeriesSamples::Outcome::kDuplicate:
       return absl::AlreadyExistsError(
           absl::StrCat("duplicate sample for timestamp for ", NameOf(labels)));

@@ -126,9 +126,7 @@ class RandomCalls {
         case 0:
           selector.push_back(Is(name, Op::kNotEqual, Below(3) == 0 ? "" : Text(prefix, 6)));
           break;
-        case 1:
-          selector.push_back(Is(name, Op::kRegex, prefix + "(1|2.*)"));
-          break;
+        case 1: selector.push_back(Is(name, Op::kRegex, prefix + "(1|2.*)")); break;
         case 2:
           selector.push_back(
               Is(name, Op::kRegex, absl::StrCat(Text(prefix, 6), "|", Text(prefix, 40))));
@@ -136,8 +134,7 @@ class RandomCalls {
         case 3:
           selector.push_back(Is(name, Op::kNotRegex, Below(2) == 0 ? "" : prefix + "1.*"));
           break;
-        default:
-          selector.push_back(Is(name, Op::kEqual, Below(8) == 0 ? "" : Text(prefix, 6)));
+        default: selector.push_back(Is(name, Op::kEqual, Below(8) == 0 ? "" : Text(prefix, 6)));
       }
     }
     return selector;
@@ -145,12 +142,9 @@ class RandomCalls {
 
   double Value() {
     switch (Below(8)) {
-      case 0:
-        return promql::StaleMarker();
-      case 1:
-        return static_cast<double>(random_()) / 3;
-      default:
-        return static_cast<double>(Below(1000)) / 10;
+      case 0: return promql::StaleMarker();
+      case 1: return static_cast<double>(random_()) / 3;
+      default: return static_cast<double>(Below(1000)) / 10;
     }
   }
 

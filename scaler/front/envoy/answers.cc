@@ -52,8 +52,7 @@ std::optional<envoy::ProcessingResponse> PassMessage(const envoy::ProcessingRequ
     case envoy::ProcessingRequest::kResponseTrailers:
       message.mutable_response_trailers();
       return message;
-    case envoy::ProcessingRequest::REQUEST_NOT_SET:
-      break;
+    case envoy::ProcessingRequest::REQUEST_NOT_SET: break;
   }
   return std::nullopt;
 }

@@ -35,15 +35,11 @@ constexpr ResourceKind kKindAt[kPlaces] = {ResourceKind::kListener, ResourceKind
 // `found` null: the resource is gone.
 Place PlaceOf(ResourceKind kind, const VersionedResource* found) {
   switch (kind) {
-    case ResourceKind::kCluster:
-      return found ? kClusters : kClustersGone;
-    case ResourceKind::kEndpoints:
-      return kEndpoints;
-    case ResourceKind::kListener:
-      return found ? kListeners : kListenersGone;
+    case ResourceKind::kCluster: return found ? kClusters : kClustersGone;
+    case ResourceKind::kEndpoints: return kEndpoints;
+    case ResourceKind::kListener: return found ? kListeners : kListenersGone;
     case ResourceKind::kRoute:
-    case ResourceKind::kHostRoute:
-      break;
+    case ResourceKind::kHostRoute: break;
   }
   return found && !std::get<RouteResource>(found->resource).gated ? kGatesOff : kGatesOn;
 }

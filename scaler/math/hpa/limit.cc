@@ -46,8 +46,7 @@ int32_t Allowed(const ScalingPolicy& policy, Direction direction, int32_t start,
       return direction == Direction::kUp
                  ? GoInt32(std::ceil(static_cast<double>(start) * (1 + share)))
                  : GoInt32(static_cast<double>(start) * (1 - share));
-    case PolicyType::kOther:
-      return previous;
+    case PolicyType::kOther: return previous;
   }
   return previous;
 }

@@ -243,16 +243,11 @@ Failure ProposeExternal(const Context& context, Proposal& proposal) {
 Failure ProposeByType(const Context& context, Proposal& proposal) {
   switch (context.metric.type) {
     case MetricType::kResource:
-    case MetricType::kContainerResource:
-      return ProposeResource(context, proposal);
-    case MetricType::kPods:
-      return ProposePods(context, proposal);
-    case MetricType::kObject:
-      return ProposeObject(context, proposal);
-    case MetricType::kExternal:
-      return ProposeExternal(context, proposal);
-    case MetricType::kUnknown:
-      break;
+    case MetricType::kContainerResource: return ProposeResource(context, proposal);
+    case MetricType::kPods: return ProposePods(context, proposal);
+    case MetricType::kObject: return ProposeObject(context, proposal);
+    case MetricType::kExternal: return ProposeExternal(context, proposal);
+    case MetricType::kUnknown: break;
   }
   proposal.spec_fault = true;
   return {"InvalidMetricSourceType",

@@ -59,14 +59,12 @@ absl::string_view Meaning(grpc::StatusCode code, bool connected) {
                          "shows more than 8 KiB of certificates or 100 names";
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return connected ? "no answer in time" : "no connection in time";
-    case grpc::StatusCode::CANCELLED:
-      return "the call was ended";
+    case grpc::StatusCode::CANCELLED: return "the call was ended";
     case grpc::StatusCode::UNIMPLEMENTED:
       return "the server does not speak the protocol of external scalers";
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
       return "the server refuses, or its answer is too large (64 KiB; 4 KiB for IsActive)";
-    default:
-      return "the server fails";
+    default: return "the server fails";
   }
 }
 
