@@ -1,7 +1,6 @@
 // Replays test/data/promql: what Prometheus 2.42.0 and 3.15.0 answered on the same samples.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "adapter/live/store/testing/any_time_store.h"
+#include "base/test_gzip.h"
 #include "promql/engine/engine.h"
 #include "promql/parser.h"
 #include "promql/text.h"
@@ -25,17 +25,8 @@ namespace {
 
 using nlohmann::json;
 
-std::string ReadGzip(const std::string& name) {
-  const std::string path = absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/promql/", name, ".gz");
-  gzFile file = gzopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  std::string text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
+std::string ReadVectors(const std::string& name) {
+  return ReadGzip(absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/promql/", name, ".gz"));
 }
 
 double Number(absl::string_view text) {
@@ -80,7 +71,7 @@ void AppendLine(absl::string_view line, live::AnyTimeStore* store) {
 std::unique_ptr<live::AnyTimeStore> Load(const std::string& data) {
   auto store = std::make_unique<live::AnyTimeStore>();
   if (data == "stale") {
-    const json root = json::parse(ReadGzip("stale.json"));
+    const json root = json::parse(ReadVectors("stale.json"));
     for (const json& series : root["series"]) {
       LabelSet labels;
       for (const auto& [name, value] : series["labels"].items()) labels.emplace_back(name, value);
@@ -92,7 +83,7 @@ std::unique_ptr<live::AnyTimeStore> Load(const std::string& data) {
     }
     return store;
   }
-  const std::string text = ReadGzip(data + ".om");
+  const std::string text = ReadVectors(data + ".om");
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (!line.empty() && line[0] != '#') AppendLine(line, store.get());
   }
@@ -235,7 +226,7 @@ class VectorsTest : public testing::TestWithParam<std::tuple<const char*, Dialec
 
 TEST_P(VectorsTest, AnswersAsPrometheus) {
   const auto& [file, dialect] = GetParam();
-  const std::string text = ReadGzip(absl::StrCat(file, ".jsonl"));
+  const std::string text = ReadVectors(absl::StrCat(file, ".jsonl"));
   int count = 0;
   for (const absl::string_view raw : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const json line = json::parse(raw.begin(), raw.end());

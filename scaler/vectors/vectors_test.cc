@@ -1,30 +1,18 @@
 #include "scaler/vectors/vectors.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "base/test_gzip.h"
 
 namespace flyball::scaler {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string ReadGzip(const std::string& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 // Leaves out what is not compared: the order of API reads, and Go's text for a body that does not
 // parse.

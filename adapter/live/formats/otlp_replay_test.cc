@@ -1,7 +1,6 @@
 // Replays test/data/formats/otlp.jsonl.gz: random requests of OTLP metrics in both encodings, and
 // the samples that Prometheus 3.15.0 makes of them.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -17,6 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/otlp_series.h"
+#include "base/test_gzip.h"
 #include "promql/engine/series.h"
 
 namespace flyball::formats {
@@ -26,18 +26,6 @@ using nlohmann::json;
 
 constexpr int64_t kInfoEveryMs = 150'000;  // half of Prometheus's lookback
 constexpr char kMinusZero[] = "8000000000000000";
-
-std::string ReadGzip(const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  std::string text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 // Of a NaN that is no staleness marker the bits say nothing: the store gives all of them the same.
 std::string BitsOf(double value) {

@@ -1,7 +1,6 @@
 // Replays test/data/formats/text.jsonl.gz: what Prometheus 3.15.0 takes of pages that were changed
 // at random, and what it reads in them.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <bit>
 #include <cstdint>
@@ -15,23 +14,12 @@
 #include "absl/strings/str_split.h"
 #include "adapter/live/formats/series_labels.h"
 #include "adapter/live/formats/text.h"
+#include "base/test_gzip.h"
 
 namespace flyball::formats {
 namespace {
 
 using nlohmann::json;
-
-std::string ReadGzip(const std::string& path) {
-  gzFile file = gzopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  std::string text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 // Samples as the file has them: stamp, bits of the value, then names and values in base64.
 class ReplayedPage : public ScrapeSink {

@@ -1,6 +1,5 @@
 // Replays what Prometheus 3.15.0 answered; see test/data/relabel/README.md.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,24 +7,13 @@
 
 #include "absl/strings/str_split.h"
 #include "adapter/live/relabel/relabel.h"
+#include "base/test_gzip.h"
 
 namespace flyball::relabel {
 namespace {
 
 using Json = nlohmann::json;
 using promql::LabelSet;
-
-std::string ReadGzip(const std::string& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 RuleText TextOf(const Json& row) {
   RuleText text;

@@ -1,29 +1,17 @@
 // Replays what Kubernetes 1.34.4 answered; see test/data/hpa/README.md.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "base/test_gzip.h"
 #include "scaler/spec/hpa/admission.h"
 
 namespace flyball::scaler {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string ReadGzip(const std::string& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 Json Errors(const AdmissionResult& result) {
   Json errors = Json::array();

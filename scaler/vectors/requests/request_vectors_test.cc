@@ -1,7 +1,6 @@
 #include "scaler/vectors/requests/request_vectors.h"
 
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <map>
@@ -10,23 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/test_gzip.h"
 
 namespace flyball::scaler {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string ReadGzip(const std::string& path) {
-  std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) return text;
-  char buffer[1 << 16];
-  for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  gzclose(file);
-  return text;
-}
 
 // Numbers must be equal to the last bit, averages too, since sums are added in the same order.
 bool SameNumber(const Json& want, const Json& got) {
