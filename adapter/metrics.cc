@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"

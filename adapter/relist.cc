@@ -1,7 +1,6 @@
 #include "adapter/relist.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/counted.h"
 #include "spdlog/spdlog.h"

@@ -1,6 +1,5 @@
 #include "apiservice/self_metrics.h"
 
-#include <string>
 #include <utility>
 
 #include "apiservice/endpoints/metric_families.h"

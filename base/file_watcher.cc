@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <functional>
 #include <system_error>
 #include <utility>
 

@@ -1,7 +1,6 @@
 #include "convert/add_on_routes.h"
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 #include <vector>
 

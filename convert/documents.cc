@@ -2,7 +2,6 @@
 
 #include <re2/re2.h>
 
-#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"

@@ -3,8 +3,6 @@
 // Pure. Templates over nlohmann's JSON, so that no header includes the library.
 #pragma once
 
-#include <string>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"

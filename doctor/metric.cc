@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/counted.h"
-#include "scaler/math/pods.h"
 
 namespace flyball::doctor {
 namespace {

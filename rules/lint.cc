@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"

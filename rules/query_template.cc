@@ -1,7 +1,5 @@
 #include "rules/query_template.h"
 
-#include <utility>
-
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "rules/template/evaluator.h"

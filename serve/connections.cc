@@ -1,11 +1,7 @@
 #include "serve/connections.h"
 
-#include <spdlog/spdlog.h>
-
-#include <algorithm>
 #include <cstdlib>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

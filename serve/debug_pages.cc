@@ -3,7 +3,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"

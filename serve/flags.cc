@@ -3,9 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -16,7 +14,6 @@
 #include "base/status_macros.h"
 #include "scaler/spec/dialect.h"
 #include "serve/completion.h"
-#include "serve/go_flags.h"
 #include "serve/logging.h"
 
 namespace flyball::serve {

@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "serve/front/metric_family.h"
 
 namespace flyball::serve {

@@ -5,8 +5,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/memory/memory.h"

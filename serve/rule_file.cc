@@ -6,7 +6,6 @@
 #include <iterator>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"

@@ -2,9 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <utility>
-#include <vector>
-
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

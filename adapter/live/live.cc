@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <variant>
 
 #include "absl/container/flat_hash_map.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"

@@ -5,7 +5,6 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/hash/hash.h"
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/queries/failure_notes.h"
 

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "apiservice/auth/options.h"
 #include "apiservice/auth/review_client.h"
 #include "apiservice/auth/user.h"

@@ -1,6 +1,5 @@
 #include "apiservice/endpoints/metric_endpoints.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <memory>
-#include <string>
 
 #include "adapter/provider.h"
 #include "apiservice/endpoints/options.h"

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
-#include "base/go/text.h"
 
 namespace flyball::apiservice::wire {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <string>
 

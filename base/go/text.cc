@@ -3,7 +3,6 @@
 #include <re2/re2.h>
 
 #include <cstring>
-#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"

@@ -1,7 +1,6 @@
 #include "cmd/flyball/commands.h"
 
 #include <cstdio>
-#include <string>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "http/client/socket.h"
 #include "http/client/tls_client.h"
 #include "http/client/transport.h"

@@ -4,7 +4,6 @@
 #include <csignal>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -12,7 +11,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "base/clock.h"
 #include "base/status_macros.h"
 #include "http/client/connection.h"
 #include "http/client/credentials.h"

@@ -1,7 +1,5 @@
 #include "http/server/message.h"
 
-#include <memory>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

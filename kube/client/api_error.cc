@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
-#include "http/client/transport.h"
 #include "kube/objects/json_members.h"
 #include "nlohmann/json.hpp"
 

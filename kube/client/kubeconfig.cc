@@ -1,7 +1,6 @@
 #include "kube/client/kubeconfig.h"
 
 #include <filesystem>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"

@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/go/arithmetic.h"

@@ -10,7 +10,6 @@
 #include "absl/strings/str_join.h"
 #include "base/go/number.h"
 #include "base/go/text.h"
-#include "kube/objects/label_syntax.h"
 
 namespace flyball::kube {
 namespace {

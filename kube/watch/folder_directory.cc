@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "kube/objects/object_json.h"
 #include "kube/watch/object_list.h"
 
 namespace flyball::kube {

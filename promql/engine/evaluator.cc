@@ -1,9 +1,7 @@
 #include "promql/engine/evaluator.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/status_macros.h"
 #include "promql/engine/operators.h"
 #include "promql/functions.h"
 

@@ -3,8 +3,6 @@
 // Pure. Source: Go's text/template/parse. Actions nested deeper than kMaxNesting are refused.
 #pragma once
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "rules/template/tree.h"

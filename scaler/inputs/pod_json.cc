@@ -1,6 +1,5 @@
 #include "scaler/inputs/pod_json.h"
 
-#include <string>
 #include <string_view>
 #include <utility>
 

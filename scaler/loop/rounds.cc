@@ -1,6 +1,5 @@
 // The part of the loop that runs rounds of steady autoscalers, and keeps groups of them.
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 

@@ -1,11 +1,9 @@
 #include "scaler/questions/question.h"
 
 #include <atomic>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/clock.h"
 #include "kube/objects/api_version.h"
 
 namespace flyball::scaler {

@@ -21,7 +21,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "scaler/shards/lease_keeper.h"
 

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "kube/objects/api_version.h"
-#include "kube/objects/label_syntax.h"
 
 namespace flyball::scaler {
 namespace {

@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "kube/client/scale.h"
 #include "scaler/math/history.h"

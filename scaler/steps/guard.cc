@@ -1,9 +1,6 @@
 #include "scaler/steps/guard.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
-#include "kube/objects/quantity.h"
 
 namespace flyball::scaler {
 namespace {

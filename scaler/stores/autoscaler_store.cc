@@ -1,8 +1,6 @@
 #include "scaler/stores/autoscaler_store.h"
 
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"

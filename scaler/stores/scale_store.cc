@@ -1,8 +1,5 @@
 #include "scaler/stores/scale_store.h"
 
-#include <atomic>
-#include <utility>
-
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"

@@ -1,7 +1,6 @@
 #include "scaler/stores/secrets.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "scaler/vectors/replay.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 

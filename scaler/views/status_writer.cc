@@ -1,7 +1,6 @@
 #include "scaler/views/status_writer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/thread_limit.h"
 #include "kube/objects/resource_version.h"

@@ -1,7 +1,6 @@
 #include "adapter/live/api/query_pages.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>

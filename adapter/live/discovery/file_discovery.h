@@ -8,7 +8,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "adapter/live/scrape/config.h"
 #include "adapter/live/scrape/target_board.h"

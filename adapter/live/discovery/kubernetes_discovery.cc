@@ -1,7 +1,6 @@
 #include "adapter/live/discovery/kubernetes_discovery.h"
 
 #include <limits>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"

@@ -1,5 +1,4 @@
 #include "adapter/live/formats/otlp_protobuf.h"
-#include "adapter/live/formats/otlp_readers.h"
 #include "adapter/live/formats/wire_reader.h"
 
 namespace flyball::formats {

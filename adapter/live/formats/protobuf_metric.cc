@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "absl/strings/string_view.h"
 #include "adapter/live/formats/wire_reader.h"
 
 namespace flyball::formats {

@@ -9,8 +9,6 @@
 // unknown. As long as no kubelet could be scraped at all, lists are marked as degraded and say why.
 #pragma once
 
-#include <memory>
-
 #include "adapter/live/kubelet/kubelet_pages.h"
 #include "adapter/provider.h"
 #include "kube/objects/object_directory.h"

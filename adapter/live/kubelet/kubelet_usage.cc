@@ -1,7 +1,5 @@
 #include "adapter/live/kubelet/kubelet_usage.h"
 
-#include <utility>
-
 namespace flyball::kubelet {
 namespace {
 

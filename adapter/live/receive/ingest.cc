@@ -1,7 +1,6 @@
 #include "adapter/live/receive/ingest.h"
 
 #include <utility>
-#include <vector>
 
 #include "absl/hash/hash.h"
 #include "adapter/live/formats/series_labels.h"

@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 
 #include "adapter/live/receive/otlp_receiver.h"
 #include "adapter/live/receive/push_room.h"

@@ -1,7 +1,6 @@
 #include "adapter/live/store/series_samples.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/base/casts.h"

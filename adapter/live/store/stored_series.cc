@@ -1,7 +1,6 @@
 #include "adapter/live/store/stored_series.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "adapter/live/store/times.h"

@@ -1,7 +1,6 @@
 #include "scaler/front/envoy/delta_stream.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -5,7 +5,6 @@
 // hash/hash.go.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

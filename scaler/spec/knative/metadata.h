@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "scaler/spec/knative/annotations.h"
 #include "scaler/spec/request_settings.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

@@ -5,7 +5,6 @@
 //          ignoreNullValues=false, where KEDA takes it for -1; a native histogram is unknown, where
 //          KEDA takes it for no value; `time` is sent with milliseconds; awsRegion and pod
 //          identities are refused; errors show nothing of the answer's body.
-#include <algorithm>
 #include <cmath>
 #include <memory>
 

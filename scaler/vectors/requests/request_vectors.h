@@ -5,8 +5,6 @@
 // Limits: times of a scenario up to about 12 days, windows of an hour, a million evaluations.
 #pragma once
 
-#include <string>
-
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 

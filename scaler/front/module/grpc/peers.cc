@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 
