@@ -210,8 +210,12 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
       return absl::StrCat(text, "; one more only for ", OneMoreOnlyAbove(metric, proposal));
     }
     case Verdict::kInstead:
-      return absl::StrCat("this count stands while it is unknown: ", proposal.error);
-    case Verdict::kFailed: break;
+      return absl::StrCat(proposal.activity_only ? "the count stays, since it tells of activity "
+                                                   "alone: "
+                                                 : "this count stands while it is unknown: ",
+                          proposal.error);
+    case Verdict::kFailed:
+      break;
   }
   return proposal.error;
 }

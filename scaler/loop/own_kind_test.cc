@@ -10,6 +10,7 @@
 #include "scaler/loop/scaler.h"
 #include "scaler/testing/test_world.h"
 #include "scaler/triggers/types/test_external_peer.h"
+#include "scaler/views/limiting_reason.h"
 
 namespace flyball::scaler {
 namespace {
@@ -445,6 +446,9 @@ TEST(OwnKind, AnExternalScalerMayTellOfActivityAlone) {
   };
   ASSERT_TRUE(LoopWorld::Await(is_active)) << world.Own("web");
   EXPECT_EQ(world.Replicas("web"), 3);
+  // Nothing is wrong with it, so no alert may say so.
+  EXPECT_EQ(LimitingReason(world.diary.last("web").decision), "none");
+  EXPECT_FALSE(absl::StrContains(world.Own("web"), "fallback of metric")) << world.Own("web");
   peer.Do(R"({"active": false})");
   EXPECT_TRUE(LoopWorld::Await([&] {
     return world.Next("web").has_value() && world.Replicas("web") == 0;

@@ -55,6 +55,8 @@ struct Reading {
   struct Instead {
     int32_t replicas = 0;
     absl::Time until = absl::InfiniteFuture();
+    // Nothing failed: the metric's trigger tells of activity alone.
+    bool activity_only = false;
 
     friend bool operator==(const Instead&, const Instead&) = default;
   };

@@ -68,6 +68,7 @@ struct Proposal {
   int32_t replicas = 0;                 // valid only
   std::string name;                     // valid only: the metric's name in conditions and events
   std::optional<absl::Time> timestamp;  // of the reading, where upstream reports one
+  bool activity_only = false;           // kInstead only: as Reading::Instead
 
   // Invalid only. `error` is the innermost text, as event and condition show it; `wrapped_error` is
   // what the aggregate error and the log show.

@@ -127,8 +127,10 @@ const Proposal* LastProposal(const LastDecision& last, const CycleInputs& inputs
 // Sets the count that a fallback asks for in place of the reading. If it differs from the earlier
 // one the reading gets a new version, one above `last`, the highest so far.
 void SetInstead(const std::optional<Reading::Instead>& instead, uint64_t& last, Reading& reading) {
-  const bool same = instead.has_value() == reading.instead.has_value() &&
-                    (!instead.has_value() || instead->replicas == reading.instead->replicas);
+  const bool same =
+      instead.has_value() == reading.instead.has_value() &&
+      (!instead.has_value() || (instead->replicas == reading.instead->replicas &&
+                                instead->activity_only == reading.instead->activity_only));
   reading.instead = instead;  // the same count may stand for longer now
   if (!same) reading.version = ++last;
 }
@@ -365,8 +367,11 @@ void DecideStep::ReadTriggers(TrackedAutoscaler& tracked, const Times& now,
       const bool unknown = raw.failed();
       trigger.failures[j] = unknown ? trigger.failures[j] + 1 : 0;
       std::optional<Reading::Instead> instead;
-      // No replica is removed because of it until all are, for lack of activity.
-      if (raw.activity_only) instead = Reading::Instead{inputs.scale.answer.spec_replicas};
+      // No replica is taken away for it, until all go for lack of activity.
+      if (raw.activity_only) {
+        instead =
+            Reading::Instead{.replicas = inputs.scale.answer.spec_replicas, .activity_only = true};
+      }
       if (has_own && unknown) {
         instead = CountOfTrigger(tracked, i, metric, now);
       } else if (has_own) {

@@ -8,11 +8,15 @@ absl::string_view BeforeTheLimits(const Decision& decision) {
   if (decision.stabilization.has_value() && decision.stabilization->held()) return "stabilization";
   if (decision.pending.has_value() && decision.pending->held()) return "pending_capacity";
   if (!decision.winner().has_value()) return "none";
-  switch (decision.proposals[*decision.winner()].verdict) {
-    case Verdict::kWithinTolerance: return "tolerance";
+  const Proposal& winner = decision.proposals[*decision.winner()];
+  switch (winner.verdict) {
+    case Verdict::kWithinTolerance:
+      return "tolerance";
     case Verdict::kWouldFlip:
-    case Verdict::kWouldReverse: return "missing_pods";
-    case Verdict::kInstead: return "metrics_failed";
+    case Verdict::kWouldReverse:
+      return "missing_pods";
+    case Verdict::kInstead:
+      return winner.activity_only ? "none" : "metrics_failed";
     case Verdict::kFailed:
     case Verdict::kComputed: break;
   }

@@ -39,6 +39,12 @@ TEST(LimitingReasonTest, OfEachDecision) {
       {"tolerance", [](Decision& d) { d.proposals[1].verdict = Verdict::kWithinTolerance; }},
       {"missing_pods", [](Decision& d) { d.proposals[1].verdict = Verdict::kWouldFlip; }},
       {"missing_pods", [](Decision& d) { d.proposals[1].verdict = Verdict::kWouldReverse; }},
+      {"metrics_failed", [](Decision& d) { d.proposals[1].verdict = Verdict::kInstead; }},
+      {"none",
+       [](Decision& d) {
+         d.proposals[1].verdict = Verdict::kInstead;
+         d.proposals[1].activity_only = true;
+       }},
       {"pending_capacity", [](Decision& d) { d.pending = PendingHold{.before = 9, .after = 5}; }},
       {"stabilization", [](Decision& d) { d.stabilization->after = 7; }},
       {"scale_up_policy", [](Decision& d) { d.limiting->by = LimitedBy::kScaleUpLimit; }},

@@ -32,8 +32,8 @@ void Fields(auto& io, Is<GroupCounts> auto& it) {
   io(it.ready, it.unready, it.missing, it.ignored, it.strangers);
 }
 void Fields(auto& io, Is<Proposal> auto& it) {
-  io(it.valid, it.replicas, it.name, it.error, it.reason, it.formula, it.verdict, it.items,
-     it.groups, it.tolerance.down, it.tolerance.up, it.base_replicas, it.sum_milli,
+  io(it.valid, it.replicas, it.name, it.activity_only, it.error, it.reason, it.formula, it.verdict,
+     it.items, it.groups, it.tolerance.down, it.tolerance.up, it.base_replicas, it.sum_milli,
      it.samples_counted, it.requests_milli, it.measured_milli, it.utilization, it.target_milli,
      it.target_utilization, it.ratio, it.multiplier, it.refilled, it.missing_milli,
      it.missing_percent, it.unready_as_zero, it.refilled_sum_milli, it.refilled_samples,

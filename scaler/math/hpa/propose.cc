@@ -254,15 +254,18 @@ Failure ProposeByType(const Context& context, Proposal& proposal) {
           absl::StrCat("unknown metric source type ", go::Quote(context.metric.type_text)), ""};
 }
 
-// Proposes the fallback of an unknown metric. Only an Autoscaler (CRD) has fallbacks.
+// Proposes what stands in for an unknown metric, which only an Autoscaler (CRD) has.
 void ProposeInstead(const Context& context, Proposal& proposal) {
   const MetricSpec& metric = context.metric;
+  const Reading::Instead& instead = *context.reading.instead;
   proposal.valid = true;
   proposal.verdict = Verdict::kInstead;
-  proposal.replicas = context.reading.instead->replicas;
-  proposal.valid_until = context.reading.instead->until;
+  proposal.replicas = instead.replicas;
+  proposal.valid_until = instead.until;
+  proposal.activity_only = instead.activity_only;
   proposal.error = context.reading.error;
-  absl::StrAppend(&proposal.name, "the fallback of metric ",
+  absl::StrAppend(&proposal.name,
+                  instead.activity_only ? "the activity of metric " : "the fallback of metric ",
                   metric.metric.name.empty() ? metric.resource : metric.metric.name);
 }
 
