@@ -9,8 +9,8 @@
 #include "scaler/math/hpa/hpa_decider.h"
 #include "scaler/math/input.h"
 #include "scaler/math/reconcile.h"
+#include "scaler/spec/autoscaler.h"
 #include "scaler/spec/scheduled_targets.h"
-#include "scaler/steps/guard.h"
 #include "scaler/views/limiting_reason.h"
 
 namespace flyball::backtest {
@@ -120,7 +120,7 @@ class Simulation {
       const std::optional<double> total = history_.totals[i][moment];
       scaler::Reading& reading = readings_[i];
       if (!total.has_value() || !std::isfinite(*total) ||
-          std::abs(*total) > scaler::kMaxReadingUnits) {
+          std::abs(*total) * 1000 > static_cast<double>(scaler::kMaxMetricMilli)) {
         reading.error = "its value at that time is not known";
         continue;
       }

@@ -63,6 +63,11 @@ TargetAmount MakeTargetAmount(const kube::Quantity& quantity) {
   return {.quantity = quantity, .milli = quantity.MilliValue()};
 }
 
+bool IsBeyond(const kube::Quantity& amount) {
+  return amount.Compare(kube::Quantity::FromMilli(kMaxMetricMilli)) > 0 ||
+         amount.Compare(kube::Quantity::FromMilli(-kMaxMetricMilli)) < 0;
+}
+
 RuleTolerance MakeRuleTolerance(const kube::Quantity& quantity) {
   RuleTolerance out{.quantity = quantity, .ratio = quantity.ToDouble()};
   int64_t mantissa = 0;

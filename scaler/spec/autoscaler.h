@@ -57,6 +57,16 @@ struct TargetAmount {
 
 TargetAmount MakeTargetAmount(const kube::Quantity& quantity);
 
+// The largest amount of a reading, and of a target of an Autoscaler (CRD), in thousandths. Larger
+// ones may not fit an int64, and the math would take them for 0 or for other numbers.
+inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
+
+// Whether an amount is beyond ± that limit.
+inline constexpr bool IsBeyond(int64_t milli) {
+  return milli > kMaxMetricMilli || milli < -kMaxMetricMilli;
+}
+bool IsBeyond(const kube::Quantity& amount);
+
 enum class TargetType { kUtilization, kValue, kAverageValue, kOther };
 
 // A target may have any of the values below, whatever its type says. Like upstream, the math looks

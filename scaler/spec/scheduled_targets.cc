@@ -22,9 +22,6 @@ bool IsNamed(const MetricSpec& metric, absl::string_view name) {
   return (metric.resource.empty() ? metric.metric.name : metric.resource) == name;
 }
 
-// The thousandths of larger targets would not fit an int64.
-constexpr double kMostTarget = 9.0e15;
-
 std::string MetricProblem(const ScheduledTarget& target, const MetricSpec& metric) {
   int32_t percent = 0;
   if (metric.target.average_utilization.has_value()) {
@@ -34,7 +31,7 @@ std::string MetricProblem(const ScheduledTarget& target, const MetricSpec& metri
   }
   const absl::StatusOr<kube::Quantity> quantity = kube::Quantity::Parse(target.amount);
   if (!quantity.ok() || quantity->Sign() <= 0) return "must be a quantity above 0";
-  return quantity->ToDouble() <= kMostTarget ? "" : "is too large";
+  return IsBeyond(*quantity) ? "is too large" : "";
 }
 
 // What a trigger takes for its target (triggers/parts/metric_value.h), which it rounds to
@@ -51,7 +48,7 @@ std::string TriggerProblem(const ScheduledTarget& target, const TriggerSpec& tri
     return "must be a number above 0, as JSON writes it";
   }
   if (number < kLeastTarget) return "must be at least 0.001";
-  return number <= kMostTarget ? "" : "is too large";
+  return number * 1000 <= static_cast<double>(kMaxMetricMilli) ? "" : "is too large";
 }
 
 void SetTarget(const ScheduledTarget& target, MetricTarget& out) {

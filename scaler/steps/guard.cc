@@ -10,12 +10,6 @@ constexpr char kBeyond[] = " is beyond ±9.0e15";
 // Sums of thousandths that cannot overflow.
 __extension__ typedef __int128 WideInt;
 
-bool IsBeyond(const kube::Quantity& quantity) {
-  constexpr auto kMost = static_cast<int64_t>(kMaxReadingUnits * 1000);
-  return quantity.Compare(kube::Quantity::FromMilli(kMost)) > 0 ||
-         quantity.Compare(kube::Quantity::FromMilli(-kMost)) < 0;
-}
-
 template <typename Item>
 void Refuse(std::string error, MetricsAnswer<Item>& answer) {
   answer.error = std::move(error);
@@ -61,8 +55,7 @@ void GuardReading(Reading& reading) {
   WideInt sum = 0;
   for (const PodSample& sample : reading.samples) sum += sample.value_milli;
   for (const int64_t amount : reading.amounts_milli) sum += amount;
-  const auto limit = static_cast<WideInt>(kMaxReadingUnits * 1000);
-  if (sum <= limit && sum >= -limit) return;
+  if (sum <= kMaxMetricMilli && sum >= -kMaxMetricMilli) return;
   reading.error = absl::StrCat("the sum of ", reading.samples.size() + reading.amounts_milli.size(),
                                " items", kBeyond);
   reading.samples.clear();

@@ -5,7 +5,7 @@
 // an average over no replicas shows -9223372036854775808m. The guard makes the first two unknown,
 // which holds the count, and leaves the third out of the status. The vectors run without it.
 //
-// Units:   the limit is in units of the metric, not thousandths.
+// Limit:   kMaxMetricMilli (spec/autoscaler.h).
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,6 @@
 #include "scaler/math/readings.h"
 
 namespace flyball::scaler {
-
-// Readings beyond ± this value are unknown. In thousandths it still fits an int64.
-inline constexpr double kMaxReadingUnits = 9.0e15;
-
-inline constexpr bool IsBeyond(int64_t milli) {
-  constexpr auto kMost = static_cast<int64_t>(kMaxReadingUnits * 1000);
-  return milli > kMost || milli < -kMost;
-}
 
 // The error text for an amount beyond the limit; `what` names the amount.
 std::string BeyondText(absl::string_view what, const kube::Quantity& amount);

@@ -27,9 +27,6 @@
 
 namespace flyball::scaler {
 
-// A reading with a larger amount is unknown, as it is for all readings (steps/guard.h).
-inline constexpr int64_t kMaxMetricMilli = 9'000'000'000'000'000'000;
-
 // The longest time that a trigger is given for a reading.
 inline constexpr absl::Duration kMaxTriggerTimeout = absl::Seconds(10);
 

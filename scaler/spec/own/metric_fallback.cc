@@ -13,8 +13,6 @@ namespace {
 
 constexpr size_t kMaxDurationText = 32;
 constexpr absl::Duration kMaxKeepLast = absl::Hours(24);
-// As for readings (steps/guard.h). In thousandths it still fits an int64.
-constexpr double kMostValue = 9.0e15;
 
 void ReadKeepLast(const std::string& text, const std::string& at, MetricFallback& out,
                   FieldErrors& errors) {
@@ -49,7 +47,7 @@ void ReadValue(const kube::Quantity& value, const MetricSpec& metric, const std:
   if (value.Sign() < 0) {
     return errors.Invalid(at + ".then.value", "must be greater than or equal to 0");
   }
-  if (value.ToDouble() > kMostValue) return errors.Invalid(at + ".then.value", "is too large");
+  if (IsBeyond(value)) return errors.Invalid(at + ".then.value", "is too large");
   const int64_t target = metric.target.average_value->milli;
   if (target <= 0) return;
   out.value_milli = value.MilliValue();

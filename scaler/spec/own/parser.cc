@@ -255,17 +255,29 @@ void ReadTriggerFallbacks(const std::vector<WrittenTrigger>& triggers, size_t me
   }
 }
 
-// Refuses selectors that do not compile, which an HPA may have although they never work, and lists
-// that are too long.
+// `source` is the metric's field, such as spec.metrics[0].external.
+void CheckMetric(const MetricSpec& metric, const std::string& source, FieldErrors& errors) {
+  if (!metric.metric.selector_error.empty()) {
+    errors.Invalid(source + ".metric.selector", metric.metric.selector_error);
+  }
+  for (const auto& [field, amount] :
+       {std::pair(".target.value", &metric.target.value),
+        std::pair(".target.averageValue", &metric.target.average_value)}) {
+    if (amount->has_value() && IsBeyond((*amount)->quantity)) {
+      errors.Invalid(source + field, "is too large");
+    }
+  }
+}
+
+// Refuses selectors that do not compile, which an HPA may have although it never works with them,
+// targets that the math would take for other numbers, and lists that are too long.
 void CheckBeyondHpa(const Autoscaler& autoscaler, FieldErrors& errors) {
   CheckSize("spec.metrics", autoscaler.metrics.size(), kMaxMetrics, errors);
   for (size_t i = 0; i < autoscaler.metrics.size(); ++i) {
-    const MetricSpec& metric = autoscaler.metrics[i];
-    if (metric.metric.selector_error.empty()) continue;
-    std::string block(metric.type_text);  // External -> external
+    std::string block(autoscaler.metrics[i].type_text);  // External -> external
+    if (block.empty()) continue;
     block[0] = absl::ascii_tolower(static_cast<unsigned char>(block[0]));
-    errors.Invalid(absl::StrCat("spec.metrics[", i, "].", block, ".metric.selector"),
-                   metric.metric.selector_error);
+    CheckMetric(autoscaler.metrics[i], absl::StrCat("spec.metrics[", i, "].", block), errors);
   }
   if (!autoscaler.behavior.has_value()) return;
   CheckSize("spec.behavior.scaleUp.policies", autoscaler.behavior->scale_up.policies.size(),

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "scaler/triggers/trigger.h"
+#include "scaler/spec/autoscaler.h"
 
 namespace flyball::scaler {
 namespace {
