@@ -615,7 +615,24 @@ TEST_F(ExternalTlsTest, AServerOfManyNamesIsLeft) {
   };
   EXPECT_EQ(error(), "");
   absl::StrAppend(&names, ",DNS:b");
-  EXPECT_THAT(error(), HasSubstr("or 100 names"));
+  EXPECT_THAT(error(), HasSubstr("100 names"));
+}
+
+// A connection keeps their names too.
+TEST_F(ExternalTlsTest, AServerThatNamesManyAuthoritiesIsLeft) {
+  const auto error = [&](int authorities) {
+    std::string names;
+    for (int i = 0; i < authorities; ++i) names += client_.pem;
+    std::vector<std::string> arguments = Serve();
+    arguments.insert(arguments.end(), {"--client-ca", TempFile("authorities", names)});
+    Peer peer(arguments);
+    peer.Do(kQueue);
+    return ErrorOf(
+        peer, {},
+        {{"caCert", server_.pem}, {"tlsClientCert", client_.pem}, {"tlsClientKey", client_.key}});
+  };
+  EXPECT_EQ(error(500), "");
+  EXPECT_THAT(error(1000), HasSubstr("or 16 KiB of names of authorities"));
 }
 
 TEST_F(ExternalTlsTest, AClientCertificateIsShown) {

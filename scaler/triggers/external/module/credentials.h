@@ -1,9 +1,10 @@
 // The credentials with which gRPC connects to an external scaler.
 //
 // Thread-safe.
-// Limits: a server may show 8 KiB of certificates and 100 names. A connection keeps them as long as
-// a trigger uses it; with what a verification decodes, each byte takes up to 60 in memory, or three
-// times as many in a name, since gRPC keeps names too.
+// Limits: a server may show 8 KiB of certificates, have 100 names, and name authorities in 16 KiB.
+// A connection keeps them as long as a trigger uses it. With what a verification decodes each byte
+// of certificates takes up to 60 in memory; of names, which gRPC keeps too, three times as many; of
+// the names of authorities 50.
 #pragma once
 
 #include <memory>

@@ -56,7 +56,8 @@ absl::string_view Meaning(grpc::StatusCode code, bool connected) {
     case grpc::StatusCode::UNAVAILABLE:
       return connected ? "the server is not available"
                        : "no connection: refused, no route to it, TLS failed, or the server "
-                         "shows more than 8 KiB of certificates or 100 names";
+                         "shows more than 8 KiB of certificates, 100 names, or 16 KiB of names of "
+                         "authorities";
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return connected ? "no answer in time" : "no connection in time";
     case grpc::StatusCode::CANCELLED: return "the call was ended";
