@@ -306,6 +306,12 @@ class ScaledObjectConverter {
   Manifests out_;
 };
 
+void NameJob(const Json& object, Conversion& conversion) {
+  absl::StrAppend(&conversion.yaml, "# not carried over: ScaledJob ",
+                  OneLine(TextOf(MemberOf(object, "metadata"), "name")),
+                  ": Flyball makes no Jobs, so leave it to KEDA.\n");
+}
+
 }  // namespace
 
 Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
@@ -323,6 +329,7 @@ Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
     authentications[key] = std::move(object);
   }
   for (const Node& node : *documents) {
+    if (node.FindText("kind") == "ScaledJob") NameJob(ObjectOf(node), conversion);
     if (node.FindText("kind") != kScaledObject) continue;
     ScaledObjectConverter(node, authentications, conversion, file).Convert(options);
   }

@@ -448,6 +448,15 @@ TEST(ConvertScaledObjects, AParameterThatIsNoSecretIsRefused) {
                           "parameter of this type"));
 }
 
+TEST(ConvertScaledObjects, AScaledJobIsNamed) {
+  const Conversion got = Convert(absl::StrCat(
+      "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: {name: render}\nspec: {}\n---\n",
+      ScaledObject(kQuery)));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("# not carried over: ScaledJob render: Flyball makes no Jobs, so "
+                                  "leave it to KEDA.\n"));
+}
+
 TEST(ConvertScaledObjects, AFileWithoutOneIsAnError) {
   EXPECT_THAT(Convert("kind: Pod\n").errors, ElementsAre("so.yaml: no ScaledObject in it"));
   EXPECT_THAT(Convert("a: [").errors, ElementsAre(StartsWith("so.yaml:")));
