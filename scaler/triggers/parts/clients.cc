@@ -25,6 +25,11 @@ constexpr size_t kMostIdleCertificateBytes = 16 << 10;
 // can begin between this check and the removal.
 bool InUse(const std::shared_ptr<http::HttpTransport>& client) { return client.use_count() > 1; }
 
+size_t ShareOfBytes(size_t of_others) {
+  return (TriggerClients::kMostBytes - std::min(of_others, TriggerClients::kMostBytes)) /
+         TriggerClients::kPartOfOneNamespace;
+}
+
 // The digest of texts that may be long, and credentials.
 std::string Digest(const std::string& text) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');
@@ -111,7 +116,7 @@ void TriggerClients::ForgetUnused(MonotonicTime now) {
 void TriggerClients::MakeRoom(absl::string_view ns, size_t bytes) {
   size_t of_others = 0;
   for (const auto& [key, kept] : http_) of_others += kept.ns == ns ? 0 : kept.bytes;
-  const size_t share = (kMostBytes - std::min(of_others, kMostBytes)) / kPartOfOneNamespace;
+  const size_t share = ShareOfBytes(of_others);
   while (true) {
     size_t clients = 1, of_namespace = bytes;
     auto oldest = http_.end();
@@ -160,6 +165,29 @@ absl::Status TriggerClients::FindEndpoints(ExternalAddress& address, absl::Durat
   return absl::OkStatus();
 }
 
+// Whether the namespace may have another external scaler.
+absl::Status TriggerClients::CheckRoom(absl::string_view ns, const Scaler& another) const {
+  size_t connections = another.connections, of_namespace = another.bytes, of_others = 0;
+  for (const auto& [key, scaler] : external_) {
+    connections += scaler.ns == ns ? scaler.connections : 0;
+    (scaler.ns == ns ? of_namespace : of_others) += scaler.bytes;
+  }
+  if (connections > kMostOfOneNamespace) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "triggers of namespace ", ns, " would have ", connections,
+        " connections to external scalers, one for each address and credentials, and there may be ",
+        kMostOfOneNamespace));
+  }
+  const bool is_first = connections == another.connections;
+  if (!is_first && of_namespace > ShareOfBytes(of_others)) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "triggers of namespace ", ns, " would have ", of_namespace,
+        " bytes of certificates and keys for external scalers, and there may be ",
+        ShareOfBytes(of_others), "; of a CA file only the CA of that server is needed"));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(absl::string_view ns,
                                                                          ExternalAddress address,
                                                                          absl::Duration timeout) {
@@ -171,17 +199,15 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(absl::s
     if (auto client = known->second.client.lock()) return client;
     external_.erase(known);
   }
-  const auto of_namespace =
-      std::count_if(external_.begin(), external_.end(),
-                    [ns](const auto& entry) { return entry.second.ns == ns; });
-  if (static_cast<size_t>(of_namespace) >= kMostOfOneNamespace) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "triggers of namespace ", ns, " use ", kMostOfOneNamespace,
-        " external scalers already, counted by server and credentials, and there may be no more"));
-  }
+  Scaler scaler{.client = {},
+                .ns = std::string(ns),
+                .connections = address.endpoints.size(),
+                .bytes = address.ca.size() + address.cert.size() + address.key.size()};
+  RETURN_IF_ERROR(CheckRoom(ns, scaler));
   // Making a scaler under the lock is fine, since it does not connect.
   ASSIGN_OR_RETURN(std::shared_ptr<ExternalScaler> made, MakeExternalScaler(address));
-  external_[key] = {.client = made, .ns = std::string(ns)};
+  scaler.client = made;
+  external_[key] = std::move(scaler);
   if (stop_.IsSet()) made->Shutdown();
   return made;
 }

@@ -5,10 +5,11 @@
 // Thread-safe. HTTP clients are kept from one reading to the next. A client that has not been used
 // for kUnusedFor is removed with its credentials at the next reading of any trigger. For each
 // namespace only the kMostOfOneNamespace clients used last are kept, and of these only as many as
-// fit in its part of kMostBytes, but at least one: the triggers of a namespace that asks more
-// servers connect anew each time, at no cost to other namespaces. Clients of external scalers live
-// as long as a trigger that uses them; a namespace has at most as many of these. At most
-// kMostEndpoints addresses of a name are connected to.
+// its part of kMostBytes has room for, but always one: the triggers of a namespace that asks more
+// servers than that connect anew each time, at no cost to other namespaces. Clients of external
+// scalers live as long as a trigger that uses them; a namespace has kMostOfOneNamespace connections
+// to them at most, and its part of another kMostBytes. Of a name's addresses kMostEndpoints are
+// connected to.
 #pragma once
 
 #include <map>
@@ -38,8 +39,8 @@ class TriggerClients {
  public:
   static constexpr absl::Duration kUnusedFor = absl::Minutes(2);
   static constexpr size_t kMostOfOneNamespace = 64;
-  // Limit for the certificates and keys of all HTTP clients, as PEM. In memory it is up to 41 times
-  // as much. A namespace gets an eighth of what the others leave.
+  // Of the certificates and keys of all HTTP clients, as PEM, and again of all external scalers. In
+  // memory it is up to 41 times as much. A namespace gets an eighth of what the others leave.
   static constexpr size_t kMostBytes = 4 << 20;
   static constexpr size_t kPartOfOneNamespace = 8;
   static constexpr size_t kMostEndpoints = 4;  // of one external scaler, since all are connected to
@@ -56,7 +57,8 @@ class TriggerClients {
   // The scaler for triggers of that namespace. Looks the name up now. The scaler connects to the
   // addresses that this finds and checks, and to no others.
   //   kPermissionDenied   none of its addresses is allowed
-  //   kResourceExhausted  the namespace has kMostOfOneNamespace others
+  //   kResourceExhausted  the namespace has kMostOfOneNamespace connections without it, or its part
+  //                       of kMostBytes
   // All other errors are those of http::Resolve and MakeExternalScaler.
   absl::StatusOr<std::shared_ptr<ExternalScaler>> External(absl::string_view ns,
                                                            ExternalAddress address,
@@ -81,10 +83,14 @@ class TriggerClients {
   struct Scaler {
     std::weak_ptr<ExternalScaler> client;  // triggers own it
     std::string ns;
+    size_t connections = 0;
+    size_t bytes = 0;  // as kMostBytes counts them
   };
 
   void ForgetUnused(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MakeRoom(absl::string_view ns, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRoom(absl::string_view ns, const Scaler& another) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status FindEndpoints(ExternalAddress& address, absl::Duration timeout) const;
 
   Clock& clock_;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "http/testing/fake_dns_server.h"
 #include "http/testing/test_pki.h"
 
 namespace flyball::scaler {
@@ -124,14 +125,61 @@ TEST_F(TriggerClientsTest, OneNamespaceHasNoMoreExternalScalersThanItsShare) {
   const absl::Status refused = external("busy", "10.0.1.1").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(std::string(refused.message()),
-            "triggers of namespace busy use 64 external scalers already, counted by server and "
-            "credentials, and there may be no more");
+            "triggers of namespace busy would have 65 connections to external scalers, one for "
+            "each address and credentials, and there may be 64");
   EXPECT_EQ(*external("busy", "10.0.0.7"), used[7]);
   const auto other = external("calm", "10.0.0.7");  // tenants do not share a connection
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_NE(*other, used[7]);
   used.pop_back();
   EXPECT_TRUE(external("busy", "10.0.1.1").ok());
+}
+
+// gRPC connects to all of a name's addresses.
+TEST_F(TriggerClientsTest, EachAddressOfAnExternalScalerCounts) {
+  http::FakeDnsServer dns;
+  dns.Set("scaler.example", {"10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"});
+  TriggerClients clients(Clock::System(),
+                         TriggerClientOptions{.addresses = {}, .dns = dns.Settings()});
+  const auto external = [&](uint16_t port) {
+    ExternalAddress address;
+    address.address = absl::StrCat("scaler.example:", port);
+    address.host = "scaler.example";
+    address.port = port;
+    return clients.External("busy", address, absl::Seconds(10));
+  };
+  std::vector<std::shared_ptr<ExternalScaler>> used;
+  for (uint16_t port = 1; port <= 16; ++port) {
+    const auto scaler = external(port);
+    ASSERT_TRUE(scaler.ok()) << scaler.status();
+    used.push_back(*scaler);
+  }
+  EXPECT_EQ(external(17).status().code(), absl::StatusCode::kResourceExhausted);
+  used.pop_back();
+  EXPECT_TRUE(external(17).ok());
+}
+
+// gRPC keeps as much of them as an HTTP client does.
+TEST_F(TriggerClientsTest, TheCertificatesOfExternalScalersHaveALimit) {
+  std::vector<std::shared_ptr<ExternalScaler>> used;
+  const auto make = [&](const std::string& ns, int number) {
+    ExternalAddress address;
+    address.host = absl::StrCat("10.0.0.", number);
+    address.address = absl::StrCat(address.host, ":80");
+    address.port = 80;
+    address.ca = std::string(16 << 10, '\n');
+    const auto scaler = clients_.External(ns, address, absl::Seconds(1));
+    if (scaler.ok()) used.push_back(*scaler);
+    return scaler.status();
+  };
+  absl::Status refused;
+  for (int i = 0; i < 40; ++i) refused.Update(make("busy", i));
+  EXPECT_EQ(used.size(), 32u);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("triggers of namespace busy would have 540672 bytes of certificates and "
+                        "keys for external scalers, and there may be 524288; "));
+  EXPECT_TRUE(make("calm", 1).ok());
 }
 
 TEST_F(TriggerClientsTest, NothingIsAskedAfterTheEnd) {
