@@ -50,10 +50,7 @@ class Connection {
   // Whether it takes no more memory while it waits for the next exchange than a connection to an
   // honest server does.
   bool WorthKeeping() const;
-  // Bytes of the certificates that the server has shown, and of the names of the authorities that
-  // it accepts. They are kept while the connection is open.
-  size_t PeerCertificateBytes() const;
-  // Its approximate memory while it waits, beyond that of a plain connection.
+  // About how many bytes of memory it takes meanwhile, beside what each plain connection takes.
   size_t IdleBytes() const;
   // Whether the next exchange can use the open connection: the peer has sent nothing since the last
   // answer; a peer that closes does.
@@ -64,6 +61,9 @@ class Connection {
   absl::Status Dial(const Until& until);
   absl::Status Talk(const Exchange& exchange, const Until& until);
   std::string HeadOf(const Exchange& exchange) const;
+  // Of the certificates that the server has shown, and of the names of the authorities from which
+  // it takes some. They are kept while it is open.
+  size_t PeerCertificateBytes() const;
 
   const Url origin_;
   const std::shared_ptr<const TlsClient> tls_;

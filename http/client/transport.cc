@@ -105,7 +105,7 @@ class Pool {
  public:
   Pool(const TransportOptions& options, Clock& clock)
       : max_idle_(static_cast<size_t>(std::max(options.max_idle_connections, 0))),
-        max_certificate_bytes_(options.max_idle_certificate_bytes),
+        memory_(options.idle_memory),
         clock_(clock) {}
 
   // nullptr if none fits.
@@ -128,12 +128,13 @@ class Pool {
   void Return(std::unique_ptr<Connection> connection, int generation) {
     // Whether it is still usable is checked again when it is taken.
     if (!connection->Open() || !connection->WorthKeeping()) return;
+    ByteShare memory(memory_, 0);
+    if (!memory.Grow(connection->IdleBytes())) return;
     const MonotonicTime now = clock_.MonotonicNow();
-    const size_t certificate_bytes = connection->PeerCertificateBytes();
     std::deque<Idle> dropped;
     absl::MutexLock lock(&mutex_);
-    idle_.push_back({std::move(connection), generation, now, certificate_bytes});
-    while (idle_.size() > max_idle_ || CertificateBytes() > max_certificate_bytes_) {
+    idle_.push_back({std::move(connection), generation, now, std::move(memory)});
+    while (idle_.size() > max_idle_) {
       dropped.push_back(std::move(idle_.front()));
       idle_.pop_front();
     }
@@ -144,17 +145,11 @@ class Pool {
     std::unique_ptr<Connection> connection;
     int generation;
     MonotonicTime since;
-    size_t certificate_bytes;
+    ByteShare memory;
   };
 
-  size_t CertificateBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    size_t bytes = 0;
-    for (const Idle& idle : idle_) bytes += idle.certificate_bytes;
-    return bytes;
-  }
-
   const size_t max_idle_;
-  const size_t max_certificate_bytes_;
+  const std::shared_ptr<ByteBudget> memory_;
   Clock& clock_;
   absl::Mutex mutex_;
   std::deque<Idle> idle_ ABSL_GUARDED_BY(mutex_);
@@ -281,7 +276,7 @@ class PooledTransport : public HttpTransport {
       bool answered = false;
       absl::StatusOr<HttpAnswer> answer = RunOn(*connection, errand, exchange, &answered);
       if (answer.ok()) {
-        if (AdmitsIdle(*connection)) pool_.Return(std::move(connection), identity.generation);
+        pool_.Return(std::move(connection), identity.generation);
         return answer;
       }
       if (!kept || answered || !IsRepeatable(*errand.call) ||
@@ -290,11 +285,6 @@ class PooledTransport : public HttpTransport {
       }
       connection.reset();
     }
-  }
-
-  bool AdmitsIdle(const Connection& connection) const {
-    if (options_.admit_idle == nullptr) return true;
-    return options_.admit_idle(connection.WorthKeeping() ? connection.IdleBytes() : 0);
   }
 
   absl::StatusOr<HttpAnswer> DoElsewhere(const Url& origin, const Errand& errand,

@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "http/client/dns_settings.h"
 #include "http/headers.h"
@@ -114,15 +115,13 @@ struct TransportOptions {
   Headers headers;                                    // added to each call
   absl::Duration connect_timeout = absl::Seconds(5);  // name, connection and TLS together
   int max_idle_connections = 32;
-  // Limit for the certificates of the servers of all idle connections, which those keep.
-  size_t max_idle_certificate_bytes = 1 << 20;
-  // Asked after each answer, before its connection is kept for the next call, with its approximate
-  // memory in between (0: it is plain, or closed anyway); false: it is closed.
-  std::function<bool(size_t bytes)> admit_idle = nullptr;
-  bool follow_redirects = true;  // false: they are returned like other answers
-  bool leave_origin = true;      // redirects to another scheme, host or port are followed too
-  // Which addresses may be connected to; null: all. The addresses that are checked are those of the
-  // name at the time of connecting.
+  // For the memory of idle connections: next to nothing for a plain one, and with TLS also what the
+  // server has shown. One for which there is no room is closed. Null: there is no limit.
+  std::shared_ptr<ByteBudget> idle_memory;
+  bool follow_redirects = true;  // false: they are answers like others
+  bool leave_origin = true;      // redirects to another scheme, host or port are followed
+  // Which addresses may be connected to; null: all. What is checked is what the name stands for at
+  // the time of connecting.
   std::shared_ptr<const AddressRules> addresses;
   DnsSettings dns;
 };

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/protobuf_exposition.h"
 #include "adapter/live/formats/text.h"
-#include "adapter/live/scrape/namespace_budgets.h"
+#include "base/byte_budget.h"
 #include "base/status_macros.h"
 #include "http/client/transport.h"
 
@@ -45,15 +45,6 @@ http::HttpCall CallOf(const Job& job, const Target& target) {
       {"X-Prometheus-Scrape-Timeout-Seconds", absl::StrCat(absl::ToDoubleSeconds(target.timeout))}};
   if (!job.enable_compression) call.headers.emplace_back("Accept-Encoding", "identity");
   return call;
-}
-
-// Counts the bytes that the connection to a pod's target keeps until its next page. They stay
-// counted until the next answer, even if the connection has been closed in between.
-std::function<bool(size_t)> KeepWithin(std::shared_ptr<ByteBudget> budget) {
-  return [budget = std::move(budget), kept = std::make_shared<ByteShare>()](size_t bytes) {
-    *kept = ByteShare(budget, 0);
-    return kept->Grow(bytes);
-  };
 }
 
 class HttpFetcher : public PageFetcher {
@@ -103,7 +94,7 @@ MakeFetcher FetchOverHttp(Clock& clock, PageMemory memory) {
              const Job& job, const Target& target) -> absl::StatusOr<std::unique_ptr<PageFetcher>> {
     http::TransportOptions options = OptionsOf(job, target);
     if (job.asked_for_by_pods) {
-      options.admit_idle = KeepWithin(kept_for_pods->Of(NamespaceOf(job, target)));
+      options.idle_memory = kept_for_pods->Of(NamespaceOf(job, target));
     }
     ASSIGN_OR_RETURN(auto transport, http::MakeHttpTransport(std::move(options), clock));
     return std::make_unique<HttpFetcher>(

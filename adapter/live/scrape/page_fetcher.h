@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "adapter/live/formats/samples.h"
-#include "adapter/live/scrape/byte_budget.h"
 #include "adapter/live/scrape/targets.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 
 namespace flyball::scrape {

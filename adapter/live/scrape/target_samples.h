@@ -22,9 +22,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/live/formats/samples.h"
-#include "adapter/live/scrape/byte_budget.h"
 #include "adapter/live/scrape/sample_labels.h"
 #include "adapter/live/scrape/sample_store.h"
+#include "base/byte_budget.h"
 
 namespace flyball::scrape {
 

@@ -17,9 +17,6 @@ namespace {
 
 // Idle connections of one client: as many as one namespace's calls to one server at once.
 constexpr int kMostIdle = 8;
-// Of the certificates that these keep: most honest servers show about 2 KiB to each connection. In
-// memory it is up to 30 times as much, for each of a namespace's clients.
-constexpr size_t kMostIdleCertificateBytes = 16 << 10;
 
 // A client in use is kept, so that Shutdown reaches it. A use begins under the lock, so that none
 // can begin between this check and the removal.
@@ -64,7 +61,8 @@ std::string KeyOf(absl::string_view ns, const ExternalAddress& address) {
 TriggerClients::TriggerClients(Clock& clock, TriggerClientOptions options)
     : clock_(clock),
       addresses_(std::make_shared<const http::AddressRules>(std::move(options.addresses))),
-      dns_(std::move(options.dns)) {}
+      dns_(std::move(options.dns)),
+      idle_memory_(options.idle_bytes) {}
 
 absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
     absl::string_view ns, const http::TransportOptions& options) {
@@ -83,7 +81,7 @@ absl::StatusOr<std::shared_ptr<http::HttpTransport>> TriggerClients::Http(
   own.addresses = addresses_;
   own.dns = dns_;
   own.max_idle_connections = kMostIdle;
-  own.max_idle_certificate_bytes = kMostIdleCertificateBytes;
+  own.idle_memory = idle_memory_.Of(ns);
   ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> made,
                    http::MakeHttpTransport(std::move(own), clock_));
   absl::MutexLock lock(&mutex_);

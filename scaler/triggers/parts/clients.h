@@ -21,6 +21,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "http/client/address_rules.h"
 #include "http/client/dns_settings.h"
@@ -33,6 +34,9 @@ namespace flyball::scaler {
 struct TriggerClientOptions {
   http::AddressRules addresses;  // what triggers may connect to
   http::DnsSettings dns;
+  // What the idle connections of all HTTP clients may take, as it is counted: an honest server's
+  // takes 76 KiB. A namespace may have four times what is left.
+  size_t idle_bytes = 32 << 20;
 };
 
 class TriggerClients {
@@ -96,6 +100,7 @@ class TriggerClients {
   Clock& clock_;
   const std::shared_ptr<const http::AddressRules> addresses_;
   const http::DnsSettings dns_;
+  NamespaceBudgets idle_memory_;
   http::StopSignal stop_;
   absl::Mutex mutex_;
   // Both by a digest of namespace, server and credentials.

@@ -338,12 +338,13 @@ TEST_F(HttpTriggerTest, CustomHeader) {
   EXPECT_EQ(server_.seen().get_header_value("X-Auth"), "v");
 }
 
-// A server whose certificate nobody has signed.
+// A server whose certificate nobody has signed. Its value is the port of the client's connection.
 class TlsServer {
  public:
   TlsServer() {
-    server_.Get(".*", [](const httplib::Request&, httplib::Response& response) {
-      response.set_content(R"({"queue":{"depth":1}})", "application/json");
+    server_.Get(".*", [](const httplib::Request& request, httplib::Response& response) {
+      response.set_content(absl::StrCat(R"({"queue":{"depth":)", request.remote_port, "}}"),
+                           "application/json");
     });
     thread_ = std::thread([this] { server_.listen_after_bind(); });
     while (!server_.is_running()) std::this_thread::yield();
@@ -373,6 +374,27 @@ TEST_F(HttpTriggerTest, UnsafeSslCountsWithACaInMetricsApiAlone) {
       Read("prometheus", Prometheus({{"serverAddress", server.url()}, {"unsafeSsl", "true"}}))
           .error,
       HasSubstr("certificate"));
+}
+
+// With what servers show, a connection may take 250 KiB while it is kept.
+TEST_F(HttpTriggerTest, IdleConnectionsTakeNoMoreMemoryThanThereIsForThem) {
+  const TlsServer first, second;
+  clients_ = std::make_shared<TriggerClients>(
+      Clock::System(),
+      TriggerClientOptions{.addresses = *http::AddressRules::Parse({"127.0.0.0/8"}),
+                           .dns = {},
+                           .idle_bytes = 64 << 10});
+  const auto connection = [&](const TlsServer& server) {
+    const TriggerReading got =
+        Read("metrics-api", MetricsApi({{"url", server.url()}, {"unsafeSsl", "true"}}));
+    EXPECT_EQ(got.error, "");
+    return got.value_milli;
+  };
+  const int64_t kept = connection(first);
+  EXPECT_EQ(connection(first), kept);
+  const int64_t closed = connection(second);
+  EXPECT_NE(connection(second), closed);
+  EXPECT_EQ(connection(first), kept);
 }
 
 // Else the server would be asked without an identity, or its certificate would not be verified.

@@ -1,17 +1,24 @@
 // A limit on the memory that many holders take in all.
 //
 // A budget is thread-safe; a share is used by one thread at a time. Bytes are only counted: a
-// holder asks the budget before it allocates. A budget may be one namespace's part of a whole, so
-// that the namespace leaves room for the others.
+// holder asks the budget before it allocates. A budget may be the part of a whole that a namespace
+// has, so that it does not take the room of the others. NamespaceBudgets has an entry for each
+// namespace that has a holder, or had one when a part was last asked for.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
-namespace flyball::scrape {
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+
+namespace flyball {
 
 class ByteBudget {
  public:
@@ -46,6 +53,29 @@ class ByteBudget {
   const size_t limit_;
   const std::shared_ptr<ByteBudget> whole_;  // null: this is the whole
   std::atomic<size_t> taken_ = 0;
+};
+
+// The parts of a budget that namespaces have. Thread-safe.
+class NamespaceBudgets {
+ public:
+  explicit NamespaceBudgets(size_t limit) : whole_(std::make_shared<ByteBudget>(limit)) {}
+
+  // The part of that namespace: the same one as long as somebody holds it.
+  std::shared_ptr<ByteBudget> Of(absl::string_view ns) {
+    absl::MutexLock lock(&mutex_);
+    std::weak_ptr<ByteBudget>& known = parts_[std::string(ns)];
+    std::shared_ptr<ByteBudget> part = known.lock();
+    if (part != nullptr) return part;
+    part = std::make_shared<ByteBudget>(whole_);
+    known = part;
+    std::erase_if(parts_, [](const auto& entry) { return entry.second.expired(); });
+    return part;
+  }
+
+ private:
+  const std::shared_ptr<ByteBudget> whole_;
+  absl::Mutex mutex_;
+  std::map<std::string, std::weak_ptr<ByteBudget>> parts_ ABSL_GUARDED_BY(mutex_);
 };
 
 // What one holder has taken of a budget; the destructor gives it back. The first `free` bytes of
@@ -102,4 +132,4 @@ class ByteShare {
   size_t free_ = 0, used_ = 0, taken_ = 0;
 };
 
-}  // namespace flyball::scrape
+}  // namespace flyball

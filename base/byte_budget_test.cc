@@ -1,10 +1,8 @@
-#include "adapter/live/scrape/byte_budget.h"
+#include "base/byte_budget.h"
 
 #include <gtest/gtest.h>
 
-#include "adapter/live/scrape/namespace_budgets.h"
-
-namespace flyball::scrape {
+namespace flyball {
 namespace {
 
 TEST(NamespaceBudgetsTest, OneNamespaceLeavesRoomForOthers) {
@@ -46,4 +44,4 @@ TEST(ByteShareTest, TakesWhatIsNotFreeAndGivesItBack) {
 }
 
 }  // namespace
-}  // namespace flyball::scrape
+}  // namespace flyball
