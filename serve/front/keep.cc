@@ -117,7 +117,10 @@ ServeFront::Stock ServeFront::TakeStock(bool tries_again) const {
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
                          !record.WasMadeAnew() && record.FollowsItsPods();
     if (!settled) {
-      if (!record.problem.empty() && !tries_again) continue;
+      if (!record.problem.empty() && !tries_again) {
+        stock.next = std::min(stock.next, next_try_);
+        continue;
+      }
       (record.added ? late : stock.unsettled).push_back(name);
     } else if (record.slices_due > now) {
       stock.next = std::min(stock.next, record.slices_due);
@@ -134,11 +137,12 @@ ServeFront::Stock ServeFront::TakeStock(bool tries_again) const {
 }
 
 absl::Duration ServeFront::Keep() {
-  // Services with a problem are not tried in each of several passes without a pause.
-  const bool tries_again = !std::exchange(goes_on_, false);
-  failed_ = false;
+  // What has a problem is not tried in each of the passes that follow each other without a pause.
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  const bool tries_again = now >= next_try_;
+  if (tries_again) next_try_ = now + kPause;
   BeginAnewIfReleased();
-  const bool hosts_forgotten = ForgetHosts();
+  const bool hosts_forgotten = tries_again && ForgetHosts();
   const bool forgotten = EmptySlices() && hosts_forgotten;
   if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
@@ -147,20 +151,28 @@ absl::Duration ServeFront::Keep() {
   GrantHosts();
   const Stock stock = TakeStock(tries_again);
   Remove(stock.ended);
+  size_t failures = 0;
   for (const std::string& name : stock.unsettled) {
-    if (!WriteStatus(name)) continue;
-    FollowPods(name);
-    LookAtService(name);
-    AddOrChange(name);
-    WriteSlices(name);
+    failed_ = false;
+    Settle(name);
+    failures += failed_ ? 1 : 0;
   }
   BeginServingIfComplete();
-  goes_on_ = stock.more && !failed_;
-  if (goes_on_) return absl::ZeroDuration();
+  if (IsIdle()) return kPause;  // nobody tells when another replica owns the Envoys
+  const bool api_is_away = failures >= kLooksAtOnce;
+  if (stock.more && !api_is_away) return absl::ZeroDuration();
   const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
   // Any other reason for a service to need work wakes the keeper.
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
+}
+
+void ServeFront::Settle(const std::string& name) {
+  if (!WriteStatus(name)) return;
+  FollowPods(name);
+  LookAtService(name);
+  AddOrChange(name);
+  WriteSlices(name);
 }
 
 // If another replica owns the services now, this one leaves the Envoys without removing anything

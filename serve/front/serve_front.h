@@ -191,6 +191,7 @@ class ServeFront : public scaler::RequestFront,
 
   // The keeper.
   absl::Duration Keep();
+  void Settle(const std::string& name);
   void BeginAnewIfReleased();
   bool Listen();
   bool KnowsServices();
@@ -260,8 +261,8 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_list_ = absl::ZeroDuration();
   bool serving_ = false;
   bool envoys_followed_ = false;
-  bool failed_ = false;             // a call in this pass failed without being refused
-  bool goes_on_ = false;            // the next pass follows at once
+  bool failed_ = false;  // something of the present service that the API server has not refused
+  MonotonicTime next_try_ = absl::ZeroDuration();  // of what has a problem
   std::set<std::string> expected_;  // the services that the API server had at the start
   struct Told {
     uint16_t port = 0;

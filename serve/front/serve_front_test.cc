@@ -1114,6 +1114,41 @@ TEST_F(ServeFrontTest, WhatIsRefusedIsNotTriedBetweenAllOthersThatAreLedToOtherE
   EXPECT_LT(api_.faults() - before, 4) << "it is tried in each of the four passes";
 }
 
+TEST_F(ServeFrontTest, WhatHasAProblemIsTriedWhileOthersAreLedToOtherEnvoys) {
+  const std::vector<std::string> names = PutMany(400);
+  Start();
+  const auto carried = CarryAll(names);
+  ASSERT_TRUE(Await([&] { return AreLed(400); }));
+  kube::FakeApiServer::Fault fault{.method = "PATCH", .part = "/autoscalers/aaa/", .times = 1000};
+  fault.status = 403;
+  api_.Inject(fault);
+  PutAutoscaler("aaa");
+  const auto refused = Carry("aaa");
+  ASSERT_TRUE(Await([&] { return api_.faults() > 0; }));
+  std::atomic<int> writes = 0, tries = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (call.method == "PUT" && ++writes > 0) clock_.Advance(absl::Milliseconds(11));
+    tries += call.method == "PATCH" && writes > 0 && writes < 400;
+  });
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  ASSERT_TRUE(Await([&] { return writes == 400; }));
+  EXPECT_GE(tries, 2) << "in four passes, each of which takes more than a second";
+  api_.OnRequest(nullptr);
+}
+
+TEST_F(ServeFrontTest, OneThatAlwaysFailsDelaysNobody) {
+  const std::vector<std::string> names = PutMany(300);
+  PutAutoscaler("aaa");
+  Start();
+  const auto carried = CarryAll(names);
+  const auto failing = Carry("aaa");
+  Decide("aaa", 0);
+  ASSERT_TRUE(Await([&] { return AreLed(301); }));
+  api_.Inject({.method = "GET", .part = "/services/aaa", .times = 1000});
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  EXPECT_TRUE(Await([&] { return api_.CountRequests("PUT", "/endpointslices/") == 300; }));
+}
+
 TEST_F(ServeFrontTest, AnApiServerThatFailsIsGivenAPause) {
   const std::vector<std::string> names = PutMany(300);
   Start();
