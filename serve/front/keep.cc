@@ -144,7 +144,6 @@ absl::Duration ServeFront::Keep() {
   BeginAnewIfReleased();
   const bool hosts_forgotten = tries_again && ForgetHosts();
   const bool forgotten = EmptySlices() && hosts_forgotten;
-  if (IsIdle()) return kPause;
   if (!Listen()) return kPause;
   if (!KnowsServices()) return kPause;
   FollowEnvoys();
@@ -180,9 +179,11 @@ void ServeFront::Settle(const std::string& name) {
 void ServeFront::BeginAnewIfReleased() {
   std::shared_ptr<Session> old;
   std::vector<std::pair<std::string, std::string>> gone;  // with their namespaces
+  // Without a service nobody says so.
+  const bool lost = IsIdle() && session()->data_path.is_set() && !deps_.may_write();
   {
     absl::MutexLock lock(&mutex_);
-    if (!std::exchange(released_, false)) return;
+    if (!std::exchange(released_, false) && !lost) return;
     old = std::exchange(session_, std::make_shared<Session>(*this));
     for (auto it = records_.begin(); it != records_.end();) {
       CarriedRecord& record = it->second;
@@ -216,7 +217,8 @@ void ServeFront::BeginAnewIfReleased() {
   ports_ = PortBook(settings_.first_port, settings_.last_port);
 }
 
-// Begins to listen for Envoys as soon as there is a service.
+// Begins to listen for Envoys. They are ready only once they are told what there is, so this does
+// not wait for the first service.
 bool ServeFront::Listen() {
   const std::shared_ptr<Session> session = this->session();
   if (session->data_path.is_set()) return true;

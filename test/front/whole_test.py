@@ -44,6 +44,12 @@ class WholeCase(unittest.TestCase):
         return f"--- {self.folder}\n--- flyball\n" + "\n".join(self.flyball.log().splitlines()[-40:])
 
 
+class EmptyTest(WholeCase):
+    def test_envoys_are_ready_before_there_is_a_service(self):
+        for each in self.envoys:
+            wait.until(each.is_ready, f"that {each.node} is ready", 30)
+
+
 class AnswersTest(WholeCase):
     WEBS = {
         "web": {},

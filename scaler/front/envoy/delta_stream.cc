@@ -79,6 +79,7 @@ void DeltaStream::Begin(ResourceKind kind, const envoy::DeltaDiscoveryRequest& r
                         Verdict& verdict) {
   Subscription& subscription = Of(kind);
   subscription.begun = true;
+  subscription.waits = AskedForAsAWhole(kind) && request.initial_resource_versions().empty();
   if (AskedForAsAWhole(kind) && request.resource_names_subscribe().empty()) SubscribeToAll(kind);
   Subscribe(kind, request);
   for (const auto& [name, had] : request.initial_resource_versions()) {
@@ -242,9 +243,11 @@ std::optional<envoy::DeltaDiscoveryResponse> DeltaStream::Next() {
       if (!hosts_.IsFull()) return HostsTable();
       if (place == kGatesOn) return std::nullopt;
     }
-    if (Of(kind).due.empty()) continue;
+    const bool has_none = Of(kind).due.empty();
+    const bool says_so = Of(kind).waits && (place == kClusters || place == kListeners);
+    if (has_none && !says_so) continue;
     const std::vector<std::string> due = DueAt(place, kind);
-    if (!due.empty()) return Message(kind, due);
+    if (has_none || !due.empty()) return Message(kind, due);
     if (place == kGatesOn && GatesWait()) return std::nullopt;
   }
   return std::nullopt;
@@ -266,6 +269,7 @@ envoy::DeltaDiscoveryResponse DeltaStream::Message(ResourceKind kind,
   message.set_type_url(std::string(TypeUrlOf(kind)));
   message.set_nonce(absl::StrCat(++last_nonce_));
   SentMessage& sent = subscription.unanswered[message.nonce()];
+  subscription.waits = false;
   for (const std::string& service : due) {
     subscription.due.erase(service);
     subscription.alone.erase(service);

@@ -67,6 +67,7 @@ class DeltaStream {
   struct Subscription {
     bool begun = false;
     bool all = false;
+    bool waits = false;  // for its first message, without which an Envoy is never ready
     absl::flat_hash_set<std::string> names;
     absl::flat_hash_map<std::string, uint64_t> versions;  // sent, or already there
     std::set<std::string> due;                            // to be sent, or to be removed there

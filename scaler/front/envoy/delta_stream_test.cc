@@ -155,6 +155,20 @@ TEST(DeltaStreamTest, ClosedGatesGoBeforePodsLeaveAndOpenOnesAfterPodsCame) {
                                        "route shop/a@2", "listener shop/c@2"));
 }
 
+TEST(DeltaStreamTest, WhoAsksForAllIsAnsweredAlsoIfThereIsNothing) {
+  Side side;
+  side.Subscribe(kCluster);
+  EXPECT_THAT(side.Sent(), ElementsAre("cluster"));
+  side.Ack(side.messages[0]);
+  side.Subscribe(kListener, {"*"});
+  side.Subscribe(kRoute, {"shop/a"});
+  EXPECT_THAT(side.Sent(), ElementsAre("listener"));
+  side.Ack(side.messages[1]);
+  EXPECT_THAT(side.Sent(), IsEmpty());
+  side.PutAll("shop/a", 1);
+  EXPECT_THAT(side.Sent(), ElementsAre("route shop/a@1", "cluster shop/a@1", "listener shop/a@1"));
+}
+
 TEST(DeltaStreamTest, WhatChangesWhileItWaitsIsSentOnce) {
   Side side;
   side.Subscribe(kEndpoints, {"shop/a"});

@@ -77,6 +77,12 @@ class Envoy:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", data=b"", timeout=60) as answer:
             return answer.read().decode()
 
+    def is_ready(self) -> bool:
+        try:
+            return self.get("/ready").strip() == "LIVE"
+        except OSError:
+            return False
+
     def log(self) -> str:
         return (self.folder / "log").read_text(errors="replace")
 
