@@ -157,7 +157,11 @@ void Front::ChangeService(const HttpService& spec, absl::Time now) {
 void Front::RemoveService(const std::string& name, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     ServiceRecord* const record = Find(name);
-    if (record == nullptr) return;
+    if (record == nullptr) {  // it may have been kept
+      turn.effects.push_back(RemoveResource{ResourceKind::kListener, name});
+      turn.effects.push_back(RemoveResource{ResourceKind::kCluster, name});
+      return;
+    }
     Service* const service = record->service.get();
     service->Remove(turn);
     absl::erase_if(requests_, [&](const auto& each) { return each.second == service; });
@@ -167,9 +171,10 @@ void Front::RemoveService(const std::string& name, absl::Time now) {
   });
 }
 
-void Front::BeginServing(absl::Time now) {
+void Front::BeginServing(absl::Time now, const std::vector<std::string>& unknown) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (std::exchange(serving_, true)) return;
+    for (const std::string& name : unknown) turn.effects.push_back(KeepService{name});
     DoForAll(turn, [&](Service& service) { service.Begin(/*known=*/true, turn); });
     turn.effects.push_back(StartServing{});
     for (const EarlyRequest& early : std::exchange(early_, {})) Admit(early, turn);
@@ -275,6 +280,7 @@ void Front::CarryOut(const Effect& effect) {
       Overloaded{
           [this](const PutResource& each) { data_path_.Put(each.resource, each.version); },
           [this](const RemoveResource& each) { data_path_.Remove(each.kind, each.service); },
+          [this](const KeepService& each) { data_path_.Keep(each.service); },
           [this](const StartServing&) { data_path_.BeginServing(); },
           [this](const ReleaseRequest& each) { data_path_.Release(each.id, each.pod); },
           [this](const RefuseRequest& each) { data_path_.Refuse(each.id, each.refusal); },

@@ -65,8 +65,9 @@ class Front : public DataPathEvents {
   void RemoveService(const std::string& name, absl::Time now);
 
   // To be called once, when all services and their pods are known: until then nothing is sent to
-  // any Envoy, and requests wait.
-  void BeginServing(absl::Time now);
+  // any Envoy, and requests wait. `unknown`: services that could not be added by now. Envoys that
+  // have them keep them as they are until AddService or RemoveService.
+  void BeginServing(absl::Time now, const std::vector<std::string>& unknown = {});
 
   // Sets the Envoys to which the cluster leads requests, by the names of their pods, which are
   // their node ids. Until the first call those that are connected count as all.

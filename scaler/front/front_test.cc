@@ -35,6 +35,7 @@ class Recorder : public DataPath, public FrontObserver {
     }
   }
   void Remove(ResourceKind, const std::string&) override { Note("remove"); }
+  void Keep(const std::string& service) override { Note("keep ", service); }
   void BeginServing() override { Note("serve"); }
   void Release(RequestId id, std::optional<std::string> pod) override {
     Note("release ", id, pod.has_value() ? " to " : "", pod.value_or(""));
@@ -642,6 +643,13 @@ TEST_F(FrontTest, ANamespaceThatHoldsAllItMayLeavesRoomForOthers) {
   for (RequestId held = 1; held <= 800; ++held) front.OnRequestEnd(held, At(2));
   for (int i = 0; i < 2000; ++i) front.OnRequest(++id, "a", "other/web", At(2));
   EXPECT_EQ(front.Snapshot("other/web")->held, 800);
+}
+
+TEST_F(FrontTest, AServiceThatWasKeptIsRemovedAllTheSame) {
+  front_.BeginServing(At(0), {kWeb});
+  EXPECT_THAT(told_.Take(), ElementsAre("keep shop/web", "serve"));
+  front_.RemoveService(kWeb, At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("remove", "remove"));
 }
 
 TEST_F(FrontTest, NothingIsAnsweredBeforeItServesButWhatIsOverdue) {

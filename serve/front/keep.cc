@@ -32,10 +32,10 @@ constexpr absl::Duration kListenAgain = absl::Seconds(5);
 // The pause while the services can't be listed. It is short, since the Envoys wait for the list.
 constexpr absl::Duration kLongestListPause = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
-// After this time services that cannot be carried no longer delay the others. It counts from when
-// all services are listed, which is late in a standby replica or without an API server, and starts
-// again with each service that becomes known: the Envoys drop any service that they are not sent,
-// even if it is only slow to become known.
+// After this time services that cannot be carried do not delay the others any more. It counts from
+// when all services are listed, which is late in a standby replica or without an API server, and
+// anew from each that is known: one that is only slow to come stays in the Envoys as it was, but
+// gets no new pods.
 constexpr absl::Duration kLongestStart = absl::Seconds(60);
 // The same for a service whose target does not exist, or may not be read, for that long. It is not
 // shorter since an API server that has just started may not know all kinds and rights yet.
@@ -456,19 +456,21 @@ void ServeFront::BeginServingIfComplete() {
   if (serving_) return;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   bool complete = true;
+  std::vector<std::string> unknown;
   {
     absl::MutexLock lock(&mutex_);
     for (const std::string& name : expected_) complete = complete && records_.contains(name);
     for (const auto& [name, record] : records_) {
       const bool is_hopeless = record.has_no_port || record.astray + kLongestAstray <= now;
       complete = complete && (record.added || is_hopeless);
+      if (!record.added) unknown.push_back(name);
     }
   }
   if (!complete && now < progress_at_ + kLongestStart) return;
   if (!complete) spdlog::warn("front: Envoys are told of the services that are known by now");
   serving_ = true;
   TellEnvoys();
-  session()->front.BeginServing(Now());
+  session()->front.BeginServing(Now(), unknown);
   {
     absl::MutexLock lock(&mutex_);
     hosts_changed_ = true;  // they are written down now

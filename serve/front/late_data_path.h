@@ -37,6 +37,9 @@ class LateDataPath : public front::DataPath {
   void Remove(front::ResourceKind kind, const std::string& service) override {
     With([&](front::DataPath& path) { path.Remove(kind, service); });
   }
+  void Keep(const std::string& service) override {
+    With([&](front::DataPath& path) { path.Keep(service); });
+  }
   void BeginServing() override {
     With([](front::DataPath& path) { path.BeginServing(); });
   }

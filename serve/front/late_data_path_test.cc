@@ -18,6 +18,7 @@ class Path : public front::DataPath {
 
   void Put(front::Resource, uint64_t) override {}
   void Remove(front::ResourceKind, const std::string&) override {}
+  void Keep(const std::string&) override {}
   void BeginServing() override {
     called_.Notify();
     while (late_.is_set()) std::this_thread::yield();

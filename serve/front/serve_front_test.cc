@@ -25,6 +25,7 @@ class TestDataPath : public front::DataPath {
     absl::Mutex mutex;
     std::vector<front::Resource> put ABSL_GUARDED_BY(mutex);
     std::vector<std::pair<front::ResourceKind, std::string>> removed ABSL_GUARDED_BY(mutex);
+    std::vector<std::string> kept ABSL_GUARDED_BY(mutex);
     std::vector<front::RequestId> released ABSL_GUARDED_BY(mutex);
     std::vector<std::string> refused ABSL_GUARDED_BY(mutex);  // the words of why
     struct Sent {
@@ -57,6 +58,10 @@ class TestDataPath : public front::DataPath {
   void Remove(front::ResourceKind kind, const std::string& service) override {
     absl::MutexLock lock(&log_.mutex);
     log_.removed.emplace_back(kind, service);
+  }
+  void Keep(const std::string& service) override {
+    absl::MutexLock lock(&log_.mutex);
+    log_.kept.push_back(service);
   }
   void BeginServing() override {
     absl::MutexLock lock(&log_.mutex);
@@ -472,6 +477,26 @@ TEST_F(ServeFrontTest, NobodyWaitsLongForOneWhoseTargetIsAstray) {
   const MonotonicTime then = clock_.MonotonicNow();
   ASSERT_TRUE(Becomes([&] { return serving(); }));
   EXPECT_LT(clock_.MonotonicNow() - then, absl::Seconds(40));
+}
+
+// Its pods may run: what Envoys have of it is no worse for a restart.
+TEST_F(ServeFrontTest, OneThatCannotBeKnownInTimeStaysInTheEnvoysAsItWas) {
+  for (const char* name : {"web", "broken"}) PutAutoscaler(name);
+  Start();
+  const auto web = Carry("web");
+  auto broken = Carry("broken");
+  DecideInVain("broken", "conversion webhook failed");
+  Decide("web", 0);
+  ASSERT_TRUE(Await([&] { return Carries("shop/web"); }));
+  for (int i = 0; i < 62; ++i) clock_.Advance(absl::Seconds(1));
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  {
+    absl::MutexLock lock(&log_.mutex);
+    EXPECT_EQ(log_.kept, std::vector<std::string>{"shop/broken"});
+  }
+  broken.reset();
+  clock_.Advance(absl::Seconds(11));
+  EXPECT_TRUE(Becomes([&] { return removed() == 2; })) << "its listener and its cluster";
 }
 
 // Of such an error its Autoscaler is not the cause: the Envoys may carry requests to it.

@@ -91,7 +91,7 @@ void DeltaStream::Begin(ResourceKind kind, const envoy::DeltaDiscoveryRequest& r
     if (ours != nullptr && ours->version == version) {
       subscription.due.erase(name);
       verdict.accepted.emplace_back(name, version);
-    } else if (ours == nullptr && AskedForAsAWhole(kind)) {
+    } else if (ours == nullptr && AskedForAsAWhole(kind) && !table_.IsKept(name)) {
       subscription.due.insert(name);
     }
   }

@@ -229,6 +229,21 @@ TEST(DeltaStreamTest, WhatAReturningEnvoyHasIsToldAndNotSent) {
   EXPECT_FALSE(fresh.stream.returning());
 }
 
+TEST(DeltaStreamTest, WhatIsNotKnownYetStaysAsItIsUntilItIsPutOrRemoved) {
+  Side side;
+  for (const char* service : {"shop/a", "shop/b"}) side.table.Keep(service);
+  const std::map<std::string, std::string> had = {{"shop/a", "1"}, {"shop/b", "1"}};
+  side.Subscribe(kCluster, {}, had);
+  side.Subscribe(kListener, {}, had);
+  side.Subscribe(kEndpoints, {"shop/a", "shop/b"}, had);
+  EXPECT_THAT(side.Sent(), IsEmpty());
+  side.Put(ClusterResource{.service = "shop/a"}, 2);
+  EXPECT_THAT(side.Sent(), ElementsAre("cluster shop/a@2"));
+  side.Remove(kListener, "shop/b");
+  side.Remove(kCluster, "shop/b");
+  EXPECT_THAT(side.Sent(), ElementsAre("listener -shop/b", "cluster -shop/b"));
+}
+
 TEST(DeltaStreamTest, AServiceGoesListenerFirstClusterLast) {
   Side side;
   side.PutAll("shop/a", 1);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 #include "scaler/front/resources.h"
@@ -28,7 +29,12 @@ class ResourceTable {
   }
   void Remove(ResourceKind kind, const std::string& service) {
     of_kind_[static_cast<int>(kind)].erase(service);
+    kept_.erase(service);
   }
+
+  // What Envoys have of the service from an earlier process stays until it is put or removed.
+  void Keep(const std::string& service) { kept_.insert(service); }
+  bool IsKept(const std::string& service) const { return kept_.contains(service); }
 
   const ByService& Of(ResourceKind kind) const { return of_kind_[static_cast<int>(kind)]; }
   // Null where there is none.
@@ -39,6 +45,7 @@ class ResourceTable {
 
  private:
   std::array<ByService, kResourceKinds> of_kind_;
+  std::set<std::string> kept_;
 };
 
 }  // namespace flyball::front

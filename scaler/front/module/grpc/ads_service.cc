@@ -132,6 +132,11 @@ void AdsService::Remove(ResourceKind kind, const std::string& service) {
   OnChange(kind, service);
 }
 
+void AdsService::Keep(const std::string& service) {
+  absl::MutexLock lock(&mutex_);
+  table_.Keep(service);
+}
+
 void AdsService::OnChange(ResourceKind kind, const std::string& service) {
   for (Stream* stream : streams_) {
     stream->AssertLocked();

@@ -28,6 +28,7 @@ class AdsService final
   // See DataPath.
   void Put(Resource resource, uint64_t version) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ResourceKind kind, const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Keep(const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
   // Until then streams are accepted but not read.
   void BeginServing() ABSL_LOCKS_EXCLUDED(mutex_);
 

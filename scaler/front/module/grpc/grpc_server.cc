@@ -79,6 +79,7 @@ class GrpcDataPathServer : public DataPathServer {
   void Remove(ResourceKind kind, const std::string& service) override {
     ads_.Remove(kind, service);
   }
+  void Keep(const std::string& service) override { ads_.Keep(service); }
   void BeginServing() override {
     ads_.BeginServing();
     gate_.BeginServing();
