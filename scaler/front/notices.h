@@ -11,7 +11,7 @@ namespace flyball::front {
 
 enum class NoticeKind {
   kWoken,             // requests arrived at zero replicas
-  kActivationFailed,  // all requests get an error for now
+  kActivationFailed,  // the scale was refused, or no pod was ready in time
   kFrontNotReady,     // an Envoy does not acknowledge, or none is connected
   kRefusedByEnvoy,    // an Envoy refused a resource and keeps the last good one
 };

@@ -138,7 +138,7 @@ ServiceFacts Service::Facts(absl::Time now) const {
   const bool zero_is_decided = decided_ == 0 && spec_.settings.min_scale <= 0;
   facts.wanted = !queue_.empty() || decided_ > 0 || spec_.settings.min_scale > 0;
   facts.opened = publisher_.AllCanServe() || now >= entered_ + kOpeningTime;
-  facts.given_up = scale_refused_.has_value() || WaitsTooLong(now);
+  facts.refused = scale_refused_.has_value();
   facts.may_close = zero_is_decided && queue_.empty() && spec_.settings.enable_scale_to_zero &&
                     now >= open_since_ + spec_.settings.stable_window;
   facts.backed_off = now >= entered_ + BackOff(failures_);
@@ -212,6 +212,7 @@ void Service::Activate(Turn& turn) {
   wished_ = 0;
   next_wish_ = absl::InfinitePast();
   scale_refused_.reset();
+  late_ = false;
   if (!queue_.empty()) {
     ++shared_.counters.wakes_total;
     cold_start_.Arrived(*queue_.oldest());
@@ -228,18 +229,11 @@ void Service::Fail(Turn& turn) {
   ++failures_;
   at_first_ = 0;  // they have had their time
   cold_start_.Forget();
-  std::string text;
-  if (scale_refused_.has_value()) {
-    failure_ = {RefusalReason::kActivationFailed, *scale_refused_};
-    text = absl::StrCat("The scale could not be raised: ", *scale_refused_, ".");
-  } else {
-    failure_ = {RefusalReason::kActivationTimeout, ""};
-    text = absl::StrCat("No pod was ready within ", absl::FormatDuration(spec_.activation_timeout),
-                        " of the first request.");
-  }
-  scale_refused_.reset();
+  failure_ = {RefusalReason::kActivationFailed, *std::exchange(scale_refused_, std::nullopt)};
   RefuseAll(failure_, turn);
-  turn.effects.push_back(TellNotice{{NoticeKind::kActivationFailed, spec_.name, std::move(text)}});
+  turn.effects.push_back(
+      TellNotice{{NoticeKind::kActivationFailed, spec_.name,
+                  absl::StrCat("The scale could not be raised: ", failure_.word, ".")}});
 }
 
 void Service::SettleGate(absl::Time now) {

@@ -10,10 +10,10 @@
 //   - Zero is allowed only after every connected Envoy acknowledged the gate, at least one is
 //     connected, each has reported twice since then that nothing is in flight, and no Envoy that
 //     takes requests is missing.
-//   - While an Envoy that takes requests is missing, its load is unknown: the wanted count does not
-//     fall, and does not fall until the seconds that were seen only in part, or not at all, have
-//     left the stable window.
-//   - Requests are held for the activation timeout at most.
+//   - While an Envoy that takes requests is missing its load is unknown: the wanted count does not
+//     fall, nor does it until the seconds that were seen in part, or not at all, have left the
+//     stable window.
+//   - A request is held for the activation timeout at most, whenever others came.
 #pragma once
 
 #include <cstdint>
@@ -138,8 +138,8 @@ class Service {
   absl::string_view ns() const;
   // `room`: whether there was room for the last request that was added.
   bool TooManyAreHeld(bool room) const;
-  // Whether requests have waited for the activation timeout since the present state began.
-  bool WaitsTooLong(absl::Time now) const;
+  // A request has waited for the activation timeout.
+  void NoteLate(Turn& turn);
 
   // The number of wanted pods: in service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
@@ -173,7 +173,8 @@ class Service {
   absl::Time next_wish_ = absl::InfinitePast();  // WishScale is not called earlier
   int failures_ = 0;                             // failed activations in a row
   std::optional<std::string> scale_refused_;     // why, in one word
-  Refusal failure_;                              // the answer to requests in the state failing
+  bool late_ = false;                            // no pod came in time since the wake
+  Refusal failure_;                              // what requests get in the state failing
 
   PodTable pods_;
   std::vector<std::string> endpoints_;  // of the pods, whether or not they are published

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "scaler/front/hosts/service_name.h"
 #include "scaler/front/service.h"
 
@@ -63,13 +65,6 @@ void Service::Arrive(RequestId id, const NodeId& node, absl::Time arrived, Turn&
 bool Service::TooManyAreHeld(bool room) const {
   const auto held = static_cast<int64_t>(queue_.size());
   return held > spec_.queue || (!room && held > 1);
-}
-
-// A request that was already waiting when the pods disappeared does not show how long new ones
-// take: only that request is refused when its time is over.
-bool Service::WaitsTooLong(absl::Time now) const {
-  const auto oldest = queue_.oldest();
-  return oldest.has_value() && now >= std::max(*oldest, entered_) + spec_.activation_timeout;
 }
 
 void Service::End(RequestId id, Turn& turn) {
@@ -137,8 +132,21 @@ void Service::RefuseLate(Turn& turn) {
     if (request.arrived > turn.now - spec_.activation_timeout) return WaitQueue::Verdict::kStop;
     if (for_burst && publisher_.CanServe(request.node)) return WaitQueue::Verdict::kStays;
     RefuseHeld(request.id, late, turn);
+    NoteLate(turn);
     return WaitQueue::Verdict::kGoes;
   });
+}
+
+// One that had waited before the pods went says nothing of how long they take to come.
+void Service::NoteLate(Turn& turn) {
+  const bool in_vain =
+      state_ == ServiceState::kActivating && turn.now >= entered_ + spec_.activation_timeout;
+  if (!in_vain || std::exchange(late_, true)) return;
+  at_first_ = 0;  // they have had their time
+  turn.effects.push_back(
+      TellNotice{{NoticeKind::kActivationFailed, spec_.name,
+                  absl::StrCat("No pod was ready within ",
+                               absl::FormatDuration(spec_.activation_timeout), ".")}});
 }
 
 void Service::RefuseAll(const Refusal& refusal, Turn& turn) {

@@ -16,7 +16,7 @@ constexpr Transition kTransitions[] = {
     {kZero, &ServiceFacts::has_pod, kOpening},
     {kZero, &ServiceFacts::wanted, kActivating},
     {kActivating, &ServiceFacts::has_pod, kOpening},
-    {kActivating, &ServiceFacts::given_up, kFailing},
+    {kActivating, &ServiceFacts::refused, kFailing},
     {kActivating, &ServiceFacts::zero_entered, kZero},
     {kOpening, &ServiceFacts::has_no_pod, kZero},
     {kOpening, &ServiceFacts::opened, kOpen},

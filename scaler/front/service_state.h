@@ -22,7 +22,7 @@ struct ServiceFacts {
   bool has_no_pod = true;     // the opposite
   bool wanted = false;        // requests are held, or the decided count or minimum is above zero
   bool opened = false;        // every Envoy has the endpoints, or has had a second for it
-  bool given_up = false;      // requests waited too long for a pod, or the scale was refused
+  bool refused = false;       // the scale was
   bool may_close = false;     // zero is decided, and nothing is held
   bool backed_off = false;    // enough time has passed since the failure
   bool zero_entered = false;  // a scale of zero is being written

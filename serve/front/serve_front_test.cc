@@ -1072,7 +1072,10 @@ TEST_F(ServeFrontTest, AWishIsNoMoreThanTheNewMaximum) {
   for (front::RequestId id = 1; id <= 500; ++id) events_->OnRequest(id, "envoy-1", "shop/web", now);
   ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas > 3; }));
   carried = Carry("web", "", "", 3);
-  EXPECT_TRUE(Becomes([&] { return carried->Demand().replicas == 3; }));
+  EXPECT_TRUE(Becomes([&] {
+    EnvoyFollows();
+    return carried->Demand().replicas == 3;
+  }));
 }
 
 TEST_F(ServeFrontTest, ManyServicesAreLookedAtLessOften) {
