@@ -25,6 +25,7 @@ std::optional<ReadinessCheck> ReadCheck(const json& container) {
   if (MemberOf(container, "startupProbe").is_object()) return std::nullopt;
   const json& probe = MemberOf(container, "readinessProbe");
   if (!probe.is_object()) return ReadinessCheck();
+  if (kube::NumberOf(probe, "successThreshold") > 1) return std::nullopt;
   if (const json& tcp = MemberOf(probe, "tcpSocket"); tcp.is_object()) {
     if (!Text(tcp, "host").empty()) return std::nullopt;
     return ReadinessCheck{.port = Text(tcp, "port")};
@@ -47,28 +48,40 @@ std::optional<ReadinessCheck> ReadCheck(const json& container) {
   return check;
 }
 
-void ReadContainers(const json& containers, CarriedPod& pod) {
-  if (!containers.is_array()) return;
+void ReadPorts(const json& container, CarriedPod& pod) {
+  for (const json& port : MemberOf(container, "ports")) {
+    const json& number = MemberOf(port, "containerPort");
+    const std::string name = Text(port, "name");
+    if (number.is_number_integer() && !name.empty()) {
+      pod.ports.emplace(name, number.get<int32_t>());
+    }
+  }
+}
+
+void ReadContainers(const json& spec, CarriedPod& pod) {
+  const json& containers = kube::ItemsOf(spec, "containers");
+  if (containers.empty()) return;
   size_t probed = 0;
   for (const json& container : containers) {
-    for (const json& port : MemberOf(container, "ports")) {
-      const json& number = MemberOf(port, "containerPort");
-      const std::string name = Text(port, "name");
-      if (number.is_number_integer() && !name.empty()) {
-        pod.ports.emplace(name, number.get<int32_t>());
-      }
-    }
-    const bool probes = MemberOf(container, "readinessProbe").is_object() ||
-                        MemberOf(container, "startupProbe").is_object();
-    if (probes || containers.size() == 1) {
+    ReadPorts(container, pod);
+    if (MemberOf(container, "readinessProbe").is_object() ||
+        MemberOf(container, "startupProbe").is_object()) {
       ++probed;
       pod.check = ReadCheck(container);
     }
   }
-  // All containers have to pass, but only one is asked here: with several probes only the kubelet's
-  // result counts.
-  if (probed > 1) pod.check.reset();
   if (probed == 0) pod.check = ReadinessCheck();
+  // All containers have to pass, but only one is asked here: with several probes only the kubelet's
+  // result counts. So it does where others have a say, which are init containers that go on beside
+  // the containers, and readiness gates.
+  bool others = !kube::ItemsOf(spec, "readinessGates").empty();
+  for (const json& init : kube::ItemsOf(spec, "initContainers")) {
+    if (Text(init, "restartPolicy") != "Always") continue;
+    ReadPorts(init, pod);
+    others |= MemberOf(init, "readinessProbe").is_object();
+  }
+  if (probed > 1 || others) pod.check.reset();
+  pod.unproven = probed == 0 && !others;
 }
 
 bool IsReady(const json& conditions) {
@@ -79,8 +92,9 @@ bool IsReady(const json& conditions) {
   return false;
 }
 
-// While one of several containers does not run, the kubelet reports the pod as not ready, whichever
-// it is. Init containers, also those that keep running, are reported separately and do not count.
+// While one of several containers does not run the kubelet has the pod unready, whichever it is.
+// Init containers, also those that go on beside the others, are reported apart and do not count:
+// the containers run only after them.
 void ReadRuns(const json& status, CarriedPod& pod) {
   pod.running = Text(status, "phase") == "Running";
   for (const json& container : kube::ItemsOf(status, "containerStatuses")) {
@@ -108,7 +122,7 @@ absl::StatusOr<CarriedPod> ReadCarriedPod(absl::string_view text) {
     for (const auto& [key, value] : labels.items()) pod.labels[key] = Text(labels, key);
   }
   pod.deleting = !Text(metadata, "deletionTimestamp").empty();
-  ReadContainers(MemberOf(MemberOf(object, "spec"), "containers"), pod);
+  ReadContainers(MemberOf(object, "spec"), pod);
   const json& status = MemberOf(object, "status");
   pod.ip = Text(status, "podIP");
   ReadRuns(status, pod);

@@ -33,8 +33,9 @@ struct CarriedPod {
   kube::Labels labels;
   std::string ip;                            // "" until it has one
   std::map<std::string, int32_t> ports;      // of its containers, by name
-  std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can probe it
-  bool running = false;                      // each of its containers runs
+  std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can ask it
+  bool unproven = false;                     // nobody but the front asks whether it is ready
+  bool running = false;                      // each of its containers
   int64_t restarts = 0;                      // of all of them
   bool ready = false;
   bool deleting = false;

@@ -105,6 +105,7 @@ TEST(CarriedPodTest, ProbesThatOnlyTheKubeletCanAsk) {
         R"("readinessProbe":{"httpGet":{"port":1,"scheme":"HTTPS"}})",
         R"("readinessProbe":{"httpGet":{"port":1,"httpHeaders":[{"name":"X","value":"1"}]}})",
         R"("startupProbe":{"tcpSocket":{"port":1}})",
+        R"("readinessProbe":{"tcpSocket":{"port":1},"successThreshold":3})",
         R"("readinessProbe":{"tcpSocket":{"port":1,"host":"1.2.3.4"}})"}) {
     EXPECT_FALSE(CheckOf(probe).has_value()) << probe;
   }
@@ -114,11 +115,32 @@ TEST(CarriedPodTest, OfSeveralContainersTheOneWithAProbeIsAsked) {
   const std::string probed =
       R"({"name":"a","readinessProbe":{"tcpSocket":{"port":1}}},{"name":"b"})";
   EXPECT_EQ(Read(PodJson(probed, kReady)).check, (ReadinessCheck{.port = "1"}));
+  EXPECT_FALSE(Read(PodJson(probed, kReady)).unproven);
   EXPECT_FALSE(
       Read(PodJson(
                absl::StrCat(probed, R"(,{"name":"c","readinessProbe":{"tcpSocket":{"port":2}}})"),
                kReady))
           .check.has_value());
+}
+
+// A container that the kubelet starts before the others and keeps beside them.
+TEST(CarriedPodTest, AnInitContainerThatGoesOnHasPortsAndASay) {
+  const auto with = [](const std::string& init) {
+    return Read(PodJson(absl::StrCat(kContainer, R"(],"initContainers":[)", init), kReady));
+  };
+  const std::string proxy = R"("name":"proxy","ports":[{"name":"https","containerPort":8443}])";
+  const CarriedPod pod = with(absl::StrCat(R"({"restartPolicy":"Always",)", proxy, "}"));
+  EXPECT_EQ(AddressOf(pod, "https"), "10.0.0.7:8443");
+  EXPECT_EQ(pod.check, ReadinessCheck());
+  EXPECT_TRUE(pod.unproven);
+  EXPECT_EQ(AddressOf(with(absl::StrCat("{", proxy, "}")), "https"), "") << "it ends first";
+  EXPECT_FALSE(
+      with(R"({"restartPolicy":"Always","readinessProbe":{"tcpSocket":{"port":1}}})").check);
+}
+
+TEST(CarriedPodTest, OfAReadinessGateOnlyTheApiServerTells) {
+  const std::string gates = R"(],"readinessGates":[{"conditionType":"example.com/warm"})";
+  EXPECT_FALSE(Read(PodJson(kContainer + gates, kReady)).check);
 }
 
 TEST(CarriedPodTest, AnythingElseIsNoPod) {
