@@ -196,12 +196,13 @@ void Front::SetPods(const std::string& name, const std::vector<PodView>& pods, a
   DoFor(name, now, [&](Service& service, Turn& turn) { service.SetPods(pods, turn); });
 }
 
-void Front::Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now) {
+void Front::Probed(const std::string& name, const std::string& uid, ProbeResult result,
+                   absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (probing_ > 0) --probing_;
     ServiceRecord* const record = Find(name);
     if (record == nullptr) return;
-    record->service->Probed(uid, passed, turn);
+    record->service->Probed(uid, result, turn);
     Touched(*record, turn);
   });
 }

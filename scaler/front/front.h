@@ -75,7 +75,7 @@ class Front : public DataPathEvents {
 
   // All pods of the target, including those that are being deleted.
   void SetPods(const std::string& name, const std::vector<PodView>& pods, absl::Time now);
-  void Probed(const std::string& name, const std::string& uid, bool passed, absl::Time now);
+  void Probed(const std::string& name, const std::string& uid, ProbeResult result, absl::Time now);
 
   // To be called right before a scale of zero is written, for whatever reason. False while a
   // request could be lost; FrontObserver::OfferZero says when to ask again. After true, requests

@@ -196,7 +196,8 @@ void SimulatedFront::StartProbe(const std::string& service, const std::string& u
   later_.emplace(now_ + absl::Milliseconds(1 + Die(50)), [this, service, uid, process = process_] {
     if (process != process_) return;
     const auto* const pod = targets_.at(service).target.Named(uid);
-    front_->Probed(service, uid, pod != nullptr && pod->answers, now_);
+    const bool passed = pod != nullptr && pod->answers;
+    front_->Probed(service, uid, passed ? ProbeResult::kPassed : ProbeResult::kRefused, now_);
   });
 }
 

@@ -114,12 +114,12 @@ TEST_F(FrontTest, AColdStartWaitsForProbeAndAcknowledgement) {
   front_.ScaleWritten(kWeb, 1, At(2.1));
   front_.SetPods(kWeb, {Pod("7", true, false)}, At(3));
   EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
-  front_.Probed(kWeb, "7", false, At(3.001));
+  front_.Probed(kWeb, "7", ProbeResult::kRefused, At(3.001));
   EXPECT_THAT(told_.Take(), IsEmpty());
   EXPECT_EQ(front_.Advance(At(3.002)), At(3.005));
   front_.Advance(At(3.005));
   EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
-  front_.Probed(kWeb, "7", true, At(3.5));
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(3.5));
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
   AckAll("a", 3.505);
   EXPECT_THAT(told_.Take(), ElementsAre("release 1"));
@@ -138,7 +138,7 @@ TEST_F(FrontTest, AContainerThatStartsAnewHasToPassAgain) {
   AckAll("a", 1);
   front_.OnRequest(1, "a", kWeb, At(2));
   front_.SetPods(kWeb, {Pod("7", true, false)}, At(3));
-  front_.Probed(kWeb, "7", true, At(3.1));
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(3.1));
   AckAll("a", 3.2);
   EXPECT_THAT(told_.Take(), Contains("release 1"));
   PodView pod = Pod("7", false, false);  // it waits for its next start
@@ -148,7 +148,7 @@ TEST_F(FrontTest, AContainerThatStartsAnewHasToPassAgain) {
   pod.restarts = 1;
   front_.OnRequest(2, "a", kWeb, At(5));
   front_.SetPods(kWeb, {pod}, At(6));
-  front_.Probed(kWeb, "7", true, At(6.1));
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(6.1));
   AckAll("a", 6.2);
   EXPECT_THAT(told_.Take(), Contains("release 2"));
   pod.restarts = 2;  // it ended and started between two looks
@@ -166,9 +166,9 @@ TEST_F(FrontTest, AProbeOfTheRunBeforeSaysNothingOfThisOne) {
   pod.restarts = 1;
   front_.SetPods(kWeb, {pod}, At(3.1));
   told_.Take();
-  front_.Probed(kWeb, "7", true, At(3.2));  // by the container that has ended
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(3.2));  // by the container that has ended
   EXPECT_THAT(told_.Take(), ElementsAre("probe 7"));
-  front_.Probed(kWeb, "7", true, At(3.3));
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(3.3));
   EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1"));
 }
 
@@ -178,7 +178,7 @@ TEST_F(FrontTest, ManyPodsAreProbedLessOften) {
   std::vector<PodView> pods;
   for (int i = 10; i < 30; ++i) pods.push_back(Pod(absl::StrCat(i), true, false));
   front_.SetPods(kWeb, pods, At(3));
-  for (const PodView& pod : pods) front_.Probed(kWeb, pod.uid, false, At(3.001));
+  for (const PodView& pod : pods) front_.Probed(kWeb, pod.uid, ProbeResult::kRefused, At(3.001));
   told_.Take();
   EXPECT_EQ(front_.Advance(At(3.002)), At(3.025));
 }
@@ -235,7 +235,7 @@ TEST_F(FrontTest, WhoWaitsForItsBurstIsNotTooLate) {
   AckAll("a", 1);
   for (RequestId id = 1; id <= 600; ++id) front_.OnRequest(id, "a", kWeb, At(2));
   front_.SetPods(kWeb, {Pod("7", true, true)}, At(2.9));
-  front_.Probed(kWeb, "7", true, At(2.9));
+  front_.Probed(kWeb, "7", ProbeResult::kPassed, At(2.9));
   AckAll("a", 2.95);
   told_.Take();
   absl::Time next = front_.Advance(At(2.95));
@@ -399,7 +399,7 @@ TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
     Report("a", 0, at);
     for (const std::string& said : told_.Take()) {
       if (said != "probe 7") continue;
-      front_.Probed(kWeb, "7", false, At(at));
+      front_.Probed(kWeb, "7", ProbeResult::kRefused, At(at));
       late_probes += at > 100 ? 1 : 0;
     }
     if (at >= 600) continue;
@@ -828,6 +828,52 @@ TEST_F(FrontTest, NoTimeoutChangesAListener) {
   front_.ChangeService(spec_, At(2));
   EXPECT_THAT(told_.listeners,
               ElementsAre(Pair(kHostsListener, 1), Pair("shop/api", 1), Pair(kWeb, 1)));
+}
+
+// Kubernetes calls it Ready as soon as its container runs.
+TEST_F(FrontTest, TheFirstPodWithoutAProbeHasToListen) {
+  const auto pod = [](const std::string& uid) {
+    PodView view = Pod(uid, true, true);
+    view.unproven = true;
+    return view;
+  };
+  Begin(0, {});
+  front_.OnEnvoy("a", false, At(1));
+  AckAll("a", 1);
+  front_.OnRequest(1, "a", kWeb, At(2));
+  front_.ScaleWritten(kWeb, 2, At(2.1));
+  told_.Take();
+  front_.SetPods(kWeb, {pod("7"), pod("8")}, At(3));
+  EXPECT_THAT(told_.Take(), ElementsAre("probe 7", "probe 8"));
+  front_.Probed(kWeb, "7", ProbeResult::kRefused, At(3.001));
+  front_.Probed(kWeb, "8", ProbeResult::kRefused, At(3.001));
+  EXPECT_THAT(told_.Take(), IsEmpty());
+  front_.Advance(At(3.1));
+  EXPECT_THAT(told_.Take(), ElementsAre("probe 7", "probe 8"));
+  front_.Probed(kWeb, "8", ProbeResult::kPassed, At(3.101));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 2")) << "an Envoy tries the other one";
+  AckAll("a", 3.2);
+  EXPECT_THAT(told_.Take(), ElementsAre("release 1"));
+}
+
+TEST_F(FrontTest, OfAPodOfWhichProbesTellNothingReadyHasToDo) {
+  const auto opens = [this](ProbeResult result, double after) {
+    Front front(FrontOptions{}, told_, told_);
+    front.AddService(spec_, 0, {}, At(0));
+    front.BeginServing(At(0));
+    front.OnRequest(1, "a", kWeb, At(2));
+    PodView view = Pod("7", true, true);
+    view.unproven = true;
+    front.SetPods(kWeb, {view}, At(3));
+    front.Probed(kWeb, "7", result, At(3 + after / 2));
+    EXPECT_EQ(front.Snapshot(kWeb)->state, ServiceState::kActivating);
+    front.Advance(At(3 + after * 0.75));
+    front.Probed(kWeb, "7", result, At(3 + after));
+    return front.Snapshot(kWeb)->state == ServiceState::kOpen;  // no Envoy is waited for
+  };
+  EXPECT_TRUE(opens(ProbeResult::kSilent, 1.5));
+  EXPECT_FALSE(opens(ProbeResult::kRefused, 14));
+  EXPECT_TRUE(opens(ProbeResult::kRefused, 16));
 }
 
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {

@@ -13,6 +13,8 @@ constexpr int64_t kFew = 4;
 constexpr int64_t kPatience = 50;  // a period is this part of the time since the first probe
 constexpr absl::Duration kPeriodOfUnready = absl::Seconds(1);
 constexpr absl::Duration kPardonAfter = absl::Seconds(3);
+constexpr absl::Duration kLongestSilence = absl::Seconds(1);
+constexpr absl::Duration kLongestRefusal = absl::Seconds(15);
 
 }  // namespace
 
@@ -25,7 +27,7 @@ void PodTable::Set(const std::vector<PodView>& pods, absl::Time now) {
     }
     // A container that ended has to pass again.
     if (!view.running || view.restarts != record.view.restarts) {
-      record.passed = false;
+      record.passed = record.in_vain = false;
       record.first_probe = absl::InfiniteFuture();
     }
     record.was_ready |= view.ready;
@@ -62,19 +64,20 @@ absl::Time PodTable::NextPardon() const {
   return any && raised_.has_value() ? *raised_ + kPardonAfter : absl::InfiniteFuture();
 }
 
-bool PodTable::TakesRequests(const PodRecord& pod) {
+bool PodTable::TakesRequests(const PodRecord& pod) const {
   if (!Counts(pod) || pod.view.address.empty()) return false;
+  if (HasToPass(pod)) return pod.passed;
   return pod.view.ready || (pod.passed && !pod.was_ready);
 }
 
-bool PodTable::IsToBeProbed(const PodRecord& pod) {
+bool PodTable::IsToBeProbed(const PodRecord& pod) const {
   return Counts(pod) && pod.view.running && pod.view.probeable && !pod.view.address.empty() &&
-         !pod.view.ready && !pod.passed && !pod.was_ready;
+         !pod.passed && (HasToPass(pod) || (!pod.view.ready && !pod.was_ready));
 }
 
 std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, int64_t others) {
-  const int64_t asked = std::count_if(pods_.begin(), pods_.end(),
-                                      [](const auto& each) { return IsToBeProbed(each.second); });
+  const int64_t asked = std::count_if(
+      pods_.begin(), pods_.end(), [this](const auto& each) { return IsToBeProbed(each.second); });
   if (asked == 0) return {};
   const absl::Duration period =
       std::min(kLongestPeriod, kShortestPeriod * (1 + (asked - 1 + others) / kFew));
@@ -91,12 +94,19 @@ std::vector<ProbeTarget> PodTable::TakeDueProbes(absl::Time now, size_t limit, i
   return targets;
 }
 
-void PodTable::Probed(absl::string_view uid, bool passed) {
+bool PodTable::Probed(absl::string_view uid, ProbeResult result, absl::Time now) {
   const auto found = pods_.find(uid);
-  if (found == pods_.end()) return;
+  if (found == pods_.end()) return false;
   PodRecord& pod = found->second;
   const bool of_this_run = std::exchange(pod.probing, std::nullopt) == pod.view.restarts;
-  if (passed && of_this_run && pod.view.running) pod.passed = true;
+  if (!of_this_run || !pod.view.running) return false;
+  if (result == ProbeResult::kPassed) {
+    pod.passed = true;
+    return true;
+  }
+  const bool silent = result == ProbeResult::kSilent;
+  if (now < pod.first_probe + (silent ? kLongestSilence : kLongestRefusal)) return false;
+  return !std::exchange(pod.in_vain, true);
 }
 
 std::vector<PodPlace> PodTable::Places() const {

@@ -124,9 +124,8 @@ void Service::SetPods(const std::vector<PodView>& pods, Turn& turn) {
   React(turn);
 }
 
-void Service::Probed(absl::string_view uid, bool passed, Turn& turn) {
-  pods_.Probed(uid, passed);
-  if (!passed) return;
+void Service::Probed(absl::string_view uid, ProbeResult result, Turn& turn) {
+  if (!pods_.Probed(uid, result, turn.now)) return;
   PodsChanged();
   React(turn);
 }
@@ -188,6 +187,7 @@ void Service::Enter(ServiceState state, Turn& turn) {
   const ServiceState before = std::exchange(state_, state);
   shared_.probing += (Probes(state) ? 1 : 0) - (Probes(before) ? 1 : 0);
   entered_ = turn.now;
+  if (pods_.WaitForFirst(Probes(state))) PodsChanged();
   switch (state) {
     case ServiceState::kZero:
       if (std::exchange(zero_entered_, false)) FallAsleep();

@@ -90,7 +90,7 @@ class Service {
   void SetPods(const std::vector<PodView>& pods, Turn& turn);
   // Used while the service waits for its first pod after zero.
   std::vector<ProbeTarget> TakeDueProbes(absl::Time now, size_t limit);
-  void Probed(absl::string_view uid, bool passed, Turn& turn);
+  void Probed(absl::string_view uid, ProbeResult result, Turn& turn);
 
   // See Front.
   bool MayEnterZero(Turn& turn);

@@ -149,6 +149,7 @@ front::PodView ViewOf(const CarriedPod& pod, absl::string_view target_port) {
           .ready = pod.ready,
           .deleting = pod.deleting,
           .probeable = pod.check.has_value(),
+          .unproven = pod.unproven,
           .name = pod.name,
           .restarts = pod.restarts};
 }

@@ -15,6 +15,9 @@
 #include "http/client/readiness_probe.h"
 
 namespace flyball::serve {
+
+using front::ProbeResult;
+
 namespace {
 
 std::string RequestOf(const std::string& address, const ReadinessCheck& check) {
@@ -29,7 +32,7 @@ std::string RequestOf(const std::string& address, const ReadinessCheck& check) {
 struct Prober::Probe {
   http::ReadinessProbe steps;
   MonotonicTime deadline;
-  std::function<void(bool)> done;
+  Done done;
 };
 
 Prober::Prober(Clock& clock) : clock_(clock) {}
@@ -59,8 +62,7 @@ void Prober::Stop() {
   close(wake_fd_);
 }
 
-void Prober::Ask(const std::string& address, const ReadinessCheck& check,
-                 std::function<void(bool)> done) {
+void Prober::Ask(const std::string& address, const ReadinessCheck& check, Done done) {
   {
     absl::MutexLock lock(&mutex_);
     if (running_) {
@@ -71,7 +73,7 @@ void Prober::Ask(const std::string& address, const ReadinessCheck& check,
       return;
     }
   }
-  done(false);
+  done(ProbeResult::kRefused);
 }
 
 bool Prober::TakeNew(std::vector<std::unique_ptr<Probe>>& probes) {
@@ -102,17 +104,19 @@ void Prober::Run() {
   std::vector<std::unique_ptr<Probe>> probes;
   while (TakeNew(probes)) {
     const MonotonicTime now = clock_.MonotonicNow();
-    std::vector<std::pair<std::unique_ptr<Probe>, bool>> over;
+    std::vector<std::pair<std::unique_ptr<Probe>, ProbeResult>> over;
     std::erase_if(probes, [&](std::unique_ptr<Probe>& probe) {
-      std::optional<bool> passed = probe->steps.Advance();
-      if (!passed.has_value() && now >= probe->deadline) passed = false;
-      if (passed.has_value()) over.emplace_back(std::move(probe), *passed);
-      return passed.has_value();
+      const std::optional<bool> passed = probe->steps.Advance();
+      if (!passed.has_value() && now < probe->deadline) return false;
+      ProbeResult result = ProbeResult::kSilent;
+      if (passed.has_value()) result = *passed ? ProbeResult::kPassed : ProbeResult::kRefused;
+      over.emplace_back(std::move(probe), result);
+      return true;
     });
-    for (const auto& [probe, passed] : over) probe->done(passed);
+    for (const auto& [probe, result] : over) probe->done(result);
     if (over.empty()) Sleep(probes);
   }
-  for (const auto& probe : probes) probe->done(false);
+  for (const auto& probe : probes) probe->done(ProbeResult::kRefused);
 }
 
 }  // namespace flyball::serve

@@ -33,10 +33,12 @@ class Prober {
   // Probes under way end as failed.
   void Stop();
 
-  // Probes once. `address` is "10.0.0.7:8080" or "[fd00::7]:8080". `done` is called from the
-  // thread, with false also if there is no answer within the timeout; if the thread is not running,
-  // it is called at once.
-  void Ask(const std::string& address, const ReadinessCheck& check, std::function<void(bool)> done);
+  using Done = std::function<void(front::ProbeResult)>;
+
+  // Asks once. `address` is "10.0.0.7:8080" or "[fd00::7]:8080". `done` is called from the thread,
+  // with kSilent if there is no answer within the timeout; if the thread is not running, it is
+  // called at once.
+  void Ask(const std::string& address, const ReadinessCheck& check, Done done);
 
  private:
   struct Probe;

@@ -17,6 +17,8 @@
 namespace flyball::serve {
 namespace {
 
+using front::ProbeResult;
+
 // Listens; answers one connection with a text, if it is to.
 class TestServer {
  public:
@@ -65,13 +67,13 @@ class ProberTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(prober_.Start().ok()); }
   bool Passes(const std::string& address, const ReadinessCheck& check = {}) {
-    return Passes(prober_, address, check);
+    return Ask(prober_, address, check) == ProbeResult::kPassed;
   }
-  static bool Passes(Prober& prober, const std::string& address, const ReadinessCheck& check) {
+  static ProbeResult Ask(Prober& prober, const std::string& address, const ReadinessCheck& check) {
     absl::Notification told;
-    bool result = false;
-    prober.Ask(address, check, [&](bool passed) {
-      result = passed;
+    ProbeResult result = ProbeResult::kRefused;
+    prober.Ask(address, check, [&](ProbeResult got) {
+      result = got;
       told.Notify();
     });
     told.WaitForNotification();
@@ -113,12 +115,12 @@ TEST_F(ProberTest, IsAskedAsTheSpecSays) {
             "Connection: close\r\n\r\n");
 }
 
-TEST_F(ProberTest, WhoDoesNotAnswerFailsInTime) {
+TEST_F(ProberTest, WhoDoesNotAnswerIsSilent) {
   Prober prober(Clock::System());
   ASSERT_TRUE(prober.Start().ok());
   const TestServer server;
   server.Listen();
-  EXPECT_FALSE(Passes(prober, server.address(), kGet));
+  EXPECT_EQ(Ask(prober, server.address(), kGet), ProbeResult::kSilent);
 }
 
 TEST_F(ProberTest, NoAddressFails) {
@@ -133,9 +135,9 @@ TEST_F(ProberTest, WithoutAThreadTheStartSaysSo) {
     const ThreadLimit none;
     EXPECT_EQ(prober.Start().code(), absl::StatusCode::kResourceExhausted);
   }
-  bool passed = true;
-  prober.Ask("127.0.0.1:1", {}, [&passed](bool answer) { passed = answer; });
-  EXPECT_FALSE(passed);
+  ProbeResult result = ProbeResult::kPassed;
+  prober.Ask("127.0.0.1:1", {}, [&result](ProbeResult got) { result = got; });
+  EXPECT_EQ(result, ProbeResult::kRefused);
 }
 
 TEST_F(ProberTest, AfterTheEndAllFail) {

@@ -322,9 +322,11 @@ void ServeFront::StartProbe(const std::string& service, const std::string& uid,
                             const std::string& address) {
   const std::optional<CarriedPods::Question> question =
       pods_.QuestionOf(std::string(front::NamespaceOf(service)), uid, address);
-  if (!question.has_value()) return session()->front.Probed(service, uid, false, Now());
-  prober_.Ask(question->address, question->check, [this, service, uid](bool passed) {
-    session()->front.Probed(service, uid, passed, Now());
+  if (!question.has_value()) {
+    return session()->front.Probed(service, uid, front::ProbeResult::kRefused, Now());
+  }
+  prober_.Ask(question->address, question->check, [this, service, uid](front::ProbeResult result) {
+    session()->front.Probed(service, uid, result, Now());
   });
 }
 

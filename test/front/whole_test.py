@@ -60,6 +60,7 @@ class AnswersTest(WholeCase):
         "quiet": {},
         "named": {"command": NEVER},
         "other": {"command": NEVER},
+        "late": {"command": ["sh", "-c", 'sleep 1.5 && exec "$@"', "sh", *whole.pod_command()], "probed": False},
     }
 
     def test_from_zero_and_back(self):
@@ -68,6 +69,10 @@ class AnswersTest(WholeCase):
             self.assertEqual(self.get("web").result(30).status, 200)
             self.flyball.await_zero(web)
         self.assertEqual(self.flyball.metric("flyball_front_refused_total", service=web.key), 0)
+
+    def test_a_pod_without_a_probe_gets_no_request_before_it_listens(self):
+        asked = [self.get("late") for _ in range(10)]
+        self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 10)
 
     def test_pods_that_never_become_ready_are_a_504(self):
         asked = [self.get("never") for _ in range(10)]

@@ -32,16 +32,17 @@ def grpc_command():
 class Web:
     """One service: a ProcessSet, at first without processes, and the Autoscaler with its trigger."""
 
-    def __init__(self, name: str, command=None, most=1, least=0, first=None, app_protocol=None, **metadata):  # pylint: disable=too-many-arguments,too-many-positional-arguments
-        """`first`: the port of the first process, chosen where it is not given; `app_protocol`: of its Service, which is not there without."""
+    def __init__(self, name: str, command=None, most=1, least=0, first=None, app_protocol=None, probed=True, **metadata):  # pylint: disable=too-many-arguments,too-many-positional-arguments
+        """`first`: the port of the first process, chosen where it is not given; `app_protocol`: of its Service, which is not there without;
+        `probed`: else its pods are called ready at once."""
         self.name = name
         # Two Envoys, of other tests too, may share a port without a word.
         self.port = free_port()
         about = {"namespace": "shop", "name": name}
         self.objects = [
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "metadata": about, "spec": {
-                "replicas": least, "port": first or free_row(most), "readiness": {"tcp": True}, "gracePeriod": "2s",
-                "command": command or pod_command()}},
+                "replicas": least, "port": first or free_row(most), "gracePeriod": "2s", "command": command or pod_command(),
+                **({"readiness": {"tcp": True}} if probed else {})}},
             {"apiVersion": "flyball.dev/v1alpha1", "kind": "Autoscaler", "metadata": about, "spec": {
                 "mode": "Act", "scaleTargetRef": {"apiVersion": "flyball.dev/v1alpha1", "kind": "ProcessSet", "name": name},
                 "minReplicas": least, "maxReplicas": most,
