@@ -71,6 +71,18 @@ class TlsTest(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", self.driver.port), 10) as plain, context.wrap_socket(plain, server_hostname="flyball") as connection:
                 self.assertEqual(settings_of(connection), begins, name)
 
+    def test_who_has_shown_its_certificate_may_connect_again_and_again(self):
+        tls = self.ca.issue(self.folder / "again", "front")
+        context = ssl.create_default_context(cafile=tls / "ca.crt")
+        context.load_cert_chain(tls / "tls.crt", tls / "tls.key")
+        context.set_alpn_protocols(["h2"])
+        for number in range(40):
+            plain = socket.create_connection(("127.0.0.1", self.driver.port), 10)
+            self.addCleanup(plain.close)
+            connection = context.wrap_socket(plain, server_hostname="flyball")
+            self.addCleanup(connection.close)
+            self.assertTrue(settings_of(connection), f"the connection after {number}")
+
     def test_headers_count_for_nothing_without_the_certificate_of_the_front(self):
         names = {"x-flyball-service": "shop/web", "x-flyball-node": "front-1"}
         for name, code in (("web", grpc.StatusCode.UNAVAILABLE), ("front", None)):

@@ -1,16 +1,19 @@
-// Limits how many new connections the front's port accepts within a short time: in all, and from
-// one peer. The more are accepted, the fewer one peer may have, so that a few peers that connect
-// all the time leave room for another: n of them get n/(n + 1) of all. A new connection may be from
-// anybody, and costs memory until it has shown a certificate or timed out: up to 3 MB after the
-// longest ClientHello, since OpenSSL makes objects of what it contains.
+// How many new connections the front's port takes within a short time: of all peers together, and
+// of one. The more are taken, the fewer one may have, so that a few peers that connect all the time
+// leave room for another: n of them get n/(n + 1) of all. Whoever has only just connected may be
+// anybody, and costs memory until it has shown a certificate or its time for that is over: after
+// the longest ClientHello 3 MB, since OpenSSL makes objects of what it holds. So who has shown a
+// certificate does not count any more: a hundred Envoys may connect at once.
 //
-// Pure; not thread-safe.
+// Pure; thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
 
@@ -29,6 +32,10 @@ class AdmissionWindow {
   // Whether a connection from that origin is accepted now. A refused one does not count.
   bool Admit(uint64_t origin, MonotonicTime now);
 
+  // One that was taken has shown its certificate. It is not known which, so the oldest is taken for
+  // it: that one's time is over first, and so no more than `most` have shown none at any time.
+  void Shown();
+
  private:
   struct Admitted {
     MonotonicTime at;
@@ -36,7 +43,8 @@ class AdmissionWindow {
   };
 
   const Limits limits_;
-  std::deque<Admitted> admitted_;  // within the window, oldest first
+  absl::Mutex mutex_;
+  std::deque<Admitted> admitted_ ABSL_GUARDED_BY(mutex_);  // within the window, oldest first
 };
 
 }  // namespace flyball::front

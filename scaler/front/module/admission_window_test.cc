@@ -42,6 +42,22 @@ TEST(AdmissionWindowTest, AFewThatConnectAllTheTimeLeaveRoomForAnother) {
   EXPECT_EQ(refused, 0);
 }
 
+TEST(AdmissionWindowTest, WhoHasShownItsCertificateDoesNotCount) {
+  AdmissionWindow window({});
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(window.Admit(1, absl::Seconds(1))) << i;
+    window.Shown();
+  }
+  int admitted = 0;
+  for (uint64_t origin = 0; origin < 300; ++origin) {
+    admitted += window.Admit(origin, absl::Seconds(1));
+  }
+  EXPECT_EQ(admitted, 32);
+  window.Shown();
+  EXPECT_TRUE(window.Admit(300, absl::Seconds(1)));
+  EXPECT_FALSE(window.Admit(301, absl::Seconds(1)));
+}
+
 TEST(AdmissionWindowTest, ManyGetAll) {
   AdmissionWindow window({});
   int admitted = 0;

@@ -50,8 +50,8 @@ http::Listener ListenOn(const std::string& host, const std::string& port) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& address,
-                                                           const AdmissionWindow::Limits& limits) {
+absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(
+    const std::string& address, std::shared_ptr<AdmissionWindow> window) {
   const size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   const std::string port = colon == std::string::npos ? "" : address.substr(colon + 1);
@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(const std::string& ad
     return absl::UnavailableError(
         absl::StrCat("the front's port: can't listen on ", address, ": taken, or no such address"));
   }
-  return std::unique_ptr<Acceptor>(new Acceptor(listener, stop, limits));
+  return std::unique_ptr<Acceptor>(new Acceptor(listener, stop, std::move(window)));
 }
 
 Acceptor::~Acceptor() {
@@ -100,7 +100,7 @@ void Acceptor::Run(const Clock& clock, const std::function<void(int listener, in
       if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) poll(both, 1, kPauseMs);
       continue;
     }
-    if (!window_.Admit(origin, clock.MonotonicNow())) {
+    if (!window_->Admit(origin, clock.MonotonicNow())) {
       close(fd);
       continue;
     }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,7 +24,7 @@ class Acceptor {
   // `address` is HOST:PORT. A host of zeros, or none, means all addresses of both families. Nobody
   // else can listen on the same port. kUnavailable: the address cannot be listened on.
   static absl::StatusOr<std::unique_ptr<Acceptor>> Listen(const std::string& address,
-                                                          const AdmissionWindow::Limits& limits);
+                                                          std::shared_ptr<AdmissionWindow> window);
   ~Acceptor();
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
@@ -35,13 +36,13 @@ class Acceptor {
   uint16_t port() const { return static_cast<uint16_t>(listener_.port); }
 
  private:
-  Acceptor(const http::Listener& listener, int stop, const AdmissionWindow::Limits& limits)
-      : listener_(listener), stop_(stop), window_(limits) {}
+  Acceptor(const http::Listener& listener, int stop, std::shared_ptr<AdmissionWindow> window)
+      : listener_(listener), stop_(stop), window_(std::move(window)) {}
   void Run(const Clock& clock, const std::function<void(int listener, int fd)>& take);
 
   const http::Listener listener_;
   const int stop_;  // eventfd; readable: the thread ends
-  AdmissionWindow window_;
+  const std::shared_ptr<AdmissionWindow> window_;
   std::thread thread_;
 };
 

@@ -53,8 +53,10 @@ class GrpcDataPathServer : public DataPathServer {
   }
 
   absl::Status Listen(const DataPathServerOptions& options) {
-    ASSIGN_OR_RETURN(const auto credentials, CredentialsFor(options));
-    ASSIGN_OR_RETURN(acceptor_, Acceptor::Listen(options.listen, kAdmission));
+    const auto window = std::make_shared<AdmissionWindow>(kAdmission);
+    ASSIGN_OR_RETURN(const auto credentials,
+                     CredentialsFor(options, [window] { window->Shown(); }));
+    ASSIGN_OR_RETURN(acceptor_, Acceptor::Listen(options.listen, window));
     grpc::ServerBuilder builder;
     SetConnections(builder);
     using FromOutside = grpc::ServerBuilder::experimental_type::ExternalConnectionType;

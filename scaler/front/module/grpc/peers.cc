@@ -44,7 +44,8 @@ absl::Status CheckFile(absl::string_view what, const std::string& path) {
 // would refuse its calls, but until then gRPC would read all that it sends.
 class NamedPeer : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  explicit NamedPeer(std::string name) : name_(std::move(name)) {}
+  NamedPeer(std::string name, std::function<void()> on_named)
+      : name_(std::move(name)), on_named_(std::move(on_named)) {}
 
   bool Verify(grpc::experimental::TlsCustomVerificationCheckRequest* request,
               std::function<void(grpc::Status)> /*callback*/, grpc::Status* verdict) override {
@@ -54,6 +55,7 @@ class NamedPeer : public grpc::experimental::ExternalCertificateVerifier {
     }
     if (names.empty()) names.push_back(request->common_name());
     const bool named = std::find(names.begin(), names.end(), name_) != names.end();
+    if (named) on_named_();
     *verdict = named ? grpc::Status::OK : OfSomebodyElse();
     return kAtOnce;
   }
@@ -63,12 +65,13 @@ class NamedPeer : public grpc::experimental::ExternalCertificateVerifier {
   static constexpr bool kAtOnce = true;
 
   const std::string name_;
+  const std::function<void()> on_named_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
-    const DataPathServerOptions& options) {
+    const DataPathServerOptions& options, std::function<void()> on_named) {
   if (options.cert_file.empty() && options.key_file.empty() && options.ca_file.empty()) {
     return grpc::InsecureServerCredentials();
   }
@@ -83,8 +86,8 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
   credentials.watch_identity_key_cert_pairs();
   credentials.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   if (!options.peer_name.empty()) {
-    credentials.set_certificate_verifier(
-        tls::ExternalCertificateVerifier::Create<NamedPeer>(options.peer_name));
+    credentials.set_certificate_verifier(tls::ExternalCertificateVerifier::Create<NamedPeer>(
+        options.peer_name, std::move(on_named)));
   }
   return tls::TlsServerCredentials(credentials);
 }

@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,10 +18,11 @@ class Status;
 
 namespace flyball::front {
 
-// Credentials for mutual TLS if the options name files. kInvalidArgument: one is missing or
-// unreadable.
+// Credentials for mutual TLS if the options name files. `on_named` is called, on any thread, for
+// each connection whose certificate has the name, if one is required. kInvalidArgument: a file is
+// missing or unreadable.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
-    const DataPathServerOptions& options);
+    const DataPathServerOptions& options, std::function<void()> on_named);
 
 // OK if the certificate of the connection has the name, or no name is required. Only then may what
 // the peer sends in headers be trusted.
