@@ -84,10 +84,16 @@ void Service::LetGo(Turn& turn) {
     burst_began_ = turn.now;
     burst_left_ = kBurst * std::max<int64_t>(std::ssize(endpoints_), 1);
   }
+  // Envoys that reach no pod with room now. Each may hold thousands of requests.
+  absl::flat_hash_set<absl::string_view> stuck;
   queue_.Visit([&](const HeldRequest& request) {
+    if (stuck.contains(request.node)) return WaitQueue::Verdict::kStays;
     if (!spec_.hard_limit()) {
       if (BurstIsOver()) return WaitQueue::Verdict::kStop;
-      if (!publisher_.CanServe(request.node)) return WaitQueue::Verdict::kStays;
+      if (!publisher_.CanServe(request.node)) {
+        stuck.insert(request.node);
+        return WaitQueue::Verdict::kStays;
+      }
       --burst_left_;
       Release(request, std::nullopt, turn);
       return WaitQueue::Verdict::kGoes;
@@ -96,7 +102,10 @@ void Service::LetGo(Turn& turn) {
     auto pod = slots_.Give(request.id, request.node, [&](const std::string& address) {
       return publisher_.Reaches(request.node, address);
     });
-    if (!pod.has_value()) return WaitQueue::Verdict::kStays;
+    if (!pod.has_value()) {
+      stuck.insert(request.node);
+      return WaitQueue::Verdict::kStays;
+    }
     Release(request, std::move(pod), turn);
     return WaitQueue::Verdict::kGoes;
   });
