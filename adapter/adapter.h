@@ -16,7 +16,6 @@
 
 #include "absl/synchronization/mutex.h"
 #include "adapter/kept_answers.h"
-#include "adapter/log_limiter.h"
 #include "adapter/metric_askers.h"
 #include "adapter/metrics.h"
 #include "adapter/provider.h"
@@ -26,6 +25,7 @@
 #include "adapter/rule_failures.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 #include "base/repeating_thread.h"
 #include "base/snapshot.h"
 #include "base/worker_pool.h"

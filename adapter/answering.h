@@ -6,12 +6,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "adapter/log_limiter.h"
 #include "adapter/queries/query_batcher.h"
 #include "adapter/relist.h"
 #include "adapter/rule_failures.h"
 #include "adapter/value_guard.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 #include "kube/objects/object_directory.h"
 
 namespace flyball::adapter {

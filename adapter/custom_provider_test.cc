@@ -200,16 +200,5 @@ INSTANTIATE_TEST_SUITE_P(
                     MilliRow{"NotANumber", std::numeric_limits<double>::quiet_NaN(), 0}),
     [](const auto& info) { return info.param.name; });
 
-TEST(LogLimiterTest, OneLineAnIntervalForEachKey) {
-  SimulatedClock clock(absl::UnixEpoch());
-  LogLimiter limiter(clock, absl::Minutes(1));
-  EXPECT_TRUE(limiter.Due("a"));
-  EXPECT_FALSE(limiter.Due("a"));
-  EXPECT_TRUE(limiter.Due("b"));
-  clock.Advance(absl::Minutes(1));
-  EXPECT_TRUE(limiter.Due("a"));
-  EXPECT_FALSE(limiter.Due("a"));
-}
-
 }  // namespace
 }  // namespace flyball::adapter

@@ -15,10 +15,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "adapter/log_limiter.h"
 #include "adapter/metrics.h"
 #include "adapter/rule_failure.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 
 namespace flyball::adapter {
 

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
-#include "adapter/log_limiter.h"
 #include "adapter/metrics.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 
 namespace flyball::adapter {
 

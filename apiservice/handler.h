@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "adapter/log_limiter.h"
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
@@ -19,6 +18,7 @@
 #include "apiservice/options.h"
 #include "apiservice/self_metrics.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 #include "http/server/message.h"
 #include "http/server/pages.h"
 
@@ -64,7 +64,7 @@ class RequestHandler {
 
   const LimitOptions limits_;
   const Deps deps_;
-  adapter::LogLimiter complaints_;
+  LogLimiter complaints_;
 };
 
 }  // namespace flyball::apiservice

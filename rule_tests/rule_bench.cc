@@ -154,7 +154,7 @@ class Bench {
   adapter::Relister relister_;
   adapter::QueryBatcher batcher_;
   adapter::ValueGuard values_;
-  adapter::LogLimiter complaints_;
+  LogLimiter complaints_;
   adapter::RuleFailures failures_;
   const adapter::Answering answering_;
   WorkerPool pool_;

@@ -1,6 +1,10 @@
 #include "adapter/live/scrape/scheduler.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "adapter/live/scrape/timing.h"
@@ -46,6 +50,7 @@ struct Scheduler::Scheduled {
   Life life = Scheduled::Life::kActive;
   bool has_waited = false;  // with its markers
   bool slow = false;
+  bool told = false;     // that it fails
   absl::Status refusal;  // not OK: why it is not to be asked
   absl::Time last_scrape = absl::InfinitePast();
   ScrapeResult last;
@@ -61,6 +66,7 @@ Scheduler::Scheduler(Clock& clock, SampleStore& store, MakeFetcher make_fetcher,
       samples_of_pods_(options.max_bytes / 8),
       others_({.series = std::make_shared<ByteBudget>(options.max_bytes),
                .samples = std::make_shared<ByteBudget>(options.max_bytes / 2)}),
+      complaints_(clock, absl::Seconds(10)),
       quick_(options.quick_threads),
       slow_(options.slow_threads),
       quick_lanes_([this](std::function<void()> task) { quick_.Submit(std::move(task)); },
@@ -185,15 +191,34 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
   if (ending) return scraper.End(tick);
   const absl::Time begin = clock_.WallNow();
   ScrapeResult result = scraper.Scrape(tick, refusal);
-  absl::MutexLock lock(&mutex_);
-  ++totals_.scrapes;
-  if (!result.status.ok()) ++totals_.failed;
-  if (result.status.ok()) totals_.samples += result.kept;
-  totals_.no_room += result.no_room;
-  scheduled->slow = result.duration > options_.slow || absl::IsDeadlineExceeded(result.status);
-  scheduled->last = std::move(result);
-  scheduled->last_scrape = begin;
-  ScheduleNext(scheduled);
+  const std::string failure(result.status.message());
+  bool tells = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    ++totals_.scrapes;
+    if (!result.status.ok()) ++totals_.failed;
+    if (result.status.ok()) totals_.samples += result.kept;
+    totals_.no_room += result.no_room;
+    tells = IsNews(*scheduled, result.status);
+    scheduled->slow = result.duration > options_.slow || absl::IsDeadlineExceeded(result.status);
+    scheduled->last = std::move(result);
+    scheduled->last_scrape = begin;
+    ScheduleNext(scheduled);
+  }
+  if (tells) {
+    const std::string& path = scraper.target().path;  // the parameters may have a password
+    spdlog::warn("scrape: job {}: {}{} fails: {}", scraper.job().name, scraper.target().origin,
+                 path.substr(0, path.find('?')), failure);
+  }
+}
+
+bool Scheduler::IsNews(Scheduled& scheduled, const absl::Status& failure) {
+  // One that Shutdown has interrupted says nothing of the target.
+  if (absl::IsCancelled(failure)) return false;
+  const bool told = std::exchange(scheduled.told, !failure.ok());
+  if (failure.ok() || told) return false;
+  scheduled.told = complaints_.Due(scheduled.job->name);
+  return scheduled.told;
 }
 
 void Scheduler::Activate(const std::shared_ptr<const Job>& job, const Targets& targets) {

@@ -10,6 +10,8 @@
 // which Prometheus would scrape it: its hash determines where in the interval these are, so that
 // targets are spread. Prometheus itself waits for the first tick. A target that is gone gets its
 // staleness markers when its next samples would be late, stamped with the tick that it missed.
+//
+// Why a target fails is logged once, until it succeeds: one line for each job in ten seconds.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@
 #include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/lanes.h"
+#include "base/log_limiter.h"
 #include "base/repeating_thread.h"
 #include "base/worker_pool.h"
 
@@ -96,7 +99,10 @@ class Scheduler {
   TargetBudgets BudgetsFor(const Job& job, const std::string& ns);
   RepeatingThread::Next BeginDue();
   void Run(const ScheduledPtr& scheduled);
-  // Makes those targets of the job active.
+  // Whether its failure is to be told now.
+  bool IsNews(Scheduled& scheduled, const absl::Status& failure)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Those targets of the job are active from now on.
   void Activate(const std::shared_ptr<const Job>& job, const Targets& targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WaitsForSuccessor(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -115,6 +121,7 @@ class Scheduler {
   const SchedulerOptions options_;
   NamespaceBudgets series_of_pods_, samples_of_pods_;
   const TargetBudgets others_;
+  LogLimiter complaints_;  // by job
   mutable absl::Mutex mutex_;
   std::map<Key, ScheduledPtr> targets_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> incomplete_ ABSL_GUARDED_BY(mutex_);  // jobs

@@ -11,6 +11,7 @@
 #include "absl/synchronization/notification.h"
 #include "adapter/live/scrape/testing/recorded_store.h"
 #include "adapter/live/scrape/timing.h"
+#include "base/test_log.h"
 
 namespace flyball::scrape {
 namespace {
@@ -28,6 +29,7 @@ std::string PageOf(int series, size_t length) {
 std::string PageAt(absl::string_view origin) {
   if (origin == "http://large:1") return PageOf(5000, 1000);
   if (origin == "http://rest:1") return PageOf(1950, 1000);
+  if (absl::StartsWith(origin, "http://bad")) return "no page\n";
   return origin == "http://small:1" ? PageOf(2000, 1) : "a 1\n";
 }
 
@@ -167,6 +169,23 @@ TEST_F(SchedulerTest, ANewTargetIsScrapedWithinASecondAndThenAtItsTicks) {
   const int64_t first = absl::ToUnixMillis(start_ + absl::Seconds(1));
   const int64_t second = absl::ToUnixMillis(tick);
   EXPECT_EQ(store_.Of(kUp), absl::StrCat(first, ":1 ", second, ":1 ", second + 60'000, ":1"));
+}
+
+TEST_F(SchedulerTest, WhyATargetFailsIsToldOnceAndNotOfAllTargetsAtOnce) {
+  const TestLog log;
+  Start(
+      "  scrape_interval: 1s\n"
+      "  static_configs: [{targets: ['bad:1', 'bad:2', 'h:1']}]\n"
+      "  metrics_path: /m\n"
+      "  params: {token: [secret]}\n");
+  for (uint64_t scrapes = 3; scrapes <= 3 * 9; scrapes += 3) {
+    clock_.Advance(absl::Seconds(1));
+    AwaitScrapes(scrapes);
+  }
+  scheduler_.reset();
+  EXPECT_EQ(log.Count("scrape: job web: http://bad:"), 1u);
+  EXPECT_EQ(log.Count("/m fails: "), 1u);
+  EXPECT_EQ(log.Count("secret"), 0u);
 }
 
 TEST_F(SchedulerTest, TenThousandNewTargetsAreAllScrapedWithinFiveSeconds) {

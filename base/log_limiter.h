@@ -12,7 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
 
-namespace flyball::adapter {
+namespace flyball {
 
 class LogLimiter {
  public:
@@ -38,4 +38,4 @@ class LogLimiter {
   absl::flat_hash_map<std::string, MonotonicTime> next_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace flyball::adapter
+}  // namespace flyball
