@@ -196,7 +196,7 @@ class Shapes(ClusterCase):
         board = json.loads((CHART / "files" / "dashboard.json").read_text())
         groups = yaml.safe_load((CHART / "files" / "alerts.yaml").read_text())["groups"]
         queries = [t["expr"] for panel in board["panels"] for t in panel.get("targets", [])] + [r["expr"] for g in groups for r in g["rules"]]
-        added = {"namespace", "exported_namespace", "pod", "job", "instance", "cluster", "le"}  # by whoever scrapes; of buckets
+        added = {"namespace", "exported_namespace", "exported_job", "pod", "job", "instance", "cluster", "le"}  # by whoever scrapes; of buckets
         of_others = re.compile(r"\b(kube_[a-z_]+|aggregator_unavailable_apiservice|ALERTS)\b")
         for query in [q for q in queries if not of_others.search(q)]:
             with self.subTest(query):
