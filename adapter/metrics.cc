@@ -58,8 +58,8 @@ struct AdapterMetrics::Families {
                 .Add({}, Buckets())),
         rule_series(Made(
             BuildGauge(), registry, "flyball_rules_series",
-            "Series, told apart by metric name and label names, that the rule accepted when it "
-            "last found any")),
+            "Series, told apart by metric name and label names, that the rule accepted when its "
+            "series query last succeeded")),
         rule_success(Made(BuildGauge(), registry, "flyball_rules_last_success_timestamp_seconds",
                           "When the rule's series query last succeeded; 0 if it never has")),
         rule_failing(Made(BuildGauge(), registry, "flyball_rules_failing",
