@@ -24,7 +24,7 @@ struct Lease {
   absl::Time acquire_time;       // to the microsecond; the Unix epoch is none
   absl::Time renew_time;
   int64_t transitions = 0;  // grows with each change of the holder: the fencing token
-  std::string marks;        // labels and annotations, JSON, which others set; "" is none
+  std::string marks;        // labels and annotations, JSON, which stay as they are; "" is none
 
   friend bool operator==(const Lease&, const Lease&) = default;
 };

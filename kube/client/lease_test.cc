@@ -75,7 +75,7 @@ TEST_F(LeaseTest, DurationsAreWholeSecondsAndAtLeastOne) {
   EXPECT_EQ(PutLease(client_, lease)->duration, absl::Seconds(1));
 }
 
-// By these Helm tells its own objects.
+// Other programs tell their objects by these.
 TEST_F(LeaseTest, LabelsAndAnnotationsStay) {
   server_.Put(R"({"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{
       "name":"scaler-0","namespace":"flyball","labels":{"a":"b"},

@@ -10,6 +10,12 @@
 #include "base/status_macros.h"
 
 namespace flyball::scaler {
+namespace {
+
+// By it those can be found that a removed installation leaves.
+constexpr char kMarks[] = R"({"labels":{"app.kubernetes.io/managed-by":"flyball"}})";
+
+}  // namespace
 
 LeaseKeeper::LeaseKeeper(LeaseTerms terms, LeaseStore& store, Clock& clock)
     : terms_(std::move(terms)), store_(store), clock_(clock) {}
@@ -24,6 +30,7 @@ kube::Lease LeaseKeeper::NewLease(std::string name) const {
   kube::Lease lease;
   lease.ns = terms_.ns;
   lease.name = std::move(name);
+  lease.marks = kMarks;
   return lease;
 }
 

@@ -55,8 +55,6 @@ void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
 
 absl::Status ReadKept(const std::string& json, StateRecord& record, KeptShard& kept) {
   ASSIGN_OR_RETURN(record, ParseRecord(json));
-  // An empty ConfigMap without an epoch was made for us to write into, as the Helm chart does.
-  if (record.bytes.empty() && record.epoch < 0) return absl::OkStatus();
   if (record.bytes.empty()) return absl::DataLossError("it is empty");
   ASSIGN_OR_RETURN(kept, DecodeShard(record.bytes));
   return absl::OkStatus();

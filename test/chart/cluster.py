@@ -53,6 +53,11 @@ class ClusterCase(case.Case):
         return {line for line in found if not line.startswith(("EndpointSlice ", "ServiceAccount kube-system ", "Lease kube-"))}
 
 
+    def delete_what_the_scaler_made(self):
+        """As docs/quick-start.md says: Helm does not know of it."""
+        self.kubectl("delete", "leases,configmaps", "--all-namespaces", "--selector", "app.kubernetes.io/managed-by=flyball")
+
+
 class Audit:
     """What one service account did: from a mark on, read while the log grows."""
 

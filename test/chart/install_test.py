@@ -72,13 +72,9 @@ class Upgraded(ClusterCase):
         kept = (("Deployment", NAMESPACE, "flyball"), ("Service", NAMESPACE, "flyball"), ("Autoscaler", "shop", "web"),
                 ("CustomResourceDefinition", None, "autoscalers.flyball.dev"), ("APIService", None, "v1beta1.custom.metrics.k8s.io"))
         ids = [kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept]
-        kube.patch(self.admin, "ConfigMap", NAMESPACE, "flyball-scaler-state-0", {"data": {"state": "remembered"}})
-        kube.patch(self.admin, "Lease", NAMESPACE, "flyball-scaler-0", {"spec": {"holderIdentity": "a-pod"}})
 
         self.helm("upgrade", "flyball", CHART, "--namespace", NAMESPACE, *self.VALUES)
         self.assertEqual([kube.get(self.admin, *thing)["metadata"]["uid"] for thing in kept], ids, "nothing is deleted and made anew")
-        self.assertEqual(kube.get(self.admin, "ConfigMap", NAMESPACE, "flyball-scaler-state-0")["data"], {"state": "remembered"})
-        self.assertEqual(kube.get(self.admin, "Lease", NAMESPACE, "flyball-scaler-0")["spec"]["holderIdentity"], "a-pod")
         self.assertIn("paused", self.fields(kube.get(self.admin, *kept[3])))
         self.assertIn(f"ConfigMap {NAMESPACE} flyball", self.everything())
         self.assertNotIn(f"ConfigMap {NAMESPACE} gone", self.everything())
@@ -89,6 +85,27 @@ class Upgraded(ClusterCase):
         self.assertEqual(kube.get(self.admin, *kept[2])["metadata"]["uid"], ids[2], "autoscalers are kept with their kind")
         kube.delete(self.admin, *kept[3])
         wait.until(lambda: self.assertEqual(self.everything() - before, set()) is None, "nothing left")
+
+    def test_what_replicas_have_made_is_in_no_upgrade_s_way(self):
+        """A pod that ends may make its Lease, or save what it remembers, once more: after Helm has taken both from it."""
+        release = ("flyball", CHART, "--namespace", NAMESPACE, "--set")
+        self.addCleanup(self.delete_what_the_scaler_made)
+        self.addCleanup(kube.delete, self.admin, "CustomResourceDefinition", None, "autoscalers.flyball.dev")
+        self.addCleanup(self.helm, "uninstall", "flyball", "--namespace", NAMESPACE)
+        self.helm("install", *release, "scaler.enabled=true,scaler.shards=3,replicas=3")
+        self.helm("upgrade", *release, "scaler.enabled=false")
+        labels = {"app.kubernetes.io/managed-by": "flyball"}
+        made = [kube.make("ConfigMap", "flyball-scaler-state-0", NAMESPACE, labels=labels, data={"state": "remembered"}),
+                *(kube.make("Lease", f"flyball-scaler-{name}", NAMESPACE, labels=labels, spec={"holderIdentity": "a-pod"})
+                  for name in ("0", "2", "shards", "member-3"))]
+        for item in made:
+            kube.apply(self.admin, item)
+        self.helm("rollback", "flyball", "1", "--namespace", NAMESPACE)
+        self.helm("upgrade", *release, "scaler.enabled=true,scaler.shards=1,replicas=1")
+        self.helm("upgrade", *release, "scaler.enabled=true,scaler.shards=3,replicas=3")
+        for item in made:
+            found = kube.get(self.admin, item["kind"], NAMESPACE, item["metadata"]["name"])
+            self.assertEqual([found.get(key) for key in ("data", "spec")], [item.get(key) for key in ("data", "spec")], "it is the replicas' alone")
 
     def test_a_deployment_that_is_there_keeps_its_selector(self):
         """With fullnameOverride the object of prometheus-adapter's chart is the same and its selector is not; it can't be changed."""

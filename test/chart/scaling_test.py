@@ -21,7 +21,6 @@ class Scaling(Release):
     RARE = {("", "events", "patch"): "an event that is repeated",
             ("autoscaling", "horizontalpodautoscalers", "get"): "a write while the watch is broken",
             ("flyball.dev", "autoscalers", "get"): "a write while the watch is broken",
-            ("", "configmaps", "create"): "one that somebody deleted", ("coordination.k8s.io", "leases", "create"): "one that somebody deleted",
             **{(group, kind + "/scale", "get"): "a write that met another's" for group, kind in (
                 ("apps", "deployments"), ("apps", "replicasets"), ("apps", "statefulsets"), ("", "replicationcontrollers"))}}
 
@@ -155,6 +154,7 @@ class Scaling(Release):
         self.helm("upgrade", "--install", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file(self.values))
         self.helm("upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file({**self.values, "crds": {"keep": False}}))
         self.helm("uninstall", self.RELEASE, "--namespace", NAMESPACE)
+        self.delete_what_the_scaler_made()
         for kind in TARGETS:
             path = kube.path(kind, "shop", kind.lower())
             kube.expect(self.admin.request("DELETE", path + "?propagationPolicy=Background&gracePeriodSeconds=0"), 200)

@@ -24,7 +24,7 @@ READER = "extension-apiserver-authentication-reader"
 SAMPLES = {**all_samples(), 'http_requests_total{namespace="shop",pod="a-1"}': 5, 'edge_load{namespace="shop",ingress="i"}': 6,
            'load_beyond_all{namespace="shop",pod="a-1"}': "+Inf"}
 # Scaling waits for what is remembered to be written. In mode advise an event says only that a status could not be written.
-RARE = {*scaling_test.Scaling.RARE, ("", "configmaps", "update")}
+RARE = {*scaling_test.Scaling.RARE, ("", "configmaps", "create"), ("", "configmaps", "update")}
 RARE_IN = {"scaler-advise": {("", "events", "create")},
            # Once the Envoys are others, and once a slice that the list lacks is there nevertheless.
            "front": {("discovery.k8s.io", "endpointslices", verb) for verb in ("update", "get")},
@@ -154,6 +154,7 @@ class Shapes(ClusterCase):
         own_secret = [] if told.get("certManager") else ["flyball-tls"]
         self.put([t for t in self.foreign if t["metadata"]["name"] not in own_secret])
         self.helm("install", *release)
+        self.addCleanup(self.delete_what_the_scaler_made)
         self.addCleanup(self.helm, "uninstall", "flyball", "--namespace", NAMESPACE, "--ignore-not-found")
         items = objects(self.helm("get", "manifest", "flyball", "--namespace", NAMESPACE))
         if told.get("scaler"):
