@@ -22,7 +22,6 @@ namespace {
 constexpr absl::Duration kLongestPeriod = absl::Minutes(30);  // of a policy
 // If only times have changed, a write is not worth while until they have moved by this much.
 constexpr absl::Duration kTimesWorthAWrite = absl::Minutes(1);
-constexpr absl::Duration kLongestPause = absl::Minutes(1);  // between writes that fail
 
 // Whether the values, not the times, are the same.
 bool SameValues(const ScalerState& a, const ScalerState& b) {
@@ -294,7 +293,7 @@ class StateStore::Impl {
     std::string resource_version;         // "" when there is no ConfigMap
     MonotonicTime written_at = absl::ZeroDuration();
     MonotonicTime looked_at = absl::ZeroDuration();  // for steady autoscalers
-    absl::Duration write_took;
+    absl::Duration write_took;                       // the last that succeeded
     absl::Duration pause;  // while writes fail: each is twice as long as the one before
     std::string failure;   // of the last write; "" if it succeeded
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
@@ -441,7 +440,6 @@ class StateStore::Impl {
     absl::MutexLock lock(&mutex_);
     Shard& shard = shards_[static_cast<size_t>(index)];
     shard.writing = false;
-    shard.write_took = clock_.MonotonicNow() - shard.written_at;
     stats_.dropped += dropped;
     ++(resource_version.ok() ? stats_.written : stats_.failed);
     const std::string failure(resource_version.status().message());
@@ -450,10 +448,11 @@ class StateStore::Impl {
       before = std::exchange(shard.failure, failure);
       if (resource_version.ok()) {
         shard.resource_version = *resource_version;
+        shard.write_took = clock_.MonotonicNow() - shard.written_at;
         shard.pause = absl::ZeroDuration();
       } else {
         shard.changed = shard.urgent = true;
-        shard.pause = std::min(std::max(2 * shard.pause, options_.soonest), kLongestPause);
+        shard.pause = std::min(std::max(2 * shard.pause, options_.soonest), options_.interval);
       }
       shard.forbidden = absl::IsPermissionDenied(resource_version.status());
       for (auto& [key, held] : shard.states) EndOfWrite(resource_version.ok(), held);

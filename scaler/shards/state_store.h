@@ -4,7 +4,7 @@
 // Past recommendations and changes of the scale are taken from each decision. They are saved at
 // most each `interval` if they changed, sooner if IsSafe or growth asks for it, and when a shard is
 // handed over; they are read when a shard is taken. A write that fails is tried again, a second
-// later and then up to a minute.
+// later and then up to `interval`: what waits for it should not wait long once it succeeds.
 //
 // The new owner must never shrink a target that the last owner would have held:
 //   * What was decided between the last save and a crash is in no record. The count that is found
