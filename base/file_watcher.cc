@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -82,11 +84,20 @@ void FileStamps::AddPath(const std::string& path, Folders* seen, Stamps* stamps)
     if (entries->path().filename().string().front() == '.') continue;
     AddPath(entries->path().string(), seen, stamps);
   }
+  if (error) AddUnreadable(path, error.value(), stamps);
+}
+
+void FileStamps::AddUnreadable(const std::string& path, int error, Stamps* stamps) {
+  if (error == ENOENT || stamps->size() >= kMaxFiles) return;
+  Stamp stamp;
+  stamp.target = std::strerror(error);
+  stamps->emplace(path, std::move(stamp));
 }
 
 void FileStamps::AddFile(const std::string& path, Stamps* stamps) const {
   struct stat info {};
-  if (stamps->size() >= kMaxFiles || stat(path.c_str(), &info) != 0) return;
+  if (stamps->size() >= kMaxFiles) return;
+  if (stat(path.c_str(), &info) != 0) return AddUnreadable(path, errno, stamps);
   Stamp stamp;
   std::error_code error;
   stamp.target = fs::canonical(path, error).string();

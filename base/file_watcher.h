@@ -24,7 +24,8 @@ namespace flyball {
 class FileStamps {
  public:
   // A path may be a file, a folder (all files below it, names that start with a dot left out), or
-  // absent. At most kMaxFiles files are looked at.
+  // absent. Where something cannot be read, why not is what is compared. At most kMaxFiles files
+  // are looked at.
   explicit FileStamps(std::vector<std::string> paths);
 
   // Looks again: true if anything differs from the last look.
@@ -34,7 +35,7 @@ class FileStamps {
 
  private:
   struct Stamp {
-    std::string target;  // where symlinks lead
+    std::string target;  // where symlinks lead, or why nothing is known
     uint64_t device = 0, inode = 0, size = 0;
     int64_t modified_ns = 0, changed_ns = 0;
     // Two writes within one tick of the file system's clock look alike, so the content of a file
@@ -49,6 +50,7 @@ class FileStamps {
   Stamps Look() const;
   void AddPath(const std::string& path, Folders* seen, Stamps* stamps) const;
   void AddFile(const std::string& path, Stamps* stamps) const;
+  static void AddUnreadable(const std::string& path, int error, Stamps* stamps);
 
   const std::vector<std::string> paths_;
   Stamps last_;

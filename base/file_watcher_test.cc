@@ -91,6 +91,22 @@ TEST_F(FileStampsTest, SymlinkLoopEnds) {
   EXPECT_FALSE(stamps.Refresh());
 }
 
+// A link to itself cannot be read, not even by root.
+TEST_F(FileStampsTest, WhatCannotBeReadIsAChangeWhenItCanAndWhenItIsGone) {
+  Write("a", "1");
+  FileStamps stamps({root_.string()});
+  fs::create_symlink(Path("loop"), Path("loop"));
+  EXPECT_TRUE(stamps.Refresh());
+  EXPECT_FALSE(stamps.Refresh());
+  fs::remove(Path("loop"));
+  EXPECT_TRUE(stamps.Refresh());
+  fs::create_symlink(Path("loop"), Path("loop"));
+  EXPECT_TRUE(stamps.Refresh());
+  fs::remove(Path("loop"));
+  fs::create_symlink(Path("a"), Path("loop"));
+  EXPECT_TRUE(stamps.Refresh());
+}
+
 TEST_F(FileStampsTest, WatcherCallsAndStops) {
   SimulatedClock clock(absl::FromUnixSeconds(1000));
   std::atomic<int> calls = 0;

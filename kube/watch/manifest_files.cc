@@ -21,15 +21,14 @@ bool IsManifest(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-absl::Status Failed(const fs::path& path, const std::error_code& error) {
-  return absl::ErrnoToStatus(error.value(), path.string());
+bool StaysUntilChanged(const std::error_code& error) {
+  return error == std::errc::permission_denied || error == std::errc::too_many_symbolic_link_levels;
 }
 
-absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen, ManifestFolder* found) {
+std::error_code FindFiles(const fs::path& folder, std::set<fs::path>* seen, ManifestFolder* found) {
   std::error_code error;
   const fs::path place = fs::canonical(folder, error);
-  if (error) return Failed(folder, error);
-  if (!seen->insert(place).second) return absl::OkStatus();
+  if (error || !seen->insert(place).second) return error;
   fs::directory_iterator entries(folder, error);
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::path& path = entries->path();
@@ -37,16 +36,18 @@ absl::Status FindFiles(const fs::path& folder, std::set<fs::path>* seen, Manifes
     std::error_code unknown;
     const fs::file_status status = fs::status(path, unknown);
     if (fs::is_directory(status)) {
-      const absl::Status read = FindFiles(path, seen, found);
+      const std::error_code failure = FindFiles(path, seen, found);
       // One that is not found has been removed since.
-      if (!read.ok() && !absl::IsNotFound(read)) found->unreadable[path.string()] = read;
+      if (failure && failure != std::errc::no_such_file_or_directory) {
+        found->unreadable[path.string()] = failure;
+      }
     } else if (IsManifest(path)) {
       if (found->files.size() < FileStamps::kMaxFiles) found->files.insert(path.string());
     } else if (status.type() == fs::file_type::none) {  // it may be a folder
-      found->unreadable[path.string()] = Failed(path, unknown);
+      found->unreadable[path.string()] = unknown;
     }
   }
-  return error ? Failed(folder, error) : absl::OkStatus();
+  return error;
 }
 
 }  // namespace
@@ -61,17 +62,23 @@ bool ManifestFolder::MayHave(const std::string& file) const {
 std::optional<ManifestFolder> ManifestFiles::Find(std::vector<std::string>& problems) {
   std::set<fs::path> seen;
   ManifestFolder found;
-  absl::Status unread = FindFiles(folder_, &seen, &found);
-  const bool has_files = unread.ok();
-  if (!found.unreadable.empty()) unread.Update(found.unreadable.begin()->second);
-  const bool is_news = !unread.ok() && unread != unread_;
-  unread_ = std::move(unread);
-  if (is_news && has_files) {
-    spdlog::warn("{} (the last good objects below it stay)", std::string(unread_.message()));
-  } else if (is_news) {
-    problems.emplace_back(unread_.message());
+  const std::error_code error = FindFiles(folder_, &seen, &found);
+  if (error) found.unreadable = {{folder_, error}};
+  unread_ = absl::OkStatus();
+  absl::Status first;
+  for (const auto& [path, why] : found.unreadable) {
+    const absl::Status failure = absl::ErrnoToStatus(why.value(), path);
+    first.Update(failure);
+    if (!StaysUntilChanged(why)) unread_.Update(failure);
   }
-  return has_files ? std::optional(std::move(found)) : std::nullopt;
+  const bool is_news = !first.ok() && first != told_;
+  told_ = std::move(first);
+  if (is_news && !error) {
+    spdlog::warn("{} (the last good objects below it stay)", std::string(told_.message()));
+  } else if (is_news) {
+    problems.emplace_back(told_.message());
+  }
+  return error ? std::nullopt : std::optional(std::move(found));
 }
 
 absl::StatusOr<std::string> ManifestFiles::Read(const std::string& path) {

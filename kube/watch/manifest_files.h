@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ inline constexpr size_t kMaxManifestBytes = 64u << 20;
 struct ManifestFolder {
   std::set<std::string> files;
   // Folders below it that cannot be read, and why: it is not known which files they have.
-  std::map<std::string, absl::Status> unreadable;
+  std::map<std::string, std::error_code> unreadable;
 
   bool MayHave(const std::string& file) const;
 };
@@ -39,12 +40,14 @@ class ManifestFiles {
   // other errors are those of ReadFile.
   absl::StatusOr<std::string> Read(const std::string& path);
 
-  // Why not everything could be read since the last Find began, so that it has to be read again.
-  // Refused files do not count, since they stay as they are.
+  // Why not everything could be read since the last Find began, so that it is to be read again.
+  // What stays as it is until somebody changes it, as a file that is refused or a folder without
+  // permission does, is no reason: a FileWatcher sees that change.
   const absl::Status& unread() const { return unread_; }
 
  private:
   const std::string folder_;
+  absl::Status told_;  // of the folders that the last Find could not read
   absl::Status unread_;
 };
 
