@@ -119,7 +119,8 @@ void AddObjectFlags(GoFlags flags, ServeFlags& f) {
 
 void AddServingFlags(GoFlags flags, ServeFlags& f) {
   flags.Int("secure-port", f.server.listen.port, "port of the HTTPS server");
-  flags.String("bind-address", f.server.listen.bind_address, "address to listen on");
+  flags.String("bind-address", f.server.listen.bind_address,
+               "address to listen on; 0.0.0.0 and :: are all, of IPv4 and IPv6");
   flags.String("cert-dir", f.server.tls.cert_dir,
                "where a self-signed certificate is made when none is given");
   flags.String("tls-cert-file", f.server.tls.cert_file,

@@ -18,16 +18,9 @@ namespace {
 
 constexpr int kBacklog = 4096;
 
-}  // namespace
-
-absl::StatusOr<Listener> Listen(const ListenOptions& options) {
-  const std::optional<IpAddress> ip = IpAddress::Parse(options.bind_address);
-  if (!ip.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--bind-address \"", options.bind_address, "\" is not an IP address"));
-  }
+absl::StatusOr<Listener> ListenOn(const IpAddress& ip, const ListenOptions& options) {
   sockaddr_storage address;
-  const socklen_t size = ToSockaddr({*ip, static_cast<uint16_t>(options.port)}, address);
+  const socklen_t size = ToSockaddr({ip, static_cast<uint16_t>(options.port)}, address);
   Listener listener;
   listener.fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const auto fail = [&] {
@@ -43,7 +36,9 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options) {
   if (options.reuse_port) setsockopt(listener.fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
   // "::" means IPv4 too, whatever the machine's default.
   const int off = 0;
-  if (!ip->v4) setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  if (!ip.v4) {
+    setsockopt(listener.fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  }
   if (bind(listener.fd, reinterpret_cast<const sockaddr*>(&address), size) != 0) return fail();
   if (listen(listener.fd, kBacklog) != 0) return fail();
   sockaddr_storage bound = {};
@@ -53,6 +48,21 @@ absl::StatusOr<Listener> Listen(const ListenOptions& options) {
       ntohs(bound.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(&bound)->sin6_port
                                         : reinterpret_cast<const sockaddr_in*>(&bound)->sin_port);
   return listener;
+}
+
+}  // namespace
+
+absl::StatusOr<Listener> Listen(const ListenOptions& options) {
+  const std::optional<IpAddress> ip = IpAddress::Parse(options.bind_address);
+  if (!ip.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--bind-address \"", options.bind_address, "\" is not an IP address"));
+  }
+  if (*ip == IpAddress::Parse("0.0.0.0")) {
+    const absl::StatusOr<Listener> both = ListenOn(*IpAddress::Parse("::"), options);
+    if (both.ok()) return both;
+  }
+  return ListenOn(*ip, options);
 }
 
 int Accept(int listener, uint64_t* origin) {

@@ -14,7 +14,9 @@ struct Listener {
   int port = 0;
 };
 
-// Non-blocking. kInvalidArgument: not an IP address; kUnavailable: taken or not ours.
+// Non-blocking. "0.0.0.0" and "::" are all addresses of both families, as for Go's servers: a pod
+// of a cluster with IPv6 alone is asked there. Without IPv6 "0.0.0.0" is those of IPv4.
+// kInvalidArgument: not an IP address; kUnavailable: taken or not ours.
 absl::StatusOr<Listener> Listen(const ListenOptions& options);
 
 // The next connection, non-blocking; -1 with errno: none. `origin` gets a number that is equal for

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ uint64_t OriginOf(const Listener& listener, const std::string& source) {
 }
 
 TEST(AcceptTest, TellsOriginsApart) {
-  for (const std::string bind_address : {"127.0.0.1", "::"}) {
+  for (const std::string bind_address : {"127.0.0.1", "0.0.0.0", "::"}) {
     const absl::StatusOr<Listener> listener = Listen({.bind_address = bind_address, .port = 0});
     if (bind_address == "::" && !listener.ok()) continue;  // a machine without IPv6
     ASSERT_TRUE(listener.ok()) << listener.status();
@@ -46,6 +47,25 @@ TEST(AcceptTest, TellsOriginsApart) {
     EXPECT_EQ(one, OriginOf(*listener, "127.0.0.1"));
     uint64_t nobody = 0;
     EXPECT_EQ(Accept(listener->fd, &nobody), -1);
+    close(listener->fd);
+  }
+}
+
+// Kubelets and API servers of clusters with IPv6 alone ask a pod at its IPv6 address.
+TEST(ListenTest, EitherWildcardAddressIsBothFamilies) {
+  for (const std::string bind_address : {"0.0.0.0", "::"}) {
+    const absl::StatusOr<Listener> listener = Listen({.bind_address = bind_address, .port = 0});
+    if (bind_address == "::" && !listener.ok()) continue;  // a machine without IPv6
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    const int peer = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in6 address = {};
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+    address.sin6_port = htons(static_cast<uint16_t>(listener->port));
+    const bool reached =
+        connect(peer, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+    EXPECT_TRUE(reached || errno != ECONNREFUSED) << bind_address;
+    close(peer);
     close(listener->fd);
   }
 }

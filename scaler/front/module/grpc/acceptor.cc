@@ -59,10 +59,7 @@ absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Listen(
     host = host.substr(1, host.size() - 2);
   }
   http::Listener listener;
-  if (!port.empty()) {
-    if (host.empty() || host == "0.0.0.0") listener = ListenOn("::", port);
-    if (listener.fd < 0) listener = ListenOn(host, port);
-  }
+  if (!port.empty()) listener = ListenOn(host, port);
   const int stop = listener.fd < 0 ? -1 : eventfd(0, EFD_CLOEXEC);
   if (stop < 0) {
     if (listener.fd >= 0) close(listener.fd);
