@@ -46,7 +46,8 @@ Discovered DiscoverSeries(const rules::CompiledRules& rules, adapter::MetricSour
                           const DiscoverOptions& options);
 
 // `from` is the address of Prometheus without credentials. With `strict` a rule that finds nothing
-// is bad; else it is doubtful, since the examined autoscaler may not need it.
+// is bad; else it is doubtful, since the autoscaler that is examined may not need it, or the
+// server's live source may find what Prometheus does not.
 Findings CheckDiscovered(const Discovered& discovered, absl::string_view from, bool strict);
 
 }  // namespace flyball::doctor

@@ -181,8 +181,15 @@ class Doctor {
       discovered_.reset();
       return;
     }
+    const bool live_too = settings_.live.live();
     if (source.ok()) {
-      Append(doctor::CheckDiscovered(*discovered_, from, !One()), findings);
+      Append(doctor::CheckDiscovered(*discovered_, from, !One() && !live_too), findings);
+      if (live_too) {
+        findings.push_back(doctor::Good(
+            "live",
+            "the server also has samples in memory, which are not looked at here: `flyball "
+            "metrics` lists what it offers"));
+      }
     } else {
       findings.push_back(Bad("prometheus", Text(status), "correct that flag"));
     }

@@ -133,6 +133,9 @@ class Upgraded(ClusterCase):
             self.assertIn(line, notes)
         notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "prometheus.url=http://p")
         self.assertNotIn("WARNING", notes)
+        notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "live.metricSource=live")
+        self.assertIn("namespace monitoring. It asks no Prometheus.\n\n1.", notes)
+        self.assertNotIn("WARNING", notes)
 
     def test_what_old_values_no_longer_do_is_said(self):
         notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server", "--set", "psp.create=false",

@@ -267,14 +267,26 @@ class Rendering(case.Case):
         pod, = of_kind(items, "Pod")
         server = of_kind(items, "Deployment")[0]["spec"]["template"]
         self.assertEqual(pod["metadata"]["annotations"]["helm.sh/hook"], "test")
-        for key in ("serviceAccountName", "imagePullSecrets", "securityContext", "nodeSelector", "affinity", "tolerations"):
+        for key in ("serviceAccountName", "automountServiceAccountToken", "imagePullSecrets", "securityContext", "nodeSelector", "affinity", "tolerations"):
             self.assertEqual(pod["spec"][key], server["spec"][key], key)
         mine, theirs = pod["spec"]["containers"][0], container(items)
-        self.assertEqual((mine["image"], mine["securityContext"]), (theirs["image"], theirs["securityContext"]))
+        for key in ("image", "securityContext", "resources"):
+            self.assertEqual(mine[key], theirs[key], key)
         self.assertEqual(mine["args"][:2], ["doctor", "--config=/etc/adapter/config.yaml"])
         self.assertEqual(mine["args"][2:], [arg for arg in theirs["args"] if arg.startswith("--prometheus-")])
         selector = of_kind(items, "Service")[0]["spec"]["selector"]
         self.assertFalse(selector.items() <= pod["metadata"]["labels"].items(), "no request is sent to it")
+
+    def test_with_the_live_source_alone_there_need_be_no_prometheus(self):
+        """The server would ask the default address for earlier samples, and the doctor would miss it."""
+        def asked(*values):
+            items = self.helm.render("--set", ",".join(("live.metricSource=live", *values)))
+            pod, = of_kind(items, "Pod")
+            return [[a for a in args if "prometheus" in a] for args in (container(items)["args"], pod["spec"]["containers"][0]["args"])]
+        self.assertEqual(asked(), [[], []])
+        server, doctor = asked("prometheus.url=http://p")
+        self.assertIn("--prometheus-url=http://p:9090", server)
+        self.assertEqual(doctor, [], "it is asked for the past alone")
 
     def test_the_package(self):
         folder = processes.fresh_folder("package")

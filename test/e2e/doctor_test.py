@@ -233,9 +233,15 @@ class Doctor(Case):
         self.assertIn("  ✓ the server asks none: --metric-source=live", self.doctor("hpa/web", "-n", NS)[1])
 
     def test_a_rule_without_series(self):
+        """That is a warning where the server has a live source beside Prometheus, which may have them."""
         file = processes.fresh_folder("rules") / "config.yaml"
         file.write_text(yaml.safe_dump({**CONFIG, "rules": [{"seriesQuery": "nothing_total", "resources": OWN, "metricsQuery": SUM}]}))
         self.finds("matches no series: nothing_total", "ask Prometheus for it", f"--config={file}")
+        self.make_pod("flyball-1", "--metric-source=prometheus+live", f"--prometheus-url={self.prometheus.url}")
+        self.addCleanup(kube.delete, self.admin, "Pod", SYSTEM, "flyball-1")
+        text = self.doctor(f"--config={file}")[1]
+        self.assertRegex(text, "  ! rule .* matches no series: nothing_total")
+        self.assertIn("  ✓ the server also has samples in memory", text)
 
     def test_a_rule_file_with_errors(self):
         file = processes.fresh_folder("rules") / "config.yaml"
