@@ -576,7 +576,7 @@ class Rendering(case.Case):
                     if rule["alert"] == "FlyballNotAvailable"]
         self.assertEqual(registered(), ["v1beta1.custom.metrics.k8s.io|v1beta2.custom.metrics.k8s.io"])
         self.assertEqual(registered("--set", "rules.default=false,apiServices.external=true,apiServices.resource=true"),
-                         ["v1beta1.external.metrics.k8s.io|v1beta1.metrics.k8s.io"])
+                         ["v1beta1.external.metrics.k8s.io|v1beta1.metrics.k8s.io|v1.metrics.k8s.io"])
         self.assertEqual(registered("--set", "apiServices.create=false"), [])
         self.assertIn('{namespace="monitoring",deployment="other"}', str(self.alerts("--set", "fullnameOverride=other")))
 

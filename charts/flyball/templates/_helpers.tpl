@@ -270,7 +270,7 @@ affinity:
 {{- $names = append $names "v1beta1.external.metrics.k8s.io" -}}
 {{- end -}}
 {{- if $on.resource -}}
-{{- $names = append $names "v1beta1.metrics.k8s.io" -}}
+{{- $names = concat $names (list "v1beta1.metrics.k8s.io" "v1.metrics.k8s.io") -}}
 {{- end -}}
 {{- end -}}
 {{- toYaml $names -}}
