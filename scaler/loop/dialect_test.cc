@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/test_log.h"
 #include "scaler/math/recording.h"
 #include "scaler/testing/test_world.h"
 
@@ -36,6 +37,19 @@ TEST(ScalerDialect, NothingIsDecidedBeforeTheVersionIsKnown) {
   world.api.SetVersion("37");
   ASSERT_TRUE(world.Next("web").has_value());
   EXPECT_EQ(world.Replicas("web"), 4);
+}
+
+TEST(ScalerDialect, AVersionThatCannotBeReadIsToldOnce) {
+  const TestLog log;
+  {
+    LoopWorld world(Auto());
+    world.Start();
+    ASSERT_TRUE(LoopWorld::Await([&] {
+      world.clock.Advance(absl::Seconds(1));
+      return world.api.CountRequests("GET", "/version") >= 5;
+    }));
+  }
+  EXPECT_EQ(log.Count("the cluster's version is not known"), 1u);
 }
 
 TEST(ScalerDialect, ATargetThatAPersonPutToSleepStaysAsleepSince136) {

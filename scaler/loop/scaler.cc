@@ -87,6 +87,7 @@ class Scaler::Impl {
   RepeatingThread due_;  // other members wake it until they are destroyed, so it comes first
   RepeatingThread version_;
   std::atomic<bool> version_known_;
+  std::string version_failure_;  // of the last look; used by the thread of version_ alone
   std::unique_ptr<http::HttpTransport> server_;
   std::unique_ptr<kube::ApiClient> client_;
   std::unique_ptr<kube::RequestBudget> budget_;
@@ -208,11 +209,12 @@ absl::Duration Scaler::Impl::AskVersion() {
   const absl::StatusOr<std::string> answer = client_->Get("/version");
   const absl::StatusOr<ServerVersion> version =
       answer.ok() ? ParseServerVersion(*answer) : answer.status();
-  if (!version.ok()) {
-    spdlog::warn("scaler: the cluster's version is not known: {}",
-                 std::string(version.status().message()));
-    return version_known_ ? kNextVersion : kFirstVersion;
+  const std::string failure(version.status().message());
+  if (std::exchange(version_failure_, failure) != failure && !failure.empty()) {
+    spdlog::warn("scaler: the cluster's version {}: {}",
+                 version_known_ ? "cannot be read again" : "is not known", failure);
   }
+  if (!version.ok()) return version_known_ ? kNextVersion : kFirstVersion;
   const MathConfigsPtr before = wiring_->configs();
   wiring_->UseVersion(*version);
   const MathConfigsPtr now = wiring_->configs();

@@ -231,15 +231,17 @@ bool ServeFront::Listen() {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (now < next_listen_) return false;
   absl::StatusOr<std::unique_ptr<front::DataPath>> path = deps_.listen(session->front);
+  const std::string problem =
+      path.ok() ? "no Envoy carries its requests yet"
+                : absl::StrCat("Envoys can't be listened for: ", path.status().message());
+  bool is_news = false;
   {
     absl::MutexLock lock(&mutex_);
-    not_listening_ = path.ok()
-                         ? "no Envoy carries its requests yet"
-                         : absl::StrCat("Envoys can't be listened for: ", path.status().message());
+    is_news = std::exchange(not_listening_, problem) != problem;
   }
   if (!path.ok()) {
     next_listen_ = now + kListenAgain;
-    spdlog::error("front: {}", std::string(path.status().message()));
+    if (is_news) spdlog::error("front: {}", problem);
     return false;
   }
   session->data_path.Set(*std::move(path));

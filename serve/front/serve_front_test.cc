@@ -327,12 +327,14 @@ class ServeFrontTest : public testing::Test {
   TestDataPath::Log log_;
   std::atomic<int> changes_ = 0;
   absl::Status listens_;
+  std::atomic<int> tries_to_listen_ = 0;
   std::atomic<bool> may_write_ = true;
   ServeFront front_{
       {.connect = api_.Connector(),
        .clock = clock_,
        .listen = [this](front::DataPathEvents& events)
            -> absl::StatusOr<std::unique_ptr<front::DataPath>> {
+         ++tries_to_listen_;
          if (!listens_.ok()) return listens_;
          events_ = &events;
          return std::make_unique<TestDataPath>(log_);
@@ -1330,7 +1332,8 @@ TEST_F(ServeFrontTest, WithoutAThreadForTheirWatchItsPodsAreNotKnown) {
   EXPECT_TRUE(Becomes([&] { return Carries("shop/web"); }));
 }
 
-TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {
+TEST_F(ServeFrontTest, SaysOnceWhyEnvoysAreNotListenedFor) {
+  const TestLog log;
   listens_ = absl::UnavailableError("0.0.0.0:1: address in use");
   PutAutoscaler("web");
   Start();
@@ -1339,6 +1342,9 @@ TEST_F(ServeFrontTest, SaysWhyEnvoysAreNotListenedFor) {
   EXPECT_TRUE(Becomes([&] {
     return absl::StrContains(carried->Demand().error, "0.0.0.0:1: address in use");
   })) << carried->Demand().error;
+  EXPECT_TRUE(Becomes([&] { return tries_to_listen_ >= 3; }));
+  front_.Stop();
+  EXPECT_EQ(log.Count("address in use"), 1u);
 }
 
 }  // namespace
