@@ -122,12 +122,14 @@ bool EventWorkers::LeaveIfSpare() {
   return true;
 }
 
-EventWorkers::Waiting::Waiting() : workers_(workers_of_this_thread) {
+EventWorkers::Waiting::Waiting() : workers_(std::exchange(workers_of_this_thread, nullptr)) {
   if (workers_ != nullptr) workers_->BeginWaiting();
 }
 
 EventWorkers::Waiting::~Waiting() {
-  if (workers_ != nullptr) --workers_->waiting_;
+  if (workers_ == nullptr) return;
+  --workers_->waiting_;
+  workers_of_this_thread = workers_;
 }
 
 }  // namespace flyball::http

@@ -23,8 +23,9 @@ namespace flyball::http {
 class EventWorkers {
  public:
   // While this object exists, its thread counts as waiting for another server, such as the API
-  // server or Prometheus, and another thread may run in its place. It is also used for long work of
-  // which only a few requests may do some at once. It has no effect on a thread that is no worker.
+  // server or Prometheus, and another thread may run in its place. So does a thread that is busy
+  // for long with one of a few requests that may. On a thread that is no worker, or waits
+  // already, it has no effect.
   class Waiting {
    public:
     Waiting();

@@ -23,7 +23,7 @@ struct Subject {
   Subject& operator=(const Subject&) = delete;
 
   const int fd;
-  bool waits = false;
+  bool waits = false, waits_twice = false;
   absl::Notification begun, release;
 };
 
@@ -32,8 +32,9 @@ class EventWorkersTest : public testing::Test {
   void Start(int ready, int max) {
     workers_.emplace(ready, max, &count_, [](void* subject) {
       auto& one = *static_cast<Subject*>(subject);
-      std::optional<EventWorkers::Waiting> waiting;
+      std::optional<EventWorkers::Waiting> waiting, within;
       if (one.waits) waiting.emplace();
+      if (one.waits_twice) within.emplace();
       one.begun.Notify();
       one.release.WaitForNotification();
     });
@@ -63,6 +64,17 @@ TEST_F(EventWorkersTest, ForEachThatWaitsThereIsAnother) {
   for (Subject& one : waiting) one.release.Notify();
   quick.release.Notify();
   workers_->Stop();  // while what they serve is still there
+}
+
+TEST_F(EventWorkersTest, AWaitWithinAWaitIsMadeUpForOnce) {
+  Subject one;
+  one.waits = one.waits_twice = true;
+  Start(1, 4);
+  Serve(one);
+  one.begun.WaitForNotification();
+  EXPECT_EQ(count_, 2);
+  one.release.Notify();
+  workers_->Stop();
 }
 
 TEST_F(EventWorkersTest, WhoWorksIsNotMadeUpFor) {
