@@ -76,6 +76,16 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
                                                             MonotonicTime deadline,
                                                             absl::Duration max_age) {
   if (!label_.ok()) return label_.status();
+  bool may_know;
+  {
+    absl::MutexLock lock(&mutex_);
+    may_know = MayKnow(names);
+  }
+  if (!may_know) {
+    ObjectQuestion question = WithNames(template_, names);
+    question.max_age = max_age;
+    return batcher_.QueryAlone(question, deadline);
+  }
   while (true) {
     std::shared_ptr<Flight> flight;
     bool lead = false;
@@ -195,6 +205,24 @@ QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::s
   const auto [known, fresh] = objects_.try_emplace(name);
   if (fresh) name_bytes_ += name.size();
   return known->second;
+}
+
+bool QueryBatcher::ObjectGroup::MayKnow(const std::vector<std::string>& names) const {
+  return batcher_.group_bytes_ <= batcher_.options_.max_group_bytes ||
+         std::all_of(names.begin(), names.end(),
+                     [this](const std::string& name) { return objects_.contains(name); });
+}
+
+void QueryBatcher::ObjectGroup::Forget(MonotonicTime now) {
+  absl::erase_if(objects_, [&](const auto& entry) {
+    const bool forgotten = now - entry.second.asked > recent_ && now >= entry.second.apart_until;
+    if (forgotten) name_bytes_ -= entry.first.size();
+    return forgotten;
+  });
+  constexpr size_t kWorthIt = 1000;
+  if (objects_.capacity() > kWorthIt && objects_.size() < objects_.capacity() / 4) {
+    objects_.rehash(0);
+  }
 }
 
 std::optional<ObjectAnswer> QueryBatcher::ObjectGroup::FromFresh(
@@ -327,11 +355,7 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   const MonotonicTime now = batcher_.clock_.MonotonicNow();
   flight->status = values.status();
   std::erase(under_way_, flight);
-  absl::erase_if(objects_, [&](const auto& entry) {
-    const bool forgotten = now - entry.second.asked > recent_ && now >= entry.second.apart_until;
-    if (forgotten) name_bytes_ -= entry.first.size();
-    return forgotten;
-  });
+  Forget(now);
   flight->ask_apart = NoteOutcome(flight->names, values.status(), given);
   if (!values.ok()) {
     if (absl::IsInvalidArgument(values.status()) && flight->names.size() > 1) {
@@ -356,8 +380,10 @@ void QueryBatcher::ObjectGroup::Land(const std::shared_ptr<Flight>& flight,
   flight->done = true;  // last: what throws before leaves the failure to Fly
 }
 
-bool QueryBatcher::ObjectGroup::Idle(MonotonicTime now) {
+bool QueryBatcher::ObjectGroup::Sweep(MonotonicTime now) {
   absl::MutexLock lock(&mutex_);
+  Forget(now);
+  CountBytes();
   return under_way_.empty() && gathering_ == nullptr && now - used_ > kIdleAfter;
 }
 

@@ -30,8 +30,9 @@ class QueryBatcher::ObjectGroup {
   absl::StatusOr<ObjectAnswer> Ask(const std::vector<std::string>& names, MonotonicTime deadline,
                                    absl::Duration max_age);
 
-  // Whether nothing was asked for a while, and no query is under way.
-  bool Idle(MonotonicTime now);
+  // Forgets objects that nobody asks for. Whether nothing was asked for a while, and nothing is
+  // under way.
+  bool Sweep(MonotonicTime now);
 
  private:
   // One query for several objects. The names do not change once it was sent.
@@ -70,7 +71,10 @@ class QueryBatcher::ObjectGroup {
   bool NoteOutcome(const Names& names, const absl::Status& outcome, absl::Duration given)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sends a query for this caller alone, when it is its turn.
+  // Whether all of these are known, or there is room to remember more.
+  bool MayKnow(const std::vector<std::string>& names) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  void Forget(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // A query of its own for this caller, when it is its turn.
   absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
                                         MonotonicTime deadline, absl::Duration max_age)
       ABSL_LOCKS_EXCLUDED(mutex_);

@@ -122,7 +122,7 @@ void QueryBatcher::Sweep() {
   flights_.Sweep();
   const MonotonicTime now = clock_.MonotonicNow();
   groups_.ForEach([now](Groups& groups) {
-    absl::erase_if(groups, [now](const auto& entry) { return entry.second->Idle(now); });
+    absl::erase_if(groups, [now](const auto& entry) { return entry.second->Sweep(now); });
   });
 }
 

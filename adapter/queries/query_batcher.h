@@ -25,9 +25,9 @@
 // the group for FlightOptions::error_reuse. A query with hardly any time left says nothing about
 // the source or the objects.
 //
-// Limits: max_names and max_url_bytes for a merged query (a single question may exceed them);
-// max_groups, and about max_group_bytes for them, beyond which questions are not merged; objects
-// not asked for recently are forgotten.
+// Limits: max_names and max_url_bytes of a merged query (a single question may ask for more);
+// max_groups, and about max_group_bytes of them, beyond which questions of new groups or for new
+// objects are not merged; objects not asked for recently are forgotten.
 #pragma once
 
 #include <atomic>

@@ -602,6 +602,28 @@ TEST_F(QueryBatcherTest, GroupsAreKeptWithinTheirBytes) {
   EXPECT_EQ(batcher->group_bytes(), 0u);
 }
 
+// Whoever may ask can think of any number of names, and of a selector that Prometheus refuses.
+TEST_F(QueryBatcherTest, NamesAreRememberedWithinTheBytesOfGroups) {
+  constexpr size_t kMaxBytes = 64 << 10;
+  auto batcher = Make({.max_group_bytes = kMaxBytes});
+  ASSERT_TRUE(batcher->QueryObjects(Question({Pod(1)}), kLater).ok());
+  for (const bool refused : {true, false}) {
+    source_.OnQuery([refused](const std::string& promql) -> FakeSource::Result {
+      if (refused) return absl::InvalidArgumentError("bad_data");
+      return VectorOf(PodsIn(promql));
+    });
+    for (int i = 0; i < 2000; ++i) {
+      const auto got = batcher->QueryObjects(Question({absl::StrCat("none-", i)}), kLater);
+      ASSERT_EQ(got.ok(), !refused);
+    }
+    EXPECT_LT(batcher->group_bytes(), 3 * kMaxBytes) << "it grows by doubling";
+    EXPECT_GT(batcher->group_bytes(), kMaxBytes);
+    clock_.Advance(absl::Minutes(2));
+    batcher->Sweep();
+    EXPECT_EQ(batcher->group_bytes(), 0u);
+  }
+}
+
 TEST_F(QueryBatcherTest, AQuestionThatTakesMoreThanAllGroupsMayIsAskedAlone) {
   auto batcher = Make({.max_group_bytes = 4096});
   ObjectQuestion large = Question({Pod(1)});
