@@ -1,6 +1,7 @@
 #include "adapter/custom_provider.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -67,7 +68,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
                                    .args = {.series = std::string(found.series),
                                             .resource = resource->name,
                                             .ns = request.ns,
-                                            .names = names,
+                                            .names = std::move(names),
                                             .selector = request.metric_selector.requirements()},
                                    .max_age = request.max_age};
   const absl::StatusOr<ObjectAnswer> values = answering_.batcher.QueryObjects(question, deadline);
@@ -84,7 +85,7 @@ absl::StatusOr<CustomMetricList> CustomProvider::Get(const CustomMetricRequest& 
   }
   answering_.failures.Succeeded(rule);
 
-  ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, names, *values));
+  ASSIGN_OR_RETURN(CustomMetricList list, Answer(request, *resource, question.args.names, *values));
   list.freshness = values->freshness;
   list.freshness.epoch = epoch;
   return list;
@@ -146,6 +147,14 @@ absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
        .running_only = false,
        .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});
   if (!objects.ok()) return ListFailure(request, objects.status());
+  if (request.admit != nullptr) {
+    ListSize size = {.items = objects->size(),
+                     .held_bytes = objects->size() * sizeof(kube::ObjectPtr)};
+    for (const kube::ObjectPtr& object : *objects) {
+      size.text_bytes += object->ns.size() + object->name.size();
+    }
+    RETURN_IF_ERROR(request.admit(size));
+  }
   std::vector<std::string> names;
   names.reserve(objects->size());
   for (const kube::ObjectPtr& object : *objects) names.push_back(object->name);

@@ -98,6 +98,25 @@ TEST_F(CustomProviderTest, OutOfTimeKeepsItsCode) {
   EXPECT_EQ(Get("a").status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST_F(CustomProviderTest, AListIsAskedForOnceItIsAdmitted) {
+  CustomMetricRequest request;
+  request.resource = "pods";
+  request.ns = "web";
+  request.name = "*";
+  request.metric = "m";
+  ListSize asked;
+  request.admit = [&](const ListSize& size) {
+    asked = size;
+    return absl::ResourceExhaustedError("no room");
+  };
+  EXPECT_EQ(floor_.custom().Get(request).status(), absl::ResourceExhaustedError("no room"));
+  EXPECT_EQ(asked.items, 2u);
+  EXPECT_EQ(asked.text_bytes, std::string("webawebb").size());
+  EXPECT_THAT(floor_.source.queries(), SizeIs(0));
+  request.admit = [](const ListSize&) { return absl::OkStatus(); };
+  EXPECT_THAT(floor_.custom().Get(request)->items, SizeIs(1));
+}
+
 TEST_F(CustomProviderTest, AScalarIsAFailure) {
   floor_.source.OnQuery([](const std::string&) {
     auto scalar = std::make_shared<QueryResult>();

@@ -9,6 +9,15 @@
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
+namespace {
+
+ListSize SizeOf(const QueryResult& result) {
+  ListSize size = {.items = result.samples.size(), .held_bytes = BytesOf(result)};
+  for (const Sample& sample : result.samples) size.AddLabels(sample.labels);
+  return size;
+}
+
+}  // namespace
 
 // The original names a resource only for the namespace `default`.
 absl::Status NoExternalMetric(const ExternalMetricRequest& request) {
@@ -57,13 +66,18 @@ absl::StatusOr<ExternalMetricList> ExternalProvider::Get(const ExternalMetricReq
     return FetchFailure(answering_, request.metric, absl::InternalError(promql.status().message()));
   }
   const RuleName rule = {"externalRules", found.rule->index};
-  const absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
+  absl::StatusOr<FreshResult> fresh = answering_.batcher.Query(
       *promql, answering_.clock.MonotonicNow() + request.timeout, found.rule->source);
   if (!fresh.ok()) {
     return FetchFailure(answering_, rule, *found.rule, request.metric, fresh.status());
   }
   answering_.failures.Succeeded(rule);
   NoteAnswer(*found.rule, *promql, *fresh);
+  if (request.admit != nullptr) {
+    ListSize size = SizeOf(*fresh->result);
+    size.counted = &fresh->counted;
+    RETURN_IF_ERROR(request.admit(size));
+  }
   std::vector<const Sample*> samples;
   for (const Sample& sample : fresh->result->samples) samples.push_back(&sample);
   ASSIGN_OR_RETURN(ExternalMetricList list,

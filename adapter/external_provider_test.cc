@@ -121,6 +121,30 @@ TEST_F(ExternalProviderTest, TheRuleRemembersItsLastAnswer) {
   EXPECT_EQ(last()->at, floor_.clock.WallNow());
 }
 
+TEST_F(ExternalProviderTest, AListIsMadeOnceItIsAdmitted) {
+  source_.OnQuery([](const std::string&) {
+    auto result = std::make_shared<QueryResult>();
+    result->samples = {Of("b", 20), Of("a", 10)};
+    result->counted = std::make_shared<int>();
+    return FakeSource::Result(std::move(result));
+  });
+  ListSize asked;
+  bool counted = false;
+  ExternalMetricRequest request = Ask("queue in (a,b)");
+  request.admit = [&](const ListSize& size) {
+    asked = size;
+    counted = *size.counted != nullptr;
+    return absl::ResourceExhaustedError("no room");
+  };
+  EXPECT_EQ(provider_.Get(request).status(), absl::ResourceExhaustedError("no room"));
+  EXPECT_EQ(asked.items, 2u);
+  EXPECT_EQ(asked.text_bytes, 2 * (6 + std::string("queuea").size()));
+  EXPECT_GE(asked.held_bytes, 2 * sizeof(Sample));
+  EXPECT_TRUE(counted) << "until there is room for the list";
+  request.admit = [](const ListSize&) { return absl::OkStatus(); };
+  EXPECT_THAT(provider_.Get(request)->items, SizeIs(2));
+}
+
 TEST_F(ExternalProviderTest, OneRequestIsItsOwnQuery) {
   EXPECT_THAT(ShownAll({Ask("queue=a")}), ElementsAre("a=10000@100"));
   EXPECT_THAT(source_.queries(), ElementsAre(R"(sum(queue_len{queue="a",ns="shop"}) by (queue))"));

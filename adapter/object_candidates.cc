@@ -6,15 +6,34 @@
 #include "base/status_macros.h"
 
 namespace flyball::adapter {
+namespace {
 
-absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectCandidates(
-    kube::ObjectDirectory& directory, const kube::ObjectQuery& query, absl::string_view name,
-    const std::function<bool(const kube::ObjectMeta&)>& wanted) {
+// Of a list with the metrics of these objects, each pod with one or two containers.
+ListSize SizeOf(const std::vector<kube::ObjectPtr>& objects) {
+  constexpr size_t kContainersBytes = 160;
+  ListSize size = {.items = objects.size(),
+                   .text_bytes = objects.size() * kContainersBytes,
+                   .held_bytes = objects.size() * sizeof(kube::ObjectPtr)};
+  for (const kube::ObjectPtr& object : objects) {
+    size.text_bytes += object->ns.size() + object->name.size();
+    size.AddLabels(object->labels);
+  }
+  return size;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<kube::ObjectPtr>> ObjectCandidates(kube::ObjectDirectory& directory,
+                                                              kube::ObjectQuery query,
+                                                              absl::string_view name,
+                                                              const ObjectFilter& filter) {
   if (name.empty()) {
+    query.selector = filter.labels;
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> objects, directory.List(query));
-    if (wanted != nullptr) {
-      std::erase_if(objects, [&](const kube::ObjectPtr& one) { return !wanted(*one); });
+    if (filter.others != nullptr) {
+      std::erase_if(objects, [&](const kube::ObjectPtr& one) { return !filter.others(*one); });
     }
+    if (filter.admit != nullptr) RETURN_IF_ERROR(filter.admit(SizeOf(objects)));
     return objects;
   }
   ASSIGN_OR_RETURN(kube::ObjectPtr object,

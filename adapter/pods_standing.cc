@@ -57,10 +57,10 @@ class ResourceProvider::PodsStanding : public StandingPods {
                      ObjectCandidates(provider_.deps_.answering.directory,
                                       {.resource = {.group = "", .resource = "pods"},
                                        .ns = ns_,
-                                       .selector = selector_,
+                                       .selector = {},
                                        .running_only = true,
                                        .timeout = timeout},
-                                      "", nullptr));
+                                      "", {.labels = selector_}));
     epoch_ = epoch;
     if (batch_.objects != nullptr && mapper == mapper_ && pods == *batch_.objects) {
       return absl::OkStatus();

@@ -9,6 +9,7 @@
 //   kInvalidArgument   400 BadRequest
 //   kDeadlineExceeded  504
 //   kUnavailable       503 without Retry-After
+//   kResourceExhausted the request's AdmitList has refused the list
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,26 @@
 
 namespace flyball::adapter {
 
-// The answer to a repeated request of one holder.
+// How long a list will be.
+struct ListSize {
+  size_t items = 0;
+  size_t text_bytes = 0;  // of the names, labels and values in which the items differ
+  size_t held_bytes = 0;  // that the provider keeps until the list is made
+  // Counts `held_bytes` elsewhere; it is let go where they are counted instead.
+  std::shared_ptr<const void>* counted = nullptr;
+
+  template <typename Labels>
+  void AddLabels(const Labels& labels) {
+    constexpr size_t kPairBytes = 6;  // quotes, colon and comma
+    for (const auto& [name, value] : labels) text_bytes += kPairBytes + name.size() + value.size();
+  }
+};
+
+// Asked once by a provider before it makes a list, and before it asks a metric source if the length
+// is known by then. If it is not OK (kResourceExhausted), that is the provider's answer.
+using AdmitList = std::function<absl::Status(const ListSize& size)>;
+
+// The answer to a request that its holder asks again and again.
 template <typename List>
 struct StandingAnswer {
   bool unchanged = false;  // the items are those of the last answer, and left out of `list`
@@ -71,6 +91,7 @@ struct CustomMetricRequest {
   kube::Selector metric_selector;
   absl::Duration timeout = absl::Seconds(60);
   absl::Duration max_age = absl::InfiniteDuration();  // of the samples
+  AdmitList admit = nullptr;
 };
 
 struct DescribedObject {
@@ -115,6 +136,7 @@ struct ExternalMetricRequest {
   std::string metric;
   kube::Selector selector;
   absl::Duration timeout = absl::Seconds(60);
+  AdmitList admit = nullptr;
 };
 
 struct ExternalMetricValue {
@@ -188,7 +210,8 @@ enum class PodAmounts { kBoth, kCpu, kMemory };
 // Which objects a list contains; only these are queried.
 struct ObjectFilter {
   kube::Selector labels;
-  std::function<bool(const kube::ObjectMeta&)> others;  // a further condition; empty: none
+  std::function<bool(const kube::ObjectMeta&)> others = nullptr;  // what else has to hold
+  AdmitList admit = nullptr;                                      // of the list of these objects
 };
 
 using StandingPods =

@@ -50,10 +50,10 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
                    ObjectCandidates(deps_.answering.directory,
                                     {.resource = PodResource(),
                                      .ns = std::string(ns),
-                                     .selector = filter.labels,
+                                     .selector = {},
                                      .running_only = true,
                                      .timeout = timeout},
-                                    name, filter.others));
+                                    name, filter));
   std::vector<Batch> batches = PodBatches(pods);
   AskAll(absl::MakeSpan(batches), deadline);
   ResourceMetricList<PodMetrics> list;
@@ -144,10 +144,10 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
                    ObjectCandidates(deps_.answering.directory,
                                     {.resource = NodeResource(),
                                      .ns = "",
-                                     .selector = filter.labels,
+                                     .selector = {},
                                      .running_only = false,
                                      .timeout = timeout},
-                                    name, filter.others));
+                                    name, filter));
   std::vector<Batch> batches;
   if (!nodes.empty()) {
     Batch& batch = batches.emplace_back();

@@ -105,6 +105,20 @@ TEST_F(ResourceProviderTest, OnlyWhatAListIsOfIsAskedFor) {
   EXPECT_EQ(floor_.source.queries().size(), 2u);  // no further one
 }
 
+TEST_F(ResourceProviderTest, AListIsAskedForOnceItIsAdmitted) {
+  std::vector<size_t> asked;
+  ObjectFilter filter;
+  filter.admit = [&](const ListSize& size) {
+    asked.push_back(size.items);
+    return absl::ResourceExhaustedError("no room");
+  };
+  ResourceProvider provider = floor_.resource();
+  EXPECT_TRUE(absl::IsResourceExhausted(provider.Pods("", "", filter, absl::Seconds(60)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(provider.Nodes("", filter, absl::Seconds(60)).status()));
+  EXPECT_THAT(asked, ElementsAre(3, 2));
+  EXPECT_TRUE(floor_.source.queries().empty());
+}
+
 TEST_F(ResourceProviderTest, NodesAreOnePairOfQueries) {
   Answer({NodeSample("n2", 0.5), NodeSample("n1", 1), NodeSample("n1", 9)},
          {NodeSample("n1", 1024), NodeSample("n2", -7)});

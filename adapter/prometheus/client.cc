@@ -58,10 +58,14 @@ absl::Status WithServer(const absl::Status& status, const Server& server) {
   return absl::Status(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
 }
 
-absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body) {
+// `counted`: the share of the memory that the body has.
+using Counted = std::shared_ptr<const void>;
+
+absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body, Counted counted) {
   absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
   if (!result.ok()) return result.status();
   result->source = rules::SourceChoice::kPrometheus;
+  result->counted = std::move(counted);
   return std::make_shared<const QueryResult>(*std::move(result));
 }
 
@@ -80,7 +84,7 @@ absl::StatusOr<StandingResult> ParseStanding(std::string body, std::optional<Ans
   }
   last.reset();
   StandingResult out;
-  ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body)));
+  ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body), nullptr));
   out.source = out.result->source;
   if (marked.has_value() && IsOf(*marked, *out.result)) {
     last = marked->mark;
@@ -172,9 +176,10 @@ absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_vi
 
 absl::StatusOr<StandingResult> Client::Ask(StandingQuery& query, absl::Time at,
                                            absl::Duration timeout) {
-  return AskAny<StandingResult>(
-      QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
-      [&query](std::string body) { return ParseStanding(std::move(body), query.last); });
+  return AskAny<StandingResult>(QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
+                                [&query](std::string body, const Counted&) {
+                                  return ParseStanding(std::move(body), query.last);
+                                });
 }
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
@@ -186,14 +191,15 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
        .max_bytes = options_.max_series_bytes,
        .deadline = clock_.MonotonicNow() + timeout,
        .memory = &series_memory_},
-      ParseSeriesAnswer);
+      [](std::string body, const Counted&) { return ParseSeriesAnswer(std::move(body)); });
 }
 
 absl::StatusOr<std::vector<PastSeries>> Client::Past(absl::string_view selector, absl::Time at,
                                                      absl::Duration range, absl::Duration timeout) {
   const std::string query = absl::StrCat(selector, "[", absl::ToInt64Milliseconds(range), "ms]");
-  return AskAny<std::vector<PastSeries>>(QueryRequest(go::QueryEscape(query), at, timeout),
-                                         ParsePastAnswer);
+  return AskAny<std::vector<PastSeries>>(
+      QueryRequest(go::QueryEscape(query), at, timeout),
+      [](std::string body, const Counted&) { return ParsePastAnswer(std::move(body)); });
 }
 
 absl::StatusOr<std::string> Client::Version(absl::Duration timeout) {
@@ -263,8 +269,7 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
 }
 
 template <typename T>
-absl::StatusOr<T> Client::AskAny(Request request,
-                                 absl::FunctionRef<absl::StatusOr<T>(std::string)> parse) {
+absl::StatusOr<T> Client::AskAny(Request request, Parse<T> parse) {
   const size_t in_use = in_use_.load(std::memory_order_relaxed);
   const size_t first = FirstToAsk(in_use);
   absl::Status failure;
@@ -281,13 +286,13 @@ absl::StatusOr<T> Client::AskAny(Request request,
       timeout =
           std::min(timeout, index < in_use ? options_.recheck_timeout : options_.failover_after);
     }
-    AnswerBudget::Share memory(*request.memory, request.deadline);
+    const auto memory = std::make_shared<AnswerBudget::Share>(*request.memory, request.deadline);
     absl::StatusOr<http::HttpAnswer> answer =
-        AskServer(server, last ? std::move(request) : request, timeout, memory);
-    // The error is a lack of memory here, so no other server can help.
+        AskServer(server, last ? std::move(request) : request, timeout, *memory);
+    // It is for want of memory here, and no other server can help.
     if (absl::IsResourceExhausted(answer.status())) return WithServer(answer.status(), server);
     const bool body_came = answer.ok();
-    absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
+    absl::StatusOr<T> result = body_came ? parse(std::move(answer->body), memory) : answer.status();
     if (body_came && absl::IsUnknown(result.status())) {
       result = ByCode(result.status(), answer->status);
     }

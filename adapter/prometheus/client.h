@@ -10,7 +10,8 @@
 // `recheck_interval` tries the ones before it. A refused query (400, 422) is an answer.
 //
 // Errors: those of MetricSource; texts name the server without user, password or query string.
-// Limits: the size of an answer, the bytes of all that are read at once, the time of a call.
+// Limits: the size of an answer, the bytes of all that are read at once, the time of a call. The
+// answer to a query counts until its caller has let go of QueryResult::counted.
 #pragma once
 
 #include <atomic>
@@ -105,11 +106,14 @@ class Client : public MetricSource, public PastSamples {
   // counts.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
                                              absl::Duration timeout, AnswerBudget::Share& memory);
-  // The first answer of a server that `parse` accepts.
+  // Makes a result of a body, and may keep what counts it.
   template <typename T>
-  absl::StatusOr<T> AskAny(Request request,
-                           absl::FunctionRef<absl::StatusOr<T>(std::string)> parse);
-  // The server to begin with: the one in use, or 0 when it is time to check the earlier ones.
+  using Parse =
+      absl::FunctionRef<absl::StatusOr<T>(std::string, const std::shared_ptr<const void>&)>;
+  // The first answer of the servers that `parse` accepts.
+  template <typename T>
+  absl::StatusOr<T> AskAny(Request request, Parse<T> parse);
+  // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
   size_t FirstToAsk(size_t in_use);
   void UseServer(size_t index);
   MonotonicTime Deadline(absl::Duration timeout) const;

@@ -322,6 +322,22 @@ TEST_F(ClientTest, AnAnswerCountsUntilItIsParsed) {
   EXPECT_TRUE(Ask(*client).ok()) << "the room is free again";
 }
 
+TEST_F(ClientTest, AQuerysAnswerCountsUntilItsResultIsUsed) {
+  auto client = Make({"http://prom"}, {.max_bytes_at_once = 1 << 20});
+  transports_[0]->SetScript([](const http::HttpCall& call) -> absl::StatusOr<http::HttpAnswer> {
+    if (!call.admit(4 << 20)) return absl::ResourceExhaustedError("big");
+    return http::HttpAnswer{.status = 200, .headers = {}, .body = kOne};
+  });
+  const auto first = client->Query("q", absl::UnixEpoch(), absl::Seconds(10));
+  ASSERT_TRUE(first.ok()) << first.status();
+  absl::Status second;
+  std::thread asks([&] { second = Ask(*client); });
+  clock_.AwaitWaits(1);
+  (*first)->counted = nullptr;
+  asks.join();
+  EXPECT_TRUE(second.ok()) << second;
+}
+
 TEST_F(ClientTest, TheShorterTimeoutHolds) {
   auto client = Make({"http://prom"}, {.timeout = absl::Seconds(10)});
   ASSERT_TRUE(client->Query("q", absl::UnixEpoch(), absl::Seconds(60)).ok());

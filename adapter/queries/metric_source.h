@@ -40,6 +40,9 @@ struct QueryResult {
   SamplesRead read = {};     // the samples that it was made from
   // The source that answered; kAny: unknown.
   rules::SourceChoice source = rules::SourceChoice::kAny;
+  // Counts the result's memory as long as the caller that asked for it has something long to make
+  // of it. Only that caller takes it, before others see the result.
+  mutable std::shared_ptr<const void> counted = nullptr;
 };
 
 // A digest of an answer without the time that all of its samples share: answers with equal marks

@@ -17,7 +17,14 @@ absl::Duration AskAhead(absl::Duration took, absl::Duration freshness) {
   return std::min(4 * took, freshness / 20);
 }
 
-// An estimate: all samples count as large as the first.
+// A query has no zero byte.
+std::string KeyOf(absl::string_view promql, rules::SourceChoice choice) {
+  if (choice == rules::SourceChoice::kAny) return std::string(promql);
+  return absl::StrCat(promql, absl::string_view("\0", 1), static_cast<int>(choice));
+}
+
+}  // namespace
+
 size_t BytesOf(const QueryResult& result) {
   size_t each = sizeof(Sample);
   if (!result.samples.empty()) {
@@ -27,14 +34,6 @@ size_t BytesOf(const QueryResult& result) {
   }
   return sizeof(QueryResult) + result.samples.size() * each;
 }
-
-// A query has no zero byte.
-std::string KeyOf(absl::string_view promql, rules::SourceChoice choice) {
-  if (choice == rules::SourceChoice::kAny) return std::string(promql);
-  return absl::StrCat(promql, absl::string_view("\0", 1), static_cast<int>(choice));
-}
-
-}  // namespace
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,
                            QueryObserver* observer)
@@ -94,7 +93,8 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
   bool asked_again = false;
   while (true) {
     const auto [flight, lead, old] = Join(asked.key, max_age);
-    if (lead) Fly(asked, deadline, *flight);
+    std::shared_ptr<const void> counted;
+    if (lead) counted = Fly(asked, deadline, *flight);
 
     absl::MutexLock lock(&flight->mutex);
     const bool waited = !flight->done;
@@ -108,7 +108,9 @@ absl::StatusOr<FreshResult> QueryFlights::Query(absl::string_view promql, Monoto
         continue;
       }
       if (!lead) Count(waited ? QueryOutcome::kJoined : QueryOutcome::kReused);
-      return flight->fresh;
+      FreshResult fresh = flight->fresh;
+      fresh.counted = std::move(counted);
+      return fresh;
     }
     if (std::optional<FreshResult> fresh = StillFresh(old.get())) return *std::move(fresh);
     // The caller that asked ran out of time; we did not.
@@ -162,8 +164,9 @@ QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_
   return {.flight = known.current, .lead = lead, .old = nullptr};
 }
 
-void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& flight) {
-  // An exception, for lack of memory, must not leave others waiting for ever.
+std::shared_ptr<const void> QueryFlights::Fly(const Asked& asked, MonotonicTime deadline,
+                                              Flight& flight) {
+  // What throws, for want of memory, must not leave others waiting for ever.
   const absl::Cleanup ended = [&] {
     {
       absl::MutexLock lock(&flight.mutex);
@@ -178,6 +181,8 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   const bool ok = result.ok();
   CountSent(result.status(), deadline - sent);
   if (ok && observer_ != nullptr) observer_->OnAnswer((*result)->source);
+  std::shared_ptr<const void> counted;
+  if (ok) counted = std::move((*result)->counted);
   const MonotonicTime now = clock_.MonotonicNow();
   // A failure for lack of time is the caller's own and never returned to others.
   const absl::Duration error_reuse = absl::IsDeadlineExceeded(result.status())
@@ -202,6 +207,7 @@ void QueryFlights::Fly(const Asked& asked, MonotonicTime deadline, Flight& fligh
   }
   Land(asked.key, flight, ok, now < fresh_until);
   if (bytes_ > options_.max_bytes) KeepWithinBytes();
+  return counted;
 }
 
 void QueryFlights::Land(absl::string_view key, Flight& flight, bool ok, bool reusable) {

@@ -52,12 +52,16 @@ struct FlightOptions {
 struct FreshResult {
   std::shared_ptr<const QueryResult> result;
   MonotonicTime sent;
-  absl::Duration took;  // until the answer arrived
-  Freshness freshness;  // how long it is reused; the epoch is the provider's
+  absl::Duration took;  // until the answer was there
+  Freshness freshness;  // how long it is given again; the epoch is the provider's
+  std::shared_ptr<const void> counted = nullptr;  // QueryResult::counted, of the caller that asked
 };
 
-// Whether a query with that timeout failed because of the server: it was not refused, and its
-// caller had more than hardly any time left.
+// About what the result takes: all samples count as large as the first.
+size_t BytesOf(const QueryResult& result);
+
+// Whether a query that was given so much time failed for the server's sake: it was not refused, and
+// it is not that its caller had hardly any time left.
 inline bool IsOfTheServer(const absl::Status& status, absl::Duration given) {
   return absl::IsUnavailable(status) ||
          (absl::IsDeadlineExceeded(status) && given >= absl::Seconds(1));
@@ -131,7 +135,8 @@ class QueryFlights {
 
   Shard& ShardOf(absl::string_view key);
   Part Join(absl::string_view key, absl::Duration max_age);
-  void Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
+  // Returns what counts the result.
+  std::shared_ptr<const void> Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
   // Keeps a flight that has ended as the current one, or removes it.
   void Land(absl::string_view key, Flight& flight, bool ok, bool reusable);
   // The result of `old` if it is still fresh.

@@ -51,6 +51,23 @@ TEST_F(QueryFlightsTest, AFreshResultIsGivenAgain) {
   EXPECT_THAT(source_.queries(), SizeIs(2));
 }
 
+TEST_F(QueryFlightsTest, OnlyWhoAskedHoldsWhatCountsTheResult) {
+  auto flights = Make();
+  const auto counted = std::make_shared<int>();
+  source_.OnQuery([&](const std::string&) {
+    auto result = std::make_shared<QueryResult>();
+    result->counted = counted;
+    return FakeSource::Result(std::move(result));
+  });
+  {
+    const auto first = flights->Query("up", kLater);
+    ASSERT_TRUE(first.ok());
+    EXPECT_EQ(first->counted, counted);
+    EXPECT_EQ(flights->Query("up", kLater)->counted, nullptr);
+  }
+  EXPECT_EQ(counted.use_count(), 1) << "a result that is kept is counted with those kept";
+}
+
 TEST_F(QueryFlightsTest, WhoWishesForAYoungerResultGetsOne) {
   auto flights = Make();
   const absl::Duration young = absl::Milliseconds(100);

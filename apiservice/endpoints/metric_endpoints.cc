@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/queries/failure_notes.h"
+#include "apiservice/endpoints/list_admission.h"
 #include "apiservice/requests/digest.h"
 #include "apiservice/wire/metric_lists.h"
 #include "apiservice/wire/resource_lists.h"
@@ -39,13 +40,6 @@ std::shared_ptr<const adapter::MetricsProvider> ProviderOf(Endpoint endpoint,
   return providers.resource;
 }
 
-// The 504 of the original is written by another layer: no kind, text/plain.
-http::HttpResponse TimeoutResponse() {
-  std::string body = wire::ToJson(wire::Timeout());
-  body.replace(0, body.find("\"metadata\""), "{");
-  return http::BodyResponse(504, http::kPlainText, std::move(body));
-}
-
 // RFC 9111's quoted text holds no quotes or line ends.
 std::string WarningValue(std::string text) {
   constexpr size_t kShownBytes = 512;
@@ -55,7 +49,9 @@ std::string WarningValue(std::string text) {
   return out + "\"";
 }
 
-http::HttpResponse ProviderError(const absl::Status& error, const Style& style) {
+http::HttpResponse ProviderError(const absl::Status& error, const Style& style,
+                                 const ListAdmission& admission) {
+  if (admission.refused().has_value()) return *admission.refused();
   http::HttpResponse response = error.code() == absl::StatusCode::kDeadlineExceeded
                                     ? TimeoutResponse()
                                     : StatusResponse(wire::FromProviderError(error), style);
@@ -66,52 +62,18 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style) 
   return response;
 }
 
-// Bytes of memory for making an answer, per byte of compact JSON: an indented answer exists twice,
-// once in its longer form; one in protobuf exists twice and grows; YAML is made from a tree.
-size_t MemoryForEachByte(const Style& style) {
-  if (style.media.encoding == Encoding::kYaml) return 12;
-  if (style.media.encoding == Encoding::kProtobuf) return 3;
-  return style.pretty ? 3 : 1;
-}
-
-// The refusal of an answer that would take too much memory, estimated before it is made. Protobuf,
-// in which kubectl asks for lists, is no longer than JSON and has the same limit.
-std::optional<http::HttpResponse> TooLong(size_t json_bytes, size_t max_bytes, const Style& style) {
-  const bool proto = style.media.encoding == Encoding::kProtobuf;
-  const size_t factor = proto ? 1 : MemoryForEachByte(style);
-  if (json_bytes <= max_bytes / factor) return std::nullopt;
-  std::string text =
-      absl::StrCat("the answer would have about ", json_bytes, " bytes, more than the ",
-                   max_bytes / factor, " that --max-answer-bytes allows in this form");
-  if (factor > 1) absl::StrAppend(&text, "; compact JSON may have ", max_bytes);
-  return StatusResponse(wire::RequestEntityTooLarge(text), style);
-}
-
-// Answers that take no more than this to make need no room.
+// What takes no more than this needs no room.
 constexpr size_t kShort = 64 << 10;
 
-// The limits for an answer, and the room for making it.
-struct Limits {
-  size_t max_bytes;
-  http::Room& room;
-  MonotonicTime deadline;
-};
-
-// Answers with a list, whose body `make` makes. Refuses it if it is too long, if no room is free
-// for it in time, or if the lists that wait for room already take too much.
+// The answer of a list, whose body `make` makes.
 template <typename List, typename Make>
-http::HttpResponse Made(const List& list, const Limits& limits, const Style& style, Make make) {
-  const size_t json_bytes = wire::JsonBytes(list);
-  if (auto refusal = TooLong(json_bytes, limits.max_bytes, style)) return *std::move(refusal);
-  const size_t factor = MemoryForEachByte(style) + (style.gzip ? 1 : 0);
-  auto held = limits.room.Take(json_bytes * factor, limits.deadline, wire::MemoryBytes(list));
-  if (absl::IsResourceExhausted(held.status())) return TooManyRequests();
-  if (!held.ok()) return TimeoutResponse();
+http::HttpResponse Made(const List& list, ListAdmission& admission, const Style& style, Make make) {
+  if (auto refusal = admission.Refusal(wire::JsonBytes(list))) return *std::move(refusal);
   std::string body = make();
   if (style.media.encoding != Encoding::kProtobuf) body = Restyle(std::move(body), style);
   http::HttpResponse response =
       Ok(ContentTypeOf(style.media), std::make_shared<const std::string>(std::move(body)), style);
-  response.held = *std::move(held);
+  response.held = admission.held();
   return response;
 }
 
@@ -122,9 +84,18 @@ auto Await(Ask ask) {
   return ask();
 }
 
-// The filter for a list; `routed` outlives it.
-adapter::ObjectFilter FilterOf(const RoutedRequest& routed) {
-  adapter::ObjectFilter filter{.labels = routed.label_selector, .others = nullptr};
+// What each item of a custom or external list repeats.
+size_t RepeatedBytes(const RoutedRequest& routed) {
+  size_t bytes = routed.metric.size();
+  if (routed.endpoint == Endpoint::kCustomMetric) {
+    bytes += wire::LabelSelectorJson(routed.metric_selector).size();
+  }
+  return bytes;
+}
+
+// What a list is of; both outlive the filter.
+adapter::ObjectFilter FilterOf(const RoutedRequest& routed, ListAdmission& admission) {
+  adapter::ObjectFilter filter{.labels = routed.label_selector, .admit = admission.Admit()};
   if (!routed.field_selector.empty()) {
     filter.others = [&fields = routed.field_selector](const kube::ObjectMeta& meta) {
       return fields.Matches(meta.ns, meta.name);
@@ -143,10 +114,10 @@ std::optional<wire::IncludeObject> IncludeObjectOf(absl::string_view text) {
 
 // `version`: of an API that has several.
 template <typename List, typename... Version>
-http::HttpResponse MetricsResponse(const Style& style, const Limits& limits,
+http::HttpResponse MetricsResponse(const Style& style, ListAdmission& admission,
                                    const absl::StatusOr<List>& list, const Version&... version) {
-  if (!list.ok()) return ProviderError(list.status(), style);
-  return Made(*list, limits, style, [&] {
+  if (!list.ok()) return ProviderError(list.status(), style, admission);
+  return Made(*list, admission, style, [&] {
     return style.media.encoding == Encoding::kProtobuf ? wire::ToProtobuf(*list, version...)
                                                        : wire::ToJson(*list, version...);
   });
@@ -164,13 +135,13 @@ constexpr ResourceKinds kNodeKinds = {"node", "nodemetrics"};
 
 template <typename Item>
 http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& style,
-                                    const Limits& limits, const ResourceKinds& kinds,
+                                    ListAdmission& admission, const ResourceKinds& kinds,
                                     absl::Time now,
                                     const absl::StatusOr<adapter::ResourceMetricList<Item>>& list) {
   if (absl::IsNotFound(list.status())) {
     return StatusResponse(wire::ObjectNotFound("", kinds.object, routed.name), style);
   }
-  if (!list.ok()) return ProviderError(list.status(), style);
+  if (!list.ok()) return ProviderError(list.status(), style, admission);
   const auto warned = [&list](http::HttpResponse response) {
     if (!list->degraded.empty()) {
       response.headers.emplace_back("Warning", WarningValue(list->degraded));
@@ -207,7 +178,7 @@ http::HttpResponse ResourceResponse(const RoutedRequest& routed, const Style& st
     return proto ? wire::ObjectProtobuf(item, routed.version, now)
                  : wire::ObjectJson(item, routed.version, now);
   };
-  return warned(Made(list->items, limits, style, make));
+  return warned(Made(list->items, admission, style, make));
 }
 
 }  // namespace
@@ -237,10 +208,10 @@ struct MetricEndpoints::KeptAnswer {
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
-      room_({.all = limits.max_answer_bytes,
-             .free = kShort,
-             .max_waiting = limits.max_answer_bytes / 4},
-            *clock),
+      answers_({.all = limits.max_answer_bytes,
+                .free = kShort,
+                .max_waiting = limits.max_answer_bytes / 4},
+               *clock),
       cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 
 http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const RoutedRequest& routed,
@@ -279,12 +250,13 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                            MonotonicTime deadline, Rendered* rendered) {
   const absl::Duration timeout = deadline - clock_->MonotonicNow();
   if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
-  const Limits limits = {.max_bytes = max_answer_bytes_, .room = room_, .deadline = deadline};
+  ListAdmission admission({.max_bytes = max_answer_bytes_, .room = answers_, .deadline = deadline},
+                          style, RepeatedBytes(routed));
   const auto resource = [&](const ResourceKinds& kinds, const auto& ask) {
     const auto list = Await(ask);
     const absl::Time now = clock_->WallNow();
     if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(now)};
-    return ResourceResponse(routed, style, limits, kinds, now, list);
+    return ResourceResponse(routed, style, admission, kinds, now, list);
   };
   switch (routed.endpoint) {
     case Endpoint::kCustomMetric: {
@@ -296,19 +268,21 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
           .metric = routed.metric,
           .object_selector = routed.label_selector,
           .metric_selector = routed.metric_selector,
-          .timeout = timeout};
+          .timeout = timeout,
+          .admit = admission.Admit()};
       const auto list = Await([&] { return providers.custom->Get(request); });
       if (list.ok()) *rendered = {list->freshness, absl::ToUnixSeconds(list->timestamp)};
-      return MetricsResponse(style, limits, list, routed.version);
+      return MetricsResponse(style, admission, list, routed.version);
     }
     case Endpoint::kExternalMetric: {
       const adapter::ExternalMetricRequest request = {.ns = routed.ns,
                                                       .metric = routed.metric,
                                                       .selector = routed.label_selector,
-                                                      .timeout = timeout};
+                                                      .timeout = timeout,
+                                                      .admit = admission.Admit()};
       const auto list = Await([&] { return providers.external->Get(request); });
       if (list.ok()) rendered->freshness = list->freshness;
-      http::HttpResponse response = MetricsResponse(style, limits, list);
+      http::HttpResponse response = MetricsResponse(style, admission, list);
       if (list.ok() && !list->replaced.empty()) {
         response.headers.emplace_back("Warning", WarningValue(list->replaced));
       }
@@ -316,11 +290,12 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
     }
     case Endpoint::kPodMetrics:
       return resource(kPodKinds, [&] {
-        return providers.resource->Pods(routed.ns, routed.name, FilterOf(routed), timeout);
+        return providers.resource->Pods(routed.ns, routed.name, FilterOf(routed, admission),
+                                        timeout);
       });
     default:
       return resource(kNodeKinds, [&] {
-        return providers.resource->Nodes(routed.name, FilterOf(routed), timeout);
+        return providers.resource->Nodes(routed.name, FilterOf(routed, admission), timeout);
       });
   }
 }

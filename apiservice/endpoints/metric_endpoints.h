@@ -46,7 +46,7 @@ class MetricEndpoints {
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
-  http::Room room_;
+  http::Room answers_;
   ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };

@@ -70,6 +70,12 @@ http::HttpResponse TooManyRequests() {
   return response;
 }
 
+http::HttpResponse TimeoutResponse() {
+  std::string body = wire::ToJson(wire::Timeout());
+  body.replace(0, body.find("\"metadata\""), "{");
+  return http::BodyResponse(504, http::kPlainText, std::move(body));
+}
+
 std::string Restyle(std::string json, const Style& style) {
   if (style.media.encoding == Encoding::kYaml) {
     // As sigs.k8s.io/yaml: keys are sorted. What is not JSON gives nothing.

@@ -33,7 +33,10 @@ http::HttpResponse StatusResponse(const wire::Status& status, const Style& style
 // 429, with the advice to ask again a second later.
 http::HttpResponse TooManyRequests();
 
-// `json` in the wanted style: indented or as YAML if asked for. Not for protobuf.
+// The 504 of the original is written by another layer: no kind, text/plain.
+http::HttpResponse TimeoutResponse();
+
+// `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
 
 // 200 with this body, compressed by gzip if it is above 128 KiB and the client accepts that.

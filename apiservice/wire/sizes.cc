@@ -8,38 +8,35 @@ namespace {
 // The names of fields, times, quantities and punctuation of one item.
 constexpr size_t kItemBytes = 256;
 constexpr size_t kContainerBytes = 80;
-constexpr size_t kPairBytes = 6;
 
-template <typename Pairs>
-size_t PairsBytes(const Pairs& pairs) {
-  size_t bytes = 0;
-  for (const auto& [name, value] : pairs) bytes += kPairBytes + name.size() + value.size();
-  return bytes;
+template <typename Labels>
+size_t LabelBytes(const Labels& labels) {
+  adapter::ListSize size;
+  size.AddLabels(labels);
+  return size.text_bytes;
 }
 
 size_t MetaBytes(const kube::ObjectMeta& meta) {
-  return meta.ns.size() + meta.name.size() + PairsBytes(meta.labels);
+  return meta.ns.size() + meta.name.size() + LabelBytes(meta.labels);
 }
 
 }  // namespace
 
-size_t MemoryBytes(const adapter::CustomMetricList& list) {
-  size_t bytes = list.items.size() * kItemBytes;
-  for (const adapter::CustomMetricValue& item : list.items) {
-    bytes += item.object.ns.size() + item.object.name.size();
-  }
-  return bytes;
-}
+size_t JsonBytes(size_t items, size_t text_bytes) { return items * kItemBytes + text_bytes; }
 
 size_t JsonBytes(const adapter::CustomMetricList& list) {
   const size_t repeated = list.metric.size() + LabelSelectorJson(list.metric_selector).size();
-  return MemoryBytes(list) + list.items.size() * repeated;
+  size_t text_bytes = list.items.size() * repeated;
+  for (const adapter::CustomMetricValue& item : list.items) {
+    text_bytes += item.object.ns.size() + item.object.name.size();
+  }
+  return JsonBytes(list.items.size(), text_bytes);
 }
 
 size_t JsonBytes(const adapter::ExternalMetricList& list) {
   size_t bytes = list.items.size() * (kItemBytes + list.metric.size());
   for (const adapter::ExternalMetricValue& item : list.items) {
-    if (item.labels.has_value()) bytes += PairsBytes(*item.labels);
+    if (item.labels.has_value()) bytes += LabelBytes(*item.labels);
   }
   return bytes;
 }

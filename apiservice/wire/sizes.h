@@ -16,12 +16,8 @@ size_t JsonBytes(const adapter::CustomMetricList& list);
 size_t JsonBytes(const adapter::ExternalMetricList& list);
 size_t JsonBytes(const std::vector<adapter::PodMetrics>& items);
 size_t JsonBytes(const std::vector<adapter::NodeMetrics>& items);
-
-// The approximate memory of the list itself, in which no item repeats the selector.
-size_t MemoryBytes(const adapter::CustomMetricList& list);
-template <typename List>
-size_t MemoryBytes(const List& list) {
-  return JsonBytes(list);
-}
+// Of a list of so many items, without what each of them repeats. The list itself takes about as
+// much memory.
+size_t JsonBytes(size_t items, size_t text_bytes);
 
 }  // namespace flyball::apiservice::wire

@@ -7,7 +7,8 @@
 namespace flyball::http {
 
 absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicTime deadline,
-                                                       size_t held) {
+                                                       size_t held,
+                                                       std::shared_ptr<const void>* counted) {
   using Taken = std::shared_ptr<const void>;
   if (amount <= limits_.free) return Taken(Taken(), this);  // which holds nothing
   amount = std::min(amount, limits_.all);
@@ -18,6 +19,7 @@ absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicT
   if (!fits()) {
     if (held > limits_.max_waiting - waiting_) return absl::ResourceExhaustedError("too many wait");
     waiting_ += held;
+    if (counted != nullptr) counted->reset();
     const EventWorkers::Waiting not_serving;
     const bool got = clock_.Await(mutex_, absl::Condition(&fits), deadline);
     waiting_ -= held;

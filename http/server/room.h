@@ -28,12 +28,14 @@ class Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
 
-  // Waits for room for `amount`, or for all the room if `amount` is more. It is given back once the
-  // last copy of the result is destroyed. `held`: what the caller keeps while it waits.
+  // Waits until there is room for so much, or for all if more is asked for. It is given back once
+  // the last copy of the result is gone. `held`: what the caller keeps while it waits; `counted`:
+  // what counts that elsewhere, which is let go for the wait.
   //   kDeadlineExceeded   there was no room in time
   //   kResourceExhausted  the waiting callers already hold too much; one alone may hold any amount
   absl::StatusOr<std::shared_ptr<const void>> Take(size_t amount, MonotonicTime deadline,
-                                                   size_t held = 1);
+                                                   size_t held = 1,
+                                                   std::shared_ptr<const void>* counted = nullptr);
 
  private:
   void Give(size_t amount);

@@ -76,5 +76,25 @@ TEST(RoomTest, ThoseWhoWaitHoldNoMoreThanTheyMay) {
   }
 }
 
+TEST(RoomTest, WhatIsHeldDuringAWaitCountsHereAlone) {
+  SimulatedClock clock{absl::UnixEpoch()};
+  Room room({.all = 100, .max_waiting = 50}, clock);
+  const auto soon = [&clock] { return clock.MonotonicNow() + absl::Seconds(5); };
+  std::shared_ptr<const void> counted[3];
+  for (auto& one : counted) one = std::make_shared<int>();
+  auto first = room.Take(100, soon(), 50, &counted[0]);
+  ASSERT_TRUE(first.ok());
+  absl::Status waited;
+  std::thread waiting([&] { waited = room.Take(100, soon(), 50, &counted[1]).status(); });
+  clock.AwaitWaits(1);
+  EXPECT_TRUE(absl::IsResourceExhausted(room.Take(100, soon(), 50, &counted[2]).status()));
+  *first = nullptr;
+  waiting.join();
+  EXPECT_TRUE(waited.ok());
+  EXPECT_NE(counted[0], nullptr) << "it did not wait";
+  EXPECT_EQ(counted[1], nullptr);
+  EXPECT_NE(counted[2], nullptr) << "it was refused";
+}
+
 }  // namespace
 }  // namespace flyball::http

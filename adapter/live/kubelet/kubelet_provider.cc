@@ -41,10 +41,10 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> KubeletProvider::Pods(
                    adapter::ObjectCandidates(directory_,
                                              {.resource = {.group = "", .resource = "pods"},
                                               .ns = std::string(ns),
-                                              .selector = filter.labels,
+                                              .selector = {},
                                               .running_only = true,
                                               .timeout = timeout},
-                                             name, filter.others));
+                                             name, filter));
   list.degraded = Degraded();
   for (const kube::ObjectPtr& pod : pods) {
     const std::optional<PodUsage> usage = pages_.Pod({pod->ns, pod->name});
@@ -68,10 +68,10 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> KubeletProvider::Nodes(
                    adapter::ObjectCandidates(directory_,
                                              {.resource = {.group = "", .resource = "nodes"},
                                               .ns = "",
-                                              .selector = filter.labels,
+                                              .selector = {},
                                               .running_only = false,
                                               .timeout = timeout},
-                                             name, filter.others));
+                                             name, filter));
   list.degraded = Degraded();
   for (const kube::ObjectPtr& node : nodes) {
     const std::optional<TimedUsage> usage = pages_.Node(node->name);

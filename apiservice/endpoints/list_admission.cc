@@ -1,0 +1,65 @@
+#include "apiservice/endpoints/list_admission.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "apiservice/wire/sizes.h"
+
+namespace flyball::apiservice {
+namespace {
+
+// How many bytes of memory making an answer takes for each byte of compact JSON: an indented answer
+// exists twice, once longer; in protobuf it exists twice, and grows; YAML is made from a tree.
+size_t MemoryForEachByte(const Style& style) {
+  if (style.media.encoding == Encoding::kYaml) return 12;
+  if (style.media.encoding == Encoding::kProtobuf) return 3;
+  return style.pretty ? 3 : 1;
+}
+
+}  // namespace
+
+http::HttpResponse NoRoom(const absl::Status& why) {
+  return absl::IsResourceExhausted(why) ? TooManyRequests() : TimeoutResponse();
+}
+
+ListAdmission::ListAdmission(const Limits& limits, const Style& style, size_t repeated_bytes)
+    : limits_(limits), style_(style), repeated_bytes_(repeated_bytes) {}
+
+absl::Status ListAdmission::Take(const adapter::ListSize& size) {
+  const size_t list_bytes = wire::JsonBytes(size.items, size.text_bytes);
+  const size_t json_bytes = list_bytes + size.items * repeated_bytes_;
+  const size_t factor = MemoryForEachByte(style_) + (style_.gzip ? 1 : 0);
+  auto held = limits_.room.Take(list_bytes + json_bytes * factor, limits_.deadline, size.held_bytes,
+                                size.counted);
+  if (held.ok()) {
+    held_ = *std::move(held);
+    return absl::OkStatus();
+  }
+  refused_ = NoRoom(held.status());
+  return absl::ResourceExhaustedError(held.status().message());
+}
+
+// Counted before the answer is made. In protobuf, as kubectl asks for lists, an answer is no longer
+// than as JSON and may have as much.
+std::optional<http::HttpResponse> ListAdmission::TooLong(size_t json_bytes) const {
+  const bool proto = style_.media.encoding == Encoding::kProtobuf;
+  const size_t factor = proto ? 1 : MemoryForEachByte(style_);
+  if (json_bytes <= limits_.max_bytes / factor) return std::nullopt;
+  std::string text =
+      absl::StrCat("the answer would have about ", json_bytes, " bytes, more than the ",
+                   limits_.max_bytes / factor, " that --max-answer-bytes allows in this form");
+  if (factor > 1) absl::StrAppend(&text, "; compact JSON may have ", limits_.max_bytes);
+  return StatusResponse(wire::RequestEntityTooLarge(text), style_);
+}
+
+std::optional<http::HttpResponse> ListAdmission::Refusal(size_t json_bytes) {
+  if (auto too_long = TooLong(json_bytes)) return too_long;
+  // A list that its provider did not ask about: of one object, or kept from before.
+  if (held_ == nullptr) {
+    (void)Take({.items = 0, .text_bytes = json_bytes, .held_bytes = json_bytes});
+  }
+  return refused_;
+}
+
+}  // namespace flyball::apiservice

@@ -1,0 +1,68 @@
+#include "apiservice/endpoints/list_admission.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace flyball::apiservice {
+namespace {
+
+constexpr size_t kAll = 1 << 20;
+
+class ListAdmissionTest : public testing::Test {
+ protected:
+  ListAdmission Make(size_t repeated_bytes = 0) {
+    return ListAdmission(
+        {.max_bytes = kAll, .room = room_, .deadline = clock_.MonotonicNow() + absl::Seconds(5)},
+        style_, repeated_bytes);
+  }
+
+  SimulatedClock clock_{absl::UnixEpoch()};
+  http::Room room_{{.all = kAll, .free = 64 << 10, .max_waiting = kAll / 4}, clock_};
+  Style style_;
+};
+
+TEST_F(ListAdmissionTest, AProviderAsksOnceForTheListAndItsAnswer) {
+  ListAdmission first = Make();
+  ASSERT_TRUE(first.Admit()({.items = 2'000}).ok());
+  EXPECT_FALSE(first.Refusal(2'000 * 256).has_value()) << "there is room already";
+  EXPECT_NE(first.held(), nullptr);
+  EXPECT_TRUE(Make().Admit()({.items = 100}).ok()) << "what is short needs no room";
+
+  ListAdmission second = Make();
+  absl::Status waited;
+  std::thread waiting([&] { waited = second.Admit()({.items = 100, .text_bytes = 100'000}); });
+  clock_.AwaitWaits(1);
+  clock_.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_TRUE(absl::IsResourceExhausted(waited)) << waited;
+  ASSERT_TRUE(second.refused().has_value());
+  EXPECT_EQ(second.refused()->status, 504);
+}
+
+TEST_F(ListAdmissionTest, WhoWouldHoldTooMuchWhileItWaitsIsToldToAskAgain) {
+  ListAdmission first = Make(/*repeated_bytes=*/100'000);
+  ASSERT_TRUE(first.Admit()({.items = 10}).ok());
+  ListAdmission second = Make();
+  std::thread waiting([&] { (void)second.Admit()({.items = 2'000, .held_bytes = kAll / 4}); });
+  clock_.AwaitWaits(1);
+  ListAdmission third = Make();
+  EXPECT_FALSE(third.Admit()({.items = 2'000, .held_bytes = 1'000}).ok());
+  EXPECT_EQ(third.refused()->status, 429);
+  clock_.Advance(absl::Seconds(5));
+  waiting.join();
+}
+
+TEST_F(ListAdmissionTest, AListThatNobodyAskedAboutTakesItsRoomBeforeItsAnswerIsMade) {
+  ListAdmission first = Make();
+  EXPECT_FALSE(first.Refusal(kAll / 2).has_value());
+  ListAdmission second = Make();
+  std::thread waiting([&] { EXPECT_EQ(second.Refusal(kAll / 2)->status, 504); });
+  clock_.AwaitWaits(1);
+  clock_.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_EQ(Make().Refusal(kAll + 1)->status, 413);
+}
+
+}  // namespace
+}  // namespace flyball::apiservice
