@@ -65,6 +65,12 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style,
 // What takes no more than this needs no room.
 constexpr size_t kShort = 64 << 10;
 
+// What all questions under way may take, by the lengths of their targets: a selector becomes a
+// query, and that a request, each of which is longer, and each is there more than once.
+constexpr size_t kQuestionBytes = 16 << 20;
+constexpr size_t kMemoryForEachTargetByte = 32;
+constexpr size_t kHeldForEachTargetByte = 4;  // until the query is made
+
 // The answer of a list, whose body `make` makes.
 template <typename List, typename Make>
 http::HttpResponse Made(const List& list, ListAdmission& admission, const Style& style, Make make) {
@@ -208,6 +214,8 @@ struct MetricEndpoints::KeptAnswer {
 MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
+      questions_({.all = kQuestionBytes, .free = kShort, .max_waiting = kQuestionBytes / 4},
+                 *clock),
       answers_({.all = limits.max_answer_bytes,
                 .free = kShort,
                 .max_waiting = limits.max_answer_bytes / 4},
@@ -228,6 +236,9 @@ http::HttpResponse MetricEndpoints::Serve(absl::string_view target, const Routed
     return kept->response;
   }
   ++counters_.cache_misses;
+  const auto question = questions_.Take(kMemoryForEachTargetByte * target.size(), deadline,
+                                        kHeldForEachTargetByte * target.size());
+  if (!question.ok()) return NoRoom(question.status());
   Rendered rendered;
   http::HttpResponse response = Render(routed, style, providers, deadline, &rendered);
   // An answer with a warning is not kept, since the warning holds for this moment only.

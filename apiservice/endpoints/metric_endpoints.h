@@ -3,7 +3,8 @@
 // Thread-safe. The user has been authenticated and authorized before. A client that polls costs
 // only a cache hit: an answer is reused as long as the provider allows it (base/freshness.h), and
 // only within one second of the wall clock if its timestamps are the present time. An answer that
-// would be too long is refused before it is made: 413. Long answers share a Room (room.h).
+// would be too long is refused before it is made: 413. Long answers share a room (room.h), and long
+// questions another one.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,7 @@ class MetricEndpoints {
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
-  http::Room answers_;
+  http::Room questions_, answers_;
   ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };
