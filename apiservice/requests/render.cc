@@ -42,6 +42,7 @@ std::string Gzip(absl::string_view bytes) {
   stream.avail_out = static_cast<uInt>(out.size());
   const int result = deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
+  out.shrink_to_fit();  // it may be kept for long, and counts as long as it is
   deflateEnd(&stream);
   return result == Z_STREAM_END ? out : "";
 }
