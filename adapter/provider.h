@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/queries/metric_source.h"
@@ -34,7 +35,7 @@ namespace flyball::adapter {
 // How long a list will be.
 struct ListSize {
   size_t items = 0;
-  size_t text_bytes = 0;  // of the names, labels and values in which the items differ
+  size_t text_bytes = 0;  // as JSON, of the names, labels and values in which the items differ
   size_t held_bytes = 0;  // that the provider keeps until the list is made
   // Counts `held_bytes` elsewhere; it is let go where they are counted instead.
   std::shared_ptr<const void>* counted = nullptr;
@@ -42,7 +43,21 @@ struct ListSize {
   template <typename Labels>
   void AddLabels(const Labels& labels) {
     constexpr size_t kPairBytes = 6;  // quotes, colon and comma
-    for (const auto& [name, value] : labels) text_bytes += kPairBytes + name.size() + value.size();
+    for (const auto& [name, value] : labels) {
+      text_bytes += kPairBytes + JsonBytes(name) + JsonBytes(value);
+    }
+  }
+  // How many bytes of JSON valid UTF-8 has at most, without quotes.
+  static size_t JsonBytes(absl::string_view text) {
+    constexpr absl::string_view kEscaped = "<>&\"\\";
+    constexpr size_t kEscape = 6;  // of one byte, or of the three of U+2028
+    size_t bytes = 0;
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      const bool escaped = byte < 0x20 || absl::StrContains(kEscaped, c);
+      bytes += escaped ? kEscape : byte < 0x80 ? 1 : kEscape / 3;
+    }
+    return bytes;
   }
 };
 

@@ -1,8 +1,7 @@
 // Estimates the size of an answer as compact JSON before it is made, since a text that a client
 // sends may be repeated for each item.
 //
-// Pure. It is an upper estimate for usual texts; escapes may make an answer longer, but never twice
-// as long.
+// Pure. It is an upper estimate.
 #pragma once
 
 #include <cstddef>
