@@ -76,6 +76,10 @@ Findings CheckRequests(const scaler::MetricSpec& spec, const MeasuredPods& measu
 // The first broken link of the chain.
 Finding BrokenLink(const std::string& title, const Walk& walk, const MeasuredPods& measured);
 
+// In which version the cluster's custom metrics are asked for: the preferred one of the group, or
+// v1beta2 where that is not known.
+std::string CustomMetricsVersion(kube::ApiClient& api);
+
 // The path of the metric in its API.
 //   kNotFound         the cluster does not know the kind of the described object
 //   kInvalidArgument  the metric's type is unknown

@@ -267,6 +267,12 @@ absl::StatusOr<std::vector<MetricItem>> Ask(kube::ApiClient& api, const MetricSp
 
 }  // namespace
 
+std::string CustomMetricsVersion(kube::ApiClient& api) {
+  const absl::StatusOr<std::string> group = api.Get(absl::StrCat("/apis/", kCustomGroup));
+  const std::string preferred = group.ok() ? ReadPreferredVersion(*group).value_or("") : "";
+  return preferred == "v1beta1" ? preferred : "v1beta2";
+}
+
 absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view ns,
                                        absl::string_view pod_selector,
                                        absl::string_view custom_version,
@@ -302,10 +308,8 @@ absl::StatusOr<std::string> MetricPath(const MetricSpec& spec, absl::string_view
                       go::UrlEscape(spec.described_object.name), "/", metric, query);
 }
 
-MetricLooker::MetricLooker(const Deps& deps) : deps_(deps) {
-  const absl::StatusOr<std::string> group = deps_.api.Get(absl::StrCat("/apis/", kCustomGroup));
-  custom_version_ = group.ok() ? ReadPreferredVersion(*group).value_or("") : "";
-  if (custom_version_ != "v1beta1") custom_version_ = "v1beta2";
+MetricLooker::MetricLooker(const Deps& deps)
+    : deps_(deps), custom_version_(CustomMetricsVersion(deps.api)) {
   custom_names_ = NamesOf(absl::StrCat("/apis/", kCustomGroup, "/", custom_version_));
   external_names_ = NamesOf(absl::StrCat("/apis/", kExternalGroup, "/v1beta1"));
 }

@@ -38,6 +38,7 @@ class HpaReader {
     ASSIGN_OR_RETURN(const std::string selector, AddScale(hpa.scale_target));
     RETURN_IF_ERROR(Add(
         absl::StrCat("/api/v1/namespaces/", ns_, "/pods?labelSelector=", go::UrlEscape(selector))));
+    custom_version_ = doctor::CustomMetricsVersion(api_);
     // A copy, because AddMetric adds to the snapshot, which may move the autoscaler.
     const std::vector<MetricSpec> metrics = hpa.metrics;
     for (const MetricSpec& metric : metrics) AddMetric(metric, selector);
@@ -109,7 +110,7 @@ class HpaReader {
 
   void AddMetric(const MetricSpec& metric, const std::string& selector) {
     const absl::StatusOr<std::string> path =
-        doctor::MetricPath(metric, ns_, selector, CustomVersion(), *mapper_);
+        doctor::MetricPath(metric, ns_, selector, custom_version_, *mapper_);
     if (absl::IsInvalidArgument(path.status())) return;  // no API has metrics of that type
     if (path.ok() && !asked_.insert(*path).second) return;
     const absl::Status added = path.ok() ? Add(*path, metric.metric.selector_text) : path.status();
@@ -119,18 +120,12 @@ class HpaReader {
     }
   }
 
-  std::string CustomVersion() const {
-    for (const kube::ResourceInfo& info : mapper_->resources()) {
-      if (info.name.group == "custom.metrics.k8s.io") return info.version;
-    }
-    return "v1beta2";
-  }
-
   http::HttpTransport& server_;
   Clock& clock_;
   kube::ApiClient api_;
   const std::string ns_;
   std::unique_ptr<kube::RestMapper> mapper_;
+  std::string custom_version_;
   std::set<std::string> asked_;  // paths; cpu and memory have the same one
   ReadSnapshot read_;
 };

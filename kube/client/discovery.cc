@@ -87,16 +87,19 @@ class GroupResources {
   std::set<std::string> seen_;
 };
 
-// The metrics APIs have no objects, so nothing is missing while they are not served; this server
-// may itself be the one that will serve them.
-bool HasObjects(absl::string_view group) {
-  return group != "metrics.k8s.io" && !absl::EndsWith(group, ".metrics.k8s.io");
-}
+// What custom.metrics.k8s.io and external.metrics.k8s.io list are metrics, not resources: a series'
+// label that happens to have the name of one means no object.
+bool ListsMetrics(absl::string_view group) { return absl::EndsWith(group, ".metrics.k8s.io"); }
+
+// metrics.k8s.io has no objects, so nothing is missing while it is not served; this server may
+// itself be the one that is about to serve it.
+bool HasObjects(absl::string_view group) { return group != "metrics.k8s.io"; }
 
 // Adds an APIGroupDiscoveryList, which is complete.
 void AddAggregated(const json& document, absl::Span<const ResourceInfo> former, Discovery* out) {
   for (const json& item : ItemsOf(document, "items")) {
     const std::string group = TextOf(MemberOf(item, "metadata"), "name");
+    if (ListsMetrics(group)) continue;
     GroupResources resources(&out->resources);
     for (const json& entry : ItemsOf(item, "versions")) {
       const std::string version = TextOf(entry, "version");
@@ -177,7 +180,8 @@ absl::Status AddGroups(Client& client, const std::string& path,
     AddGroup(client, path, "", TextsOf(document, "versions"), former, out);
   } else if (kind == "APIGroupList") {
     for (const json& group : ItemsOf(document, "groups")) {
-      AddGroup(client, path, TextOf(group, "name"), VersionsOf(group), former, out);
+      const std::string name = TextOf(group, "name");
+      if (!ListsMetrics(name)) AddGroup(client, path, name, VersionsOf(group), former, out);
     }
   } else {
     return absl::InvalidArgumentError("the answer is no list of API groups");

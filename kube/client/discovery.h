@@ -1,8 +1,8 @@
 // Asks a cluster which resources it serves, in the order in which it lists them.
 //
-// Of subresources only `scale` is noted. Source: k8s.io/client-go v0.30.0 discovery and restmapper:
-// in each group the preferred version first, then resources that only other versions have; the core
-// group first.
+// Of subresources only `scale` is noted; metrics that are listed as resources are none. Source:
+// k8s.io/client-go v0.30.0 discovery and restmapper: in each group the preferred version first,
+// then resources that only other versions have; the core group first.
 #pragma once
 
 #include <string>

@@ -79,6 +79,36 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
   EXPECT_THAT(got->problems, ElementsAre("dead.io/v1: its API server does not answer"));
 }
 
+TEST(DiscoverTest, MetricsAreNoResources) {
+  ScriptedServer aggregated(Bodies{
+      {"/api", R"({"kind":"APIGroupDiscoveryList","items":[]})"},
+      {"/apis", R"({"kind":"APIGroupDiscoveryList","items":[
+        {"metadata":{"name":"external.metrics.k8s.io"},"versions":[{"version":"v1beta1","resources":[
+          {"resource":"instance","responseKind":{"kind":"ExternalMetricValueList"},
+           "scope":"Namespaced","verbs":["get"]}]}]},
+        {"metadata":{"name":"custom.metrics.k8s.io"},"versions":[{"version":"v1beta2","resources":[
+          {"resource":"jobs.batch","responseKind":{"kind":""},"scope":"Namespaced","verbs":[],
+           "subresources":[{"subresource":"rps","verbs":["get"]}]}]}]},
+        {"metadata":{"name":"metrics.k8s.io"},"versions":[{"version":"v1beta1","resources":[
+          {"resource":"nodes","responseKind":{"kind":"NodeMetrics"},"scope":"Cluster",
+           "verbs":["list"]}]}]}]})"},
+  });
+  const auto one = Discover(aggregated, Clock::System(), absl::Seconds(5));
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(Short(*one), ElementsAre("nodes.metrics.k8s.io v1beta1 NodeMetrics  list"));
+
+  ScriptedServer older(Bodies{
+      {"/api", R"({"kind":"APIVersions","versions":[]})"},
+      {"/apis", R"({"kind":"APIGroupList","groups":[
+        {"name":"external.metrics.k8s.io","versions":[{"version":"v1beta1"}]}]})"},
+      {"/apis/external.metrics.k8s.io/v1beta1", R"({"kind":"APIResourceList","resources":[
+        {"name":"instance","namespaced":true,"kind":"ExternalMetricValueList","verbs":["get"]}]})"},
+  });
+  const auto other = Discover(older, Clock::System(), absl::Seconds(5));
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_THAT(Short(*other), IsEmpty());
+}
+
 TEST(DiscoverTest, OlderServersAreAskedForEachVersion) {
   ScriptedServer server(Bodies{
       {"/api", R"({"kind":"APIVersions","versions":["v1"]})"},
