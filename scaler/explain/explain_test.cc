@@ -277,13 +277,19 @@ constexpr char kTwoRates[] = R"(
   - {type: Pods, pods: {metric: {name: rps, selector: {matchLabels: {code: "500"}}}, target: {type: AverageValue, averageValue: "10"}}}
   - {type: Pods, pods: {metric: {name: rps}, target: {type: AverageValue, averageValue: "10"}}})";
 
+constexpr char kPodA[] = R"(
+---
+{kind: Pod, metadata: {name: a, namespace: shop, labels: {app: web}}, status: {phase: Running}}
+)";
+
 TEST(DecideGivenTest, AValueWithTheSelectorOfItsMetricIsForThatAlone) {
-  const GivenCase given = DecideFile(kTwoRates, R"(
+  const GivenCase given = DecideFile(kTwoRates, absl::StrCat(R"(
 kind: MetricValueList
 items:
 - {describedObject: {kind: Pod, name: a}, metric: {name: rps, selector: {matchLabels: {code: "500"}}}, value: "5"}
 - {describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}
-)");
+)",
+                                                             kPodA));
   ASSERT_EQ(given.readings.size(), 2u);
   ASSERT_EQ(given.readings[0].samples.size(), 1u);
   ASSERT_EQ(given.readings[1].samples.size(), 1u);
@@ -293,15 +299,40 @@ items:
 }
 
 TEST(DecideGivenTest, AValueWithoutASelectorMayBeForEachMetricOfItsName) {
-  const GivenCase given = DecideFile(kTwoRates, R"(
+  const GivenCase given = DecideFile(kTwoRates, absl::StrCat(R"(
 kind: MetricValueList
 items: [{describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "30"}]
-)");
+)",
+                                                             kPodA));
   EXPECT_EQ(given.readings[0].error, "");
   EXPECT_EQ(given.readings[1].error, "");
   EXPECT_THAT(given.notes,
               testing::Contains("values of rps count with the selector code=500 and without a "
                                 "selector: the files do not say which of them they are for"));
+}
+
+// As the metrics API would answer for the selector of the target's pods.
+TEST(DecideGivenTest, ValuesOfPodsThatTheTargetDoesNotSelectAreLeftOut) {
+  const GivenCase given = DecideFile(R"(
+  - {type: Pods, pods: {metric: {name: rps}, target: {type: AverageValue, averageValue: "10"}}})",
+                                     absl::StrCat(R"(
+kind: MetricValueList
+items:
+- {describedObject: {kind: Pod, name: a}, metric: {name: rps}, value: "10"}
+- {describedObject: {kind: Pod, name: other}, metric: {name: rps}, value: "500"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec: {replicas: 1, selector: {matchLabels: {app: web}}}
+---
+{kind: Pod, metadata: {name: other, namespace: shop, labels: {app: other}}, status: {phase: Running}}
+)",
+                                                  kPodA));
+  ASSERT_EQ(given.readings.size(), 1u);
+  ASSERT_EQ(given.readings[0].samples.size(), 1u);
+  EXPECT_EQ(given.readings[0].samples[0].value_milli, 10000);
+  EXPECT_EQ(given.decision.desired, 1);
 }
 
 // The controller does not look at the name in the metric.

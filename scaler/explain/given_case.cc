@@ -58,10 +58,11 @@ MetricsAnswer<PodMetrics> FindPodMetrics(const ClusterSnapshot& snapshot, const 
 }
 
 // The values with exactly the metric's selector. Where there are none, those of files that name no
-// selector.
+// selector. Of pods, only of those of the selector, as for PodMetrics.
 std::vector<const GivenObjectMetric*> ObjectMetricsOf(const ClusterSnapshot& snapshot,
-                                                      const std::string& ns,
+                                                      const GivenCase& given,
                                                       const MetricSpec& metric) {
+  const std::string& ns = given.autoscaler.ns;
   const bool of_pods = metric.type == MetricType::kPods;
   const ObjectReference& object = metric.described_object;
   const std::string& kind = of_pods ? "Pod" : object.kind;
@@ -77,6 +78,10 @@ std::vector<const GivenObjectMetric*> ObjectMetricsOf(const ClusterSnapshot& sna
         (!of_pods && item.value.object_name != name)) {
       continue;
     }
+    if (of_pods && !item.asked_by.has_value() &&
+        given.table.Find(item.value.object_name, 0) == kStranger) {
+      continue;
+    }
     if (item.asked_by.value_or(item.selector) == metric.metric.selector_text) {
       found.push_back(&item);
     } else if (!item.asked_by.has_value() && item.selector.empty()) {
@@ -87,10 +92,10 @@ std::vector<const GivenObjectMetric*> ObjectMetricsOf(const ClusterSnapshot& sna
 }
 
 MetricsAnswer<ObjectMetric> FindObjectMetrics(const ClusterSnapshot& snapshot,
-                                              const std::string& ns, const MetricSpec& metric) {
+                                              const GivenCase& given, const MetricSpec& metric) {
   const ObjectReference& object = metric.described_object;
   return Found<ObjectMetric>(
-      ObjectMetricsOf(snapshot, ns, metric),
+      ObjectMetricsOf(snapshot, given, metric),
       absl::StrCat(
           "value of ", metric.metric.name, " for ",
           metric.type == MetricType::kPods ? "pods" : absl::StrCat(object.kind, " ", object.name)));
@@ -126,7 +131,7 @@ MetricsAnswer<ExternalMetric> FindExternalMetrics(const ClusterSnapshot& snapsho
 }
 
 // Whether both metrics, which have one name and different selectors, took a value of the files.
-bool ShareValues(const ClusterSnapshot& snapshot, const std::string& ns, const MetricSpec& a,
+bool ShareValues(const ClusterSnapshot& snapshot, const GivenCase& given, const MetricSpec& a,
                  const MetricSpec& b) {
   if (a.type != b.type || a.metric.name != b.metric.name ||
       a.metric.selector_text == b.metric.selector_text) {
@@ -138,7 +143,7 @@ bool ShareValues(const ClusterSnapshot& snapshot, const std::string& ns, const M
   if (a.type == MetricType::kExternal) {
     return shared(ExternalMetricsOf(snapshot, a), ExternalMetricsOf(snapshot, b));
   }
-  return shared(ObjectMetricsOf(snapshot, ns, a), ObjectMetricsOf(snapshot, ns, b));
+  return shared(ObjectMetricsOf(snapshot, given, a), ObjectMetricsOf(snapshot, given, b));
 }
 
 void NoteSharedValues(const ClusterSnapshot& snapshot, GivenCase& out) {
@@ -149,7 +154,7 @@ void NoteSharedValues(const ClusterSnapshot& snapshot, GivenCase& out) {
   };
   for (size_t i = 0; i < metrics.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (!ShareValues(snapshot, out.autoscaler.ns, metrics[j], metrics[i])) continue;
+      if (!ShareValues(snapshot, out, metrics[j], metrics[i])) continue;
       out.notes.push_back(absl::StrCat("values of ", metrics[i].metric.name, " count ",
                                        with(metrics[j]), " and ", with(metrics[i]),
                                        ": the files do not say which of them they are for"));
@@ -163,7 +168,7 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
   for (size_t i = 0; i < metrics.size(); ++i) {
     ReadMetric(
         metrics[i], out.table, [&] { return FindPodMetrics(snapshot, out); },
-        [&] { return FindObjectMetrics(snapshot, out.autoscaler.ns, metrics[i]); },
+        [&] { return FindObjectMetrics(snapshot, out, metrics[i]); },
         [&] { return FindExternalMetrics(snapshot, metrics[i]); }, out.readings[i]);
     GuardReading(out.readings[i]);
     if (owned_only) DropStrangers(out.readings[i]);
