@@ -288,6 +288,12 @@ void LiveSource::SaveSnapshot() {
     absl::MutexLock lock(&rules_mutex_);
     if (kept_since_) kept = kept_since_->NotBefore(first_rules_ms_, lacked_targets_ms_).kept();
   }
+  // A file does not tell which series have lost their beginning.
+  for (live::KeptSelector& one : kept) {
+    if (store_.HasForgotten(one.selector, one.since_ms)) {
+      one.since_ms = store_.ForgottenUntilMs(one.selector) + 1;
+    }
+  }
   const auto written = live::WriteStoreFile(store_, flags_.snapshot, kept);
   if (!written.ok()) spdlog::error("--live-snapshot: {}", std::string(written.status().message()));
 }

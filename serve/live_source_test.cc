@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "base/test_thread_limit.h"
 #include "base/thread_limit.h"
@@ -209,6 +210,32 @@ TEST_F(LiveSourceTest, WhatADamagedSnapshotHasDoesNotPassForAll) {
   EXPECT_TRUE(Refuses(*source, "rate(jobs_waiting[1m])"));
   clock_.Advance(absl::Minutes(1));
   EXPECT_FALSE(Refuses(*source, "rate(jobs_waiting[1m])"));
+}
+
+// Of `greedy` the store keeps the last seconds; `modest` has few samples, all of which it keeps.
+TEST_F(LiveSourceTest, ASnapshotDoesNotHaveWhatThereWasNoRoomFor) {
+  flags_.snapshot = folder_ / "samples";
+  flags_.warmup = absl::Seconds(10);
+  flags_.max_bytes = 50'000;
+  const std::string all = "rate(jobs_waiting[3m])", last = "rate(jobs_waiting[10s])";
+  {
+    const auto source = MakeOrDie();
+    const int64_t begin_ms = absl::ToUnixMillis(clock_.WallNow());
+    std::string page;
+    for (int i = 1; i <= 20'000; ++i) {
+      const std::string value = absl::StrFormat(" %.17g %d\n", i * i / 7.0, begin_ms + i * 10);
+      absl::StrAppend(&page, "jobs_waiting{pod=\"greedy\"}", value);
+      if (i % 1000 == 0) absl::StrAppend(&page, "jobs_waiting{pod=\"modest\"}", value);
+    }
+    clock_.Advance(absl::Seconds(200));
+    ASSERT_EQ(Push(*source, page), 204);
+    ASSERT_TRUE(Refuses(*source, all));
+    ASSERT_FALSE(Refuses(*source, last));
+  }
+  flags_.max_bytes = 1 << 20;  // there is room for what is left
+  const auto source = MakeOrDie();
+  EXPECT_TRUE(Refuses(*source, all));
+  EXPECT_FALSE(Refuses(*source, last));
 }
 
 TEST_F(LiveSourceTest, ASnapshotOfTheFutureCountsAsNone) {

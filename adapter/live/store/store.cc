@@ -120,11 +120,16 @@ void Store::CountForgotten(const SeriesSamples::Forgotten& forgotten) {
 }
 
 bool Store::HasForgotten(const Selector& selector, int64_t since_ms) const {
-  if (forgotten_until_ms_.load(std::memory_order_relaxed) < since_ms) return false;
-  const std::vector<SeriesPtr> found = Find(selector);
-  return std::any_of(found.begin(), found.end(), [since_ms](const SeriesPtr& series) {
-    return series->forgotten_until_ms() >= since_ms;
-  });
+  return forgotten_until_ms_.load(std::memory_order_relaxed) >= since_ms &&
+         ForgottenUntilMs(selector) >= since_ms;
+}
+
+int64_t Store::ForgottenUntilMs(const Selector& selector) const {
+  int64_t until_ms = std::numeric_limits<int64_t>::min();
+  for (const SeriesPtr& series : Find(selector)) {
+    until_ms = std::max(until_ms, series->forgotten_until_ms());
+  }
+  return until_ms;
 }
 
 size_t Store::MaxBytesOfSeries() const {

@@ -81,8 +81,11 @@ class Store final : public promql::SeriesReader {
       const std::vector<promql::Matcher>& matchers) const override;
   promql::SeriesList SelectInAnyOrder(const std::vector<promql::Matcher>& matchers) const override;
 
-  // Whether samples at or after `since_ms` of a series that the selector matches were forgotten for
-  // lack of room. This costs next to nothing if no samples ever were.
+  // The time of the newest sample that was forgotten since there was no room for it, of all series
+  // that the selector matches; the least number: none was.
+  int64_t ForgottenUntilMs(const Selector& selector) const;
+  // Whether samples at or after `since_ms` of a series that the selector matches were forgotten
+  // since there was no room for them. This costs next to nothing unless any such samples were.
   bool HasForgotten(const Selector& selector, int64_t since_ms) const;
 
   // Drops the series that have had no sample for the retention.
