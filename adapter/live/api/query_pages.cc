@@ -193,7 +193,8 @@ absl::StatusOr<promql::EvalOptions> QueryPages::EvalOptionsOf(const Form& form,
   eval.max_points = options_.limits.max_points;
   eval.memory = &bounds.memory;
   if (const std::string text = form.Value("lookback_delta"); !text.empty()) {
-    ASSIGN_OR_RETURN(eval.lookback_ms, promql::ParseApiDurationMs(text));
+    ASSIGN_OR_RETURN(const int64_t lookback_ms, promql::ParseApiDurationMs(text));
+    if (lookback_ms > 0) eval.lookback_ms = lookback_ms;  // otherwise the usual one
   }
   eval.interrupted = EndAt(bounds.deadline);
   return eval;
@@ -292,8 +293,9 @@ absl::StatusOr<QueryPages::Answered> QueryPages::List(absl::string_view path, co
     ASSIGN_OR_RETURN(list, ListLabelNames(choice, store_, limits));
   } else {
     const absl::string_view name = absl::StripSuffix(absl::StripPrefix(path, kLabel), kValues);
-    ASSIGN_OR_RETURN(
-        list, ListLabelValues(go::Unescape(name, /*plus_is_space=*/false), choice, store_, limits));
+    ASSIGN_OR_RETURN(const std::string label,
+                     LabelNamed(go::Unescape(name, /*plus_is_space=*/false), options_.dialect));
+    ASSIGN_OR_RETURN(list, ListLabelValues(label, choice, store_, limits));
   }
   return Checked(std::move(list.json), limits.max_answer_bytes, list.truncated);
 }

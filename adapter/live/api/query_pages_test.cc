@@ -72,6 +72,10 @@ TEST(QueryPages, InstantQueriesNowAndThen) {
   EXPECT_EQ(server.Get("query?query=old&lookback_delta=6m"),
             Data(R"({"resultType":"vector","result":[{"metric":{"__name__":"old","le":"1"},)"
                  R"("value":[1700000000,"2"]}]})"));
+  const std::string now = server.Get("query?query=up");
+  EXPECT_THAT(now, HasSubstr(R"("value")"));
+  EXPECT_EQ(server.Get("query?query=up&lookback_delta=0"), now);
+  EXPECT_EQ(server.Get("query?query=up&lookback_delta=-5"), now);
 }
 
 TEST(QueryPages, ProbesHaveAWorkerMeanwhile) {
@@ -142,6 +146,37 @@ TEST(QueryPages, SeriesLabelsAndValues) {
       R"(200 {"status":"success","data":["old"],"warnings":["results truncated due to limit"]})");
   EXPECT_EQ(server.Get("label/jo%62/values?match[]=up{job!=%22a%22}"), Data(R"(["b\"\u000a"])"));
   EXPECT_THAT(server.Get("query?query=up&limit=1"), HasSubstr("results truncated due to limit"));
+}
+
+TEST(QueryPages, WhatIsNoNameOfALabelHasNoValues) {
+  const auto wrong = [](const std::string& name) {
+    return Error(400, "bad_data", absl::StrCat(R"(invalid label name: \")", name, R"(\")"));
+  };
+  Server older({.dialect = promql::Dialect::k2});
+  EXPECT_EQ(older.Get("label/a.b/values"), wrong("a.b"));
+  EXPECT_EQ(older.Get("label/U__job/values"), Data("[]"));
+  Server newer;
+  EXPECT_EQ(newer.Get("label/a.b/values"), Data("[]"));
+  EXPECT_EQ(newer.Get("label/a%FF/values").substr(0, 3), "400");
+}
+
+TEST(QueryPages, ALabelMayBeWrittenInLettersAlone) {
+  Server server;
+  const auto add = [&server](const std::string& label) {
+    const promql::LabelSet labels = {{"__name__", "m"}, {label, "v"}};
+    ASSERT_TRUE(server.store.Append(labels, {kNow, 1}, kNow).ok());
+  };
+  add("a.b_c");
+  add("日");
+  add("U__x_y");
+  EXPECT_EQ(server.Get("label/U__a_2e_b__c/values"), Data(R"(["v"])"));
+  EXPECT_EQ(server.Get("label/U___65e5_/values"), Data(R"(["v"])"));
+  // None of these is written in that way, so that each is the name itself.
+  for (const char* label : {"U__x_y", "U__x_y_", "U__x_0x2e_", "U___110000_", "U___d800_"}) {
+    EXPECT_EQ(server.Get(absl::StrCat("label/", label, "/values")),
+              Data(absl::string_view(label) == "U__x_y" ? R"(["v"])" : "[]"))
+        << label;
+  }
 }
 
 TEST(QueryPages, MetadataOfFamilies) {

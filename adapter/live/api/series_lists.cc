@@ -4,14 +4,22 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/go/text.h"
 #include "base/status_macros.h"
 #include "promql/engine/api.h"
+#include "promql/engine/functions.h"
 #include "promql/matcher.h"
 #include "promql/parser.h"
+#include "promql/text.h"
 
 namespace flyball::live {
 namespace {
@@ -66,6 +74,30 @@ void AppendLabels(const promql::Labels& labels, std::string* json) {
   json->push_back('}');
 }
 
+// The name that is written as U__…; nullopt: it is not written so.
+std::optional<std::string> Unescaped(absl::string_view written) {
+  if (!absl::ConsumePrefix(&written, "U__")) return std::nullopt;
+  std::string name;
+  while (!written.empty()) {
+    const size_t plain = std::min(written.find('_'), written.size());
+    absl::StrAppend(&name, written.substr(0, plain));
+    written.remove_prefix(plain);
+    if (written.empty()) break;
+    const size_t end = written.find('_', 1);
+    if (end == absl::string_view::npos) return std::nullopt;
+    const absl::string_view code = written.substr(1, end - 1);
+    written.remove_prefix(end + 1);
+    uint32_t rune = '_';
+    constexpr size_t kMostDigits = 5;  // as it is there
+    const bool digits = absl::c_all_of(code, absl::ascii_isxdigit);
+    if (!digits || code.size() > kMostDigits) return std::nullopt;
+    if (!code.empty()) (void)absl::SimpleHexAtoi(code, &rune);
+    if (rune >= 0xD800 && rune < 0xE000) return std::nullopt;
+    go::AppendRune(static_cast<char32_t>(rune), name);
+  }
+  return name;
+}
+
 // What was found, in order, each as `append` writes it.
 template <typename Set, typename Append>
 absl::StatusOr<JsonList> Sorted(Set found, const ListLimits& limits, Append append) {
@@ -118,6 +150,13 @@ absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect di
     choice.selectors.push_back(*std::move(selector));
   }
   return choice;
+}
+
+absl::StatusOr<std::string> LabelNamed(const std::string& written, promql::Dialect dialect) {
+  std::string name = written;
+  if (dialect == promql::Dialect::k3) name = Unescaped(written).value_or(written);
+  if (promql::IsLabelName(name, dialect)) return name;
+  return absl::InvalidArgumentError(absl::StrCat("invalid label name: ", promql::Quote(name)));
 }
 
 absl::StatusOr<JsonList> ListSeries(const SeriesChoice& choice, const promql::SeriesReader& store,

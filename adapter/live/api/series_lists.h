@@ -44,6 +44,11 @@ struct SeriesChoice {
 absl::StatusOr<SeriesChoice> SeriesChoiceOf(const Form& form, promql::Dialect dialect,
                                             const ListLimits& limits);
 
+// The label that a path names. Dialect 3 also reads the form that has only letters, digits and `_`:
+// U__ and the name, in which `__` is `_` and `_2e_` is the character with that hexadecimal code.
+// kInvalidArgument: it is no name of a label.
+absl::StatusOr<std::string> LabelNamed(const std::string& written, promql::Dialect dialect);
+
 // A JSON array, sorted by the series, names or values, without duplicates.
 struct JsonList {
   std::string json;
