@@ -92,6 +92,15 @@ Labels ResultLabels(const Binary& binary, const Labels& many, const Labels& one,
   return builder.Build();
 }
 
+// As Prometheus writes labels in this error: the metric's name is one of them.
+std::string Listed(const Labels& labels) {
+  std::string out = "{";
+  for (const auto& [name, value] : labels) {
+    absl::StrAppend(&out, out.size() > 1 ? ", " : "", name, "=", Quote(value));
+  }
+  return out + "}";
+}
+
 // Pairs the elements of the many side with those of the one side.
 class Pairing {
  public:
@@ -126,11 +135,10 @@ absl::Status Pairing::IndexOneSide(const Vector& one) {
     const auto [at, inserted] = one_.try_emplace(key_, &element);
     if (inserted) continue;
     const absl::string_view side = swapped_ ? "left" : "right";
-    const std::string group = key_.empty() ? "{}" : FormatLabels(Labels::FromEncoded(key_));
     return absl::FailedPreconditionError(absl::StrCat(
-        "found duplicate series for the match group ", group, " on the ", side,
-        " hand-side of the operation: [", FormatLabels(element.labels), ", ",
-        FormatLabels(at->second->labels),
+        "found duplicate series for the match group ", Listed(Labels::FromEncoded(key_)),
+        " on the ", side, " hand-side of the operation: [", Listed(element.labels), ", ",
+        Listed(at->second->labels),
         "];many-to-many matching not allowed: matching labels must be unique on one side"));
   }
   return absl::OkStatus();

@@ -123,8 +123,8 @@ INSTANTIATE_TEST_SUITE_P(
             "{mode=\"idle\", node=\"n1\", team=\"a\"} 38"},
         Row{"DuplicateOnTheOneSide", "limit * on(node) cpu", 600,
             "found duplicate series for the match group {node=\"n1\"} on the right hand-side of "
-            "the "
-            "operation: [cpu{mode=\"user\", node=\"n1\"}, cpu{mode=\"idle\", node=\"n1\"}]"
+            "the operation: [{__name__=\"cpu\", mode=\"user\", node=\"n1\"}, "
+            "{__name__=\"cpu\", mode=\"idle\", node=\"n1\"}]"
             ";many-to-many matching not allowed: matching labels must be unique on one side"},
         Row{"OrHidesTheMatched", "limit or on(node) cpu", 600,
             "limit{node=\"n1\", team=\"a\"} 560"},
