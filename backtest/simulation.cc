@@ -11,6 +11,7 @@
 #include "scaler/math/reconcile.h"
 #include "scaler/spec/autoscaler.h"
 #include "scaler/spec/scheduled_targets.h"
+#include "scaler/steps/guard.h"
 #include "scaler/views/limiting_reason.h"
 
 namespace flyball::backtest {
