@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "adapter/queries/metric_source.h"
@@ -49,12 +48,11 @@ struct ListSize {
   }
   // How many bytes of JSON valid UTF-8 has at most, without quotes.
   static size_t JsonBytes(absl::string_view text) {
-    constexpr absl::string_view kEscaped = "<>&\"\\";
     constexpr size_t kEscape = 6;  // of one byte, or of the three of U+2028
     size_t bytes = 0;
     for (const char c : text) {
       const auto byte = static_cast<unsigned char>(c);
-      const bool escaped = byte < 0x20 || absl::StrContains(kEscaped, c);
+      const bool escaped = byte < 0x20 || c == '<' || c == '>' || c == '&' || c == '"' || c == '\\';
       bytes += escaped ? kEscape : byte < 0x80 ? 1 : kEscape / 3;
     }
     return bytes;
