@@ -122,8 +122,10 @@ bool EventWorkers::LeaveIfSpare() {
   return true;
 }
 
-EventWorkers::Waiting::Waiting() : workers_(std::exchange(workers_of_this_thread, nullptr)) {
-  if (workers_ != nullptr) workers_->BeginWaiting();
+EventWorkers::Waiting::Waiting() : workers_(workers_of_this_thread) {
+  if (workers_ == nullptr) return;
+  workers_->BeginWaiting();
+  workers_of_this_thread = nullptr;  // last, since the above may throw for want of memory
 }
 
 EventWorkers::Waiting::~Waiting() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/cleanup/cleanup.h"
 #include "http/server/event_workers.h"
 
 namespace flyball::http {
@@ -18,12 +19,15 @@ absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicT
   absl::MutexLock lock(&mutex_);
   if (!fits()) {
     if (held > limits_.max_waiting - waiting_) return absl::ResourceExhaustedError("too many wait");
-    waiting_ += held;
-    if (counted != nullptr) counted->reset();
     const EventWorkers::Waiting not_serving;
-    const bool got = clock_.Await(mutex_, absl::Condition(&fits), deadline);
-    waiting_ -= held;
-    if (!got) return absl::DeadlineExceededError("there was no room in time");
+    waiting_ += held;
+    // Also if the wait throws, for want of memory.
+    const absl::Cleanup waited = [this, held]()
+                                     ABSL_NO_THREAD_SAFETY_ANALYSIS { waiting_ -= held; };
+    if (counted != nullptr) counted->reset();
+    if (!clock_.Await(mutex_, absl::Condition(&fits), deadline)) {
+      return absl::DeadlineExceededError("there was no room in time");
+    }
   }
   taken_ += amount;
   return Taken(this, [this, amount](const void*) { Give(amount); });
