@@ -210,7 +210,7 @@ QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::s
 bool QueryBatcher::ObjectGroup::MayKnow(const std::vector<std::string>& names) const {
   return batcher_.group_bytes_ <= batcher_.options_.max_group_bytes ||
          std::all_of(names.begin(), names.end(),
-                     [this](const std::string& name) { return objects_.contains(name); });
+                     [this](const auto& name) { return objects_.contains(name); });
 }
 
 void QueryBatcher::ObjectGroup::Forget(MonotonicTime now) {
