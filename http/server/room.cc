@@ -16,20 +16,25 @@ absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicT
   held = std::min(held, std::max<size_t>(limits_.max_waiting, 1));  // one alone may wait
   const auto fits = [this, amount]()
                         ABSL_NO_THREAD_SAFETY_ANALYSIS { return taken_ + amount <= limits_.all; };
-  absl::MutexLock lock(&mutex_);
-  if (!fits()) {
-    if (held > limits_.max_waiting - waiting_) return absl::ResourceExhaustedError("too many wait");
-    const EventWorkers::Waiting not_serving;
-    waiting_ += held;
-    // Also if the wait throws, for want of memory.
-    const absl::Cleanup waited = [this, held]()
-                                     ABSL_NO_THREAD_SAFETY_ANALYSIS { waiting_ -= held; };
-    if (counted != nullptr) counted->reset();
-    if (!clock_.Await(mutex_, absl::Condition(&fits), deadline)) {
-      return absl::DeadlineExceededError("there was no room in time");
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!fits()) {
+      if (held > limits_.max_waiting - waiting_) {
+        return absl::ResourceExhaustedError("too many wait");
+      }
+      const EventWorkers::Waiting not_serving;
+      waiting_ += held;
+      // Also if the wait throws, for want of memory.
+      const absl::Cleanup waited = [this, held]()
+                                       ABSL_NO_THREAD_SAFETY_ANALYSIS { waiting_ -= held; };
+      if (counted != nullptr) counted->reset();
+      if (!clock_.Await(mutex_, absl::Condition(&fits), deadline)) {
+        return absl::DeadlineExceededError("there was no room in time");
+      }
     }
+    taken_ += amount;
   }
-  taken_ += amount;
+  // Not under the lock: if it throws, for want of memory, it gives the room back.
   return Taken(this, [this, amount](const void*) { Give(amount); });
 }
 
