@@ -149,7 +149,8 @@ absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
   if (!objects.ok()) return ListFailure(request, objects.status());
   if (request.admit != nullptr) {
     ListSize size = {.items = objects->size(),
-                     .held_bytes = objects->size() * sizeof(kube::ObjectPtr)};
+                     .held_bytes = objects->size() * sizeof(kube::ObjectPtr),
+                     .to_ask = true};
     for (const kube::ObjectPtr& object : *objects) {
       size.text_bytes += object->ns.size() + object->name.size();
     }

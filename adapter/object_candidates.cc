@@ -13,7 +13,8 @@ ListSize SizeOf(const std::vector<kube::ObjectPtr>& objects) {
   constexpr size_t kContainersBytes = 160;
   ListSize size = {.items = objects.size(),
                    .text_bytes = objects.size() * kContainersBytes,
-                   .held_bytes = objects.size() * sizeof(kube::ObjectPtr)};
+                   .held_bytes = objects.size() * sizeof(kube::ObjectPtr),
+                   .to_ask = true};
   for (const kube::ObjectPtr& object : objects) {
     size.text_bytes += object->ns.size() + object->name.size();
     size.AddLabels(object->labels);

@@ -36,6 +36,7 @@ struct ListSize {
   size_t items = 0;
   size_t text_bytes = 0;  // as JSON, of the names, labels and values in which the items differ
   size_t held_bytes = 0;  // that the provider keeps until the list is made
+  bool to_ask = false;    // the metric source is asked for it next
   // Counts `held_bytes` elsewhere; it is let go where they are counted instead.
   std::shared_ptr<const void>* counted = nullptr;
 

@@ -17,6 +17,10 @@ size_t MemoryForEachByte(const Style& style) {
   return style.pretty ? 3 : 1;
 }
 
+// The same of a list that is asked for, for each byte of its JSON: the names, the query of them, the
+// result and the list.
+constexpr size_t kMemoryToAsk = 4;
+
 }  // namespace
 
 http::HttpResponse NoRoom(const absl::Status& why) {
@@ -26,18 +30,28 @@ http::HttpResponse NoRoom(const absl::Status& why) {
 ListAdmission::ListAdmission(const Limits& limits, const Style& style, size_t repeated_bytes)
     : limits_(limits), style_(style), repeated_bytes_(repeated_bytes) {}
 
-absl::Status ListAdmission::Take(const adapter::ListSize& size) {
-  const size_t list_bytes = wire::JsonBytes(size.items, size.text_bytes);
-  const size_t json_bytes = list_bytes + size.items * repeated_bytes_;
-  const size_t factor = MemoryForEachByte(style_) + (style_.gzip ? 1 : 0);
-  auto held = limits_.room.Take(list_bytes + json_bytes * factor, limits_.deadline, size.held_bytes,
-                                size.counted);
-  if (held.ok()) {
-    held_ = *std::move(held);
+size_t ListAdmission::AnswerMemory(size_t json_bytes) const {
+  return json_bytes * (MemoryForEachByte(style_) + (style_.gzip ? 1 : 0));
+}
+
+absl::Status ListAdmission::TakeFrom(http::Room& room, size_t amount, const adapter::ListSize& size,
+                                     std::shared_ptr<const void>& share) {
+  auto taken = room.Take(amount, limits_.deadline, size.held_bytes, size.counted);
+  if (taken.ok()) {
+    share = *std::move(taken);
     return absl::OkStatus();
   }
-  refused_ = NoRoom(held.status());
-  return absl::ResourceExhaustedError(held.status().message());
+  refused_ = NoRoom(taken.status());
+  return absl::ResourceExhaustedError(taken.status().message());
+}
+
+absl::Status ListAdmission::Take(const adapter::ListSize& size) {
+  const size_t list_bytes = wire::JsonBytes(size.items, size.text_bytes);
+  if (size.to_ask) {
+    return TakeFrom(limits_.lists, list_bytes * kMemoryToAsk, size, listing_);
+  }
+  const size_t json_bytes = list_bytes + size.items * repeated_bytes_;
+  return TakeFrom(limits_.answers, list_bytes + AnswerMemory(json_bytes), size, held_);
 }
 
 // Counted before the answer is made. In protobuf, as kubectl asks for lists, an answer is no longer
@@ -55,9 +69,9 @@ std::optional<http::HttpResponse> ListAdmission::TooLong(size_t json_bytes) cons
 
 std::optional<http::HttpResponse> ListAdmission::Refusal(size_t json_bytes) {
   if (auto too_long = TooLong(json_bytes)) return too_long;
-  // A list that its provider did not ask about: of one object, or kept from before.
+  // The list itself counts among `lists`, or is of one object, or was kept from before.
   if (held_ == nullptr) {
-    (void)Take({.items = 0, .text_bytes = json_bytes, .held_bytes = json_bytes});
+    (void)TakeFrom(limits_.answers, AnswerMemory(json_bytes), {.held_bytes = json_bytes}, held_);
   }
   return refused_;
 }

@@ -23,10 +23,13 @@ http::HttpResponse NoRoom(const absl::Status& why);
 
 class ListAdmission {
  public:
-  // An answer may have `max_bytes` of compact JSON. The room outlives this.
+  // An answer may have `max_bytes` of compact JSON. The rooms outlive this. `lists` is for the
+  // lists that a metric source is being asked for: it may take seconds, in which others need the
+  // room of `answers`.
   struct Limits {
     size_t max_bytes;
-    http::Room& room;
+    http::Room& lists;
+    http::Room& answers;
     MonotonicTime deadline;
   };
 
@@ -47,12 +50,17 @@ class ListAdmission {
 
  private:
   absl::Status Take(const adapter::ListSize& size);
+  absl::Status TakeFrom(http::Room& room, size_t amount, const adapter::ListSize& size,
+                        std::shared_ptr<const void>& share);
+  // The memory in which an answer of that length is made.
+  size_t AnswerMemory(size_t json_bytes) const;
   std::optional<http::HttpResponse> TooLong(size_t json_bytes) const;
 
   const Limits limits_;
   const Style style_;
   const size_t repeated_bytes_;
-  std::shared_ptr<const void> held_;  // nullptr: room was not asked for yet
+  std::shared_ptr<const void> listing_;  // until the answer is made
+  std::shared_ptr<const void> held_;     // nullptr: room for the answer was not asked for yet
   std::optional<http::HttpResponse> refused_;
 };
 

@@ -13,12 +13,16 @@ class ListAdmissionTest : public testing::Test {
  protected:
   ListAdmission Make(size_t repeated_bytes = 0) {
     return ListAdmission(
-        {.max_bytes = kAll, .room = room_, .deadline = clock_.MonotonicNow() + absl::Seconds(5)},
+        {.max_bytes = kAll,
+         .lists = lists_,
+         .answers = answers_,
+         .deadline = clock_.MonotonicNow() + absl::Seconds(5)},
         style_, repeated_bytes);
   }
 
   SimulatedClock clock_{absl::UnixEpoch()};
-  http::Room room_{{.all = kAll, .free = 64 << 10, .max_waiting = kAll / 4}, clock_};
+  http::Room lists_{{.all = kAll, .free = 64 << 10, .max_waiting = kAll / 4}, clock_};
+  http::Room answers_{{.all = kAll, .free = 64 << 10, .max_waiting = kAll / 4}, clock_};
   Style style_;
 };
 
@@ -40,6 +44,21 @@ TEST_F(ListAdmissionTest, AProviderAsksOnceForTheListAndItsAnswer) {
   EXPECT_EQ(second.refused()->status, 504);
 }
 
+TEST_F(ListAdmissionTest, ASourceThatIsSlowKeepsNoOthersFromTheirAnswers) {
+  ListAdmission slow = Make();
+  ASSERT_TRUE(slow.Admit()({.items = 4'000, .to_ask = true}).ok());
+  EXPECT_FALSE(Make().Refusal(kAll / 2).has_value());
+  ListAdmission second = Make();
+  std::thread waiting([&] {
+    EXPECT_FALSE(second.Admit()({.items = 4'000, .to_ask = true}).ok());
+    EXPECT_EQ(second.refused()->status, 504);
+  });
+  clock_.AwaitWaits(1);
+  clock_.Advance(absl::Seconds(5));
+  waiting.join();
+  EXPECT_FALSE(slow.Refusal(kAll / 2).has_value());
+}
+
 TEST_F(ListAdmissionTest, WhoWouldHoldTooMuchWhileItWaitsIsToldToAskAgain) {
   ListAdmission first = Make(/*repeated_bytes=*/100'000);
   ASSERT_TRUE(first.Admit()({.items = 10}).ok());
@@ -55,9 +74,9 @@ TEST_F(ListAdmissionTest, WhoWouldHoldTooMuchWhileItWaitsIsToldToAskAgain) {
 
 TEST_F(ListAdmissionTest, AListThatNobodyAskedAboutTakesItsRoomBeforeItsAnswerIsMade) {
   ListAdmission first = Make();
-  EXPECT_FALSE(first.Refusal(kAll / 2).has_value());
+  EXPECT_FALSE(first.Refusal(kAll).has_value());
   ListAdmission second = Make();
-  std::thread waiting([&] { EXPECT_EQ(second.Refusal(kAll / 2)->status, 504); });
+  std::thread waiting([&] { EXPECT_EQ(second.Refusal(kAll)->status, 504); });
   clock_.AwaitWaits(1);
   clock_.Advance(absl::Seconds(5));
   waiting.join();

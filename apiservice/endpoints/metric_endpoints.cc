@@ -71,6 +71,9 @@ constexpr size_t kQuestionBytes = 16 << 20;
 constexpr size_t kMemoryForEachTargetByte = 32;
 constexpr size_t kHeldForEachTargetByte = 4;  // until the query is made
 
+// What all lists may take that a metric source is being asked for.
+constexpr size_t kListBytes = 16 << 20;
+
 // The answer of a list, whose body `make` makes.
 template <typename List, typename Make>
 http::HttpResponse Made(const List& list, ListAdmission& admission, const Style& style, Make make) {
@@ -216,6 +219,7 @@ MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
       max_answer_bytes_(limits.max_answer_bytes),
       questions_({.all = kQuestionBytes, .free = kShort, .max_waiting = kQuestionBytes / 4},
                  *clock),
+      lists_({.all = kListBytes, .free = kShort, .max_waiting = kListBytes / 4}, *clock),
       answers_({.all = limits.max_answer_bytes,
                 .free = kShort,
                 .max_waiting = limits.max_answer_bytes / 4},
@@ -261,7 +265,10 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                            MonotonicTime deadline, Rendered* rendered) {
   const absl::Duration timeout = deadline - clock_->MonotonicNow();
   if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
-  ListAdmission admission({.max_bytes = max_answer_bytes_, .room = answers_, .deadline = deadline},
+  ListAdmission admission({.max_bytes = max_answer_bytes_,
+                           .lists = lists_,
+                           .answers = answers_,
+                           .deadline = deadline},
                           style, RepeatedBytes(routed));
   const auto resource = [&](const ResourceKinds& kinds, const auto& ask) {
     const auto list = Await(ask);

@@ -3,8 +3,8 @@
 // Thread-safe. The user has been authenticated and authorized before. A client that polls costs
 // only a cache hit: an answer is reused as long as the provider allows it (base/freshness.h), and
 // only within one second of the wall clock if its timestamps are the present time. An answer that
-// would be too long is refused before it is made: 413. Long answers share a room (room.h), and long
-// questions another one.
+// would be too long is refused before it is made: 413. Long questions, the lists
+// that a metric source is asked for, and long answers each share a room (room.h).
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ class MetricEndpoints {
 
   Clock* const clock_;
   const size_t max_answer_bytes_;
-  http::Room questions_, answers_;
+  http::Room questions_, lists_, answers_;  // taken in this order
   ExpiringCache<std::shared_ptr<const KeptAnswer>, 4> cache_;
   Counters counters_;
 };
