@@ -145,7 +145,8 @@ void Front::AddService(const HttpService& spec, int32_t replicas, const std::vec
     ServiceRecord& record = services_[spec.name];
     if (record.service != nullptr) return;
     record.service = std::make_unique<Service>(spec, replicas, pods, shared_, turn.now);
-    if (serving_) record.service->Begin(/*known=*/false, turn);
+    const bool known = kept_.erase(spec.name) > 0;
+    if (serving_) record.service->Begin(known, turn);
     Touched(record, turn);
   });
 }
@@ -157,7 +158,8 @@ void Front::ChangeService(const HttpService& spec, absl::Time now) {
 void Front::RemoveService(const std::string& name, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     ServiceRecord* const record = Find(name);
-    if (record == nullptr) {  // it may have been kept
+    if (record == nullptr) {
+      if (kept_.erase(name) == 0) return;
       turn.effects.push_back(RemoveResource{ResourceKind::kListener, name});
       turn.effects.push_back(RemoveResource{ResourceKind::kCluster, name});
       return;
@@ -174,7 +176,10 @@ void Front::RemoveService(const std::string& name, absl::Time now) {
 void Front::BeginServing(absl::Time now, const std::vector<std::string>& unknown) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (std::exchange(serving_, true)) return;
-    for (const std::string& name : unknown) turn.effects.push_back(KeepService{name});
+    for (const std::string& name : unknown) {
+      kept_.insert(name);
+      turn.effects.push_back(KeepService{name});
+    }
     DoForAll(turn, [&](Service& service) { service.Begin(/*known=*/true, turn); });
     turn.effects.push_back(StartServing{});
     for (const EarlyRequest& early : std::exchange(early_, {})) Admit(early, turn);

@@ -164,6 +164,7 @@ class Front : public DataPathEvents {
   // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
   std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
+  std::set<std::string> kept_ ABSL_GUARDED_BY(mutex_);     // unknown when it began to serve
   bool hosts_listener_ ABSL_GUARDED_BY(mutex_) = false;    // whether it was added
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
   bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying out effects
