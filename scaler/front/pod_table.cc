@@ -105,7 +105,10 @@ bool PodTable::Probed(absl::string_view uid, ProbeResult result, absl::Time now)
     return true;
   }
   const bool silent = result == ProbeResult::kSilent;
-  if (now < pod.first_probe + (silent ? kLongestSilence : kLongestRefusal)) return false;
+  if (!silent) pod.last_answer = now;
+  const absl::Time end = silent ? std::max(pod.first_probe, pod.last_answer) + kLongestSilence
+                                : pod.first_probe + kLongestRefusal;
+  if (now < end) return false;
   return !std::exchange(pod.in_vain, true);
 }
 

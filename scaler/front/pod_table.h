@@ -97,6 +97,7 @@ class PodTable {
     bool in_vain = false;            // probes tell nothing of it
     std::optional<int64_t> probing;  // while a probe is under way: the restarts when it began
     absl::Time first_probe = absl::InfiniteFuture();
+    absl::Time last_answer = absl::InfinitePast();  // to a probe that it did not pass
     absl::Time next_probe = absl::InfinitePast();
   };
   static bool Counts(const PodRecord& pod) { return !pod.doomed && !pod.view.deleting; }
