@@ -158,6 +158,8 @@ void Service::React(Turn& turn) {
   if (gate_ && publisher_.AllHaveRoute()) idle_.Begin(turn.envoys);
   LetGo(turn);
   RefuseLate(turn);
+  // Nobody waits any more for the pod that was started: a later release is no cold start.
+  if (Serves(state_) && queue_.empty()) cold_start_.Forget();
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
