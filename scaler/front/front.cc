@@ -52,7 +52,11 @@ void Front::AddHostsListener(Effects& effects) {
   });
   if (!hosts_listener_) return;
   ListenerResource listener{.service = kHostsListener, .port = options_.hosts_port};
-  effects.push_back(PutResource{std::move(listener), ++shared_.version});
+  // Before that, since an Envoy that has it from an earlier process would else be told to drop it.
+  const auto serve = std::find_if(effects.begin(), effects.end(), [](const Effect& effect) {
+    return std::holds_alternative<StartServing>(effect);
+  });
+  effects.insert(serve, PutResource{std::move(listener), ++shared_.version});
 }
 
 void Front::DoFor(const std::string& name, absl::Time now,
