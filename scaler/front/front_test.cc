@@ -663,6 +663,14 @@ TEST_F(FrontTest, AServiceThatWasKeptIsRemovedAllTheSame) {
   EXPECT_THAT(told_.Take(), ElementsAre("remove", "remove"));
 }
 
+TEST_F(FrontTest, AServiceThatWasKeptIsOpenAsSoonAsItIsKnown) {
+  front_.BeginServing(At(0), {kWeb});
+  front_.OnEnvoy("a", true, At(0.5));
+  told_.Take();
+  front_.AddService(spec_, 1, {Pod("7", true, true)}, At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off"));
+}
+
 TEST_F(FrontTest, NothingIsAnsweredBeforeItServesButWhatIsOverdue) {
   front_.AddService(spec_, 1, {Pod("7", true, true)}, At(0));
   front_.OnEnvoy("a", true, At(0));
@@ -874,6 +882,19 @@ TEST_F(FrontTest, OfAPodOfWhichProbesTellNothingReadyHasToDo) {
   EXPECT_TRUE(opens(ProbeResult::kSilent, 1.5));
   EXPECT_FALSE(opens(ProbeResult::kRefused, 14));
   EXPECT_TRUE(opens(ProbeResult::kRefused, 16));
+}
+
+TEST_F(FrontTest, OneSilentProbeSaysNothingOfAPodThatHasRefused) {
+  Begin(0, {});
+  front_.OnRequest(1, "a", kWeb, At(2));
+  PodView view = Pod("7", true, true);
+  view.unproven = true;
+  front_.SetPods(kWeb, {view}, At(3));
+  front_.Probed(kWeb, "7", ProbeResult::kRefused, At(4.5));
+  front_.Probed(kWeb, "7", ProbeResult::kSilent, At(5));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kActivating);
+  front_.Probed(kWeb, "7", ProbeResult::kSilent, At(5.6));
+  EXPECT_EQ(front_.Snapshot(kWeb)->state, ServiceState::kOpen);  // no Envoy is waited for
 }
 
 TEST_F(FrontTest, ARemovedServiceRefusesAndLeavesNothing) {
