@@ -176,8 +176,9 @@ absl::Status TriggerClients::CheckRoom(absl::string_view ns, const Scaler& anoth
         " connections to external scalers, one for each address and credentials, and there may be ",
         kMostOfOneNamespace));
   }
+  // The share becomes smaller as others take theirs. One without certificates adds nothing.
   const bool is_first = connections == another.connections;
-  if (!is_first && of_namespace > ShareOfBytes(of_others)) {
+  if (!is_first && another.bytes > 0 && of_namespace > ShareOfBytes(of_others)) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "triggers of namespace ", ns, " would have ", of_namespace,
         " bytes of certificates and keys for external scalers, and there may be ",
