@@ -17,8 +17,8 @@ size_t MemoryForEachByte(const Style& style) {
   return style.pretty ? 3 : 1;
 }
 
-// The same of a list that is asked for, for each byte of its JSON: the names, the query of them, the
-// result and the list.
+// The same of a list that is asked for, for each byte of its JSON: the names, the query of them,
+// the result and the list.
 constexpr size_t kMemoryToAsk = 4;
 
 }  // namespace

@@ -12,12 +12,11 @@ constexpr size_t kAll = 1 << 20;
 class ListAdmissionTest : public testing::Test {
  protected:
   ListAdmission Make(size_t repeated_bytes = 0) {
-    return ListAdmission(
-        {.max_bytes = kAll,
-         .lists = lists_,
-         .answers = answers_,
-         .deadline = clock_.MonotonicNow() + absl::Seconds(5)},
-        style_, repeated_bytes);
+    return ListAdmission({.max_bytes = kAll,
+                          .lists = lists_,
+                          .answers = answers_,
+                          .deadline = clock_.MonotonicNow() + absl::Seconds(5)},
+                         style_, repeated_bytes);
   }
 
   SimulatedClock clock_{absl::UnixEpoch()};

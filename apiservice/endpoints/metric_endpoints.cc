@@ -265,11 +265,9 @@ http::HttpResponse MetricEndpoints::Render(const RoutedRequest& routed, const St
                                            MonotonicTime deadline, Rendered* rendered) {
   const absl::Duration timeout = deadline - clock_->MonotonicNow();
   if (timeout <= absl::ZeroDuration()) return TimeoutResponse();
-  ListAdmission admission({.max_bytes = max_answer_bytes_,
-                           .lists = lists_,
-                           .answers = answers_,
-                           .deadline = deadline},
-                          style, RepeatedBytes(routed));
+  ListAdmission admission(
+      {.max_bytes = max_answer_bytes_, .lists = lists_, .answers = answers_, .deadline = deadline},
+      style, RepeatedBytes(routed));
   const auto resource = [&](const ResourceKinds& kinds, const auto& ask) {
     const auto list = Await(ask);
     const absl::Time now = clock_->WallNow();

@@ -214,8 +214,7 @@ std::string WhyThisProposal(const MetricSpec& metric, const Proposal& proposal) 
                                                    "alone: "
                                                  : "this count stands while it is unknown: ",
                           proposal.error);
-    case Verdict::kFailed:
-      break;
+    case Verdict::kFailed: break;
   }
   return proposal.error;
 }

@@ -400,15 +400,9 @@ void SimulatedFront::JudgeRefusal(const Client& client, const Refusal& refusal) 
                     (!transport_->serving() && all > kHeldLimit);
   bool just = false;
   switch (refusal.reason) {
-    case RefusalReason::kActivationTimeout:
-      just = waited;
-      break;
-    case RefusalReason::kQueueFull:
-      just = full;
-      break;
-    case RefusalReason::kActivationFailed:
-      just = failing;
-      break;
+    case RefusalReason::kActivationTimeout: just = waited; break;
+    case RefusalReason::kQueueFull: just = full; break;
+    case RefusalReason::kActivationFailed: just = failing; break;
   }
   if (!just) Fault(absl::StrCat(client.service, ": refused for ", NameOf(refusal.reason)));
 }

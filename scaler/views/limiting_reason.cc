@@ -10,13 +10,10 @@ absl::string_view BeforeTheLimits(const Decision& decision) {
   if (!decision.winner().has_value()) return "none";
   const Proposal& winner = decision.proposals[*decision.winner()];
   switch (winner.verdict) {
-    case Verdict::kWithinTolerance:
-      return "tolerance";
+    case Verdict::kWithinTolerance: return "tolerance";
     case Verdict::kWouldFlip:
-    case Verdict::kWouldReverse:
-      return "missing_pods";
-    case Verdict::kInstead:
-      return winner.activity_only ? "none" : "metrics_failed";
+    case Verdict::kWouldReverse: return "missing_pods";
+    case Verdict::kInstead: return winner.activity_only ? "none" : "metrics_failed";
     case Verdict::kFailed:
     case Verdict::kComputed: break;
   }
