@@ -278,7 +278,7 @@ LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
     metadata["creationTimestamp"] = before["metadata"]["creationTimestamp"];
     metadata["resourceVersion"] = before["metadata"]["resourceVersion"];
     generation = before["metadata"]["generation"].get<int64_t>();
-    if (before.value("spec", json()) != object.value("spec", json())) ++generation;
+    if (MemberOf(before, "spec") != MemberOf(object, "spec")) ++generation;
   } else {
     if (Text(object, "/metadata/uid").empty()) metadata["uid"] = absl::StrCat("uid-", ++uids_);
     if (!metadata.contains("creationTimestamp")) metadata["creationTimestamp"] = TimeText(now_);

@@ -73,10 +73,9 @@ Reading PodsReading(absl::string_view resource, const Amount& amount,
 }
 
 // The form that the loop gives an autoscaler with a trigger.
-Autoscaler WithTrigger(Autoscaler autoscaler) {
+void AddTrigger(Autoscaler& autoscaler) {
   autoscaler.min_replicas = std::max(1, autoscaler.min_or_default());
   autoscaler.metrics.push_back(ToMetricSpec({.name = "jobs", .target_milli = 2000}));
-  return autoscaler;
 }
 
 // In thousandths.
@@ -234,35 +233,41 @@ void Judge::OnRound(int replica, const RoundRecord& round) {
   }
 }
 
-int32_t Judge::Decide(const Managed& managed, const SimulatedCluster::Target& target,
-                      int32_t current, const std::vector<SimulatedPod>& pods, absl::Duration since,
-                      const ScalerState& state) {
+Judge::Seen Judge::See(const Managed& managed, const SimulatedCluster::Target& target,
+                       const std::vector<SimulatedPod>& pods, absl::Duration since) {
+  Seen seen;
+  seen.autoscaler = managed.autoscaler;
   const bool triggered = !managed.own.triggers.empty();
-  const Autoscaler autoscaler = triggered ? WithTrigger(managed.autoscaler) : managed.autoscaler;
-  const PodTable table = TableOf(target, pods, autoscaler.metrics);
-  ScaleAnswer scale;
-  scale.spec_replicas = current;
-  scale.status_replicas = static_cast<int32_t>(pods.size());
-  scale.selector = absl::StrCat("app=", target.second);
-  PodsAnswer answer;
-  answer.table = &table;
-  std::vector<Reading> readings;
+  if (triggered) AddTrigger(seen.autoscaler);
+  seen.pods = TableOf(target, pods, seen.autoscaler.metrics);
+  seen.scale.status_replicas = static_cast<int32_t>(pods.size());
+  seen.scale.selector = absl::StrCat("app=", target.second);
   for (const MetricSpec& metric : managed.autoscaler.metrics) {
     const bool of_pods = metric.type == MetricType::kResource;
     const Past<Amount>& past =
         cluster_.AmountOf(target, of_pods ? metric.resource : metric.metric.name);
     const Amount amount = Smallest(past, since);
-    readings.push_back(of_pods ? PodsReading(metric.resource, amount, pods, table, Wall())
-                               : ExternalReading(amount, Wall()));
+    seen.readings.push_back(of_pods ? PodsReading(metric.resource, amount, pods, seen.pods, Wall())
+                                    : ExternalReading(amount, Wall()));
   }
-  if (triggered) readings.push_back(ExternalReading(FewestJobs(cluster_, target, since), Wall()));
+  if (triggered) {
+    seen.readings.push_back(ExternalReading(FewestJobs(cluster_, target, since), Wall()));
+  }
+  return seen;
+}
+
+int32_t Judge::Decide(const Seen& seen, int32_t current, const ScalerState& state) const {
+  ScaleAnswer scale = seen.scale;
+  scale.spec_replicas = current;
+  PodsAnswer pods;
+  pods.table = &seen.pods;
   const AutoscalerStatus status;
   DecisionInput input;
-  input.autoscaler = &autoscaler;
+  input.autoscaler = &seen.autoscaler;
   input.status = &status;
   input.scale = &scale;
-  input.pods = &answer;
-  input.readings = readings;
+  input.pods = &pods;
+  input.readings = seen.readings;
   input.config = &math_;
   input.state = &state;
   input.now = Wall();
@@ -306,19 +311,20 @@ int32_t Judge::Least(const Managed& managed, const SimulatedCluster::Target& tar
                      int32_t current, absl::Duration since) {
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const std::vector<SimulatedPod>* pods : cluster_.Pods(target, since)) {
+    const Seen seen = See(managed, target, *pods, since);
     for (ScalerState* memory : MemoriesOf(managed)) {
       ScalerState state = *memory;
       // Otherwise the present count would be taken for the one that was found first.
       if (began_paused_.contains(memory)) state.recommendations.push_back({.time = Wall()});
-      least = std::min(least, Decide(managed, target, current, *pods, since, state));
+      least = std::min(least, Decide(seen, current, state));
       // A change counts from when its writer learned of its own success.
       for (ScaleEvent& added : state.scale_ups) {
         added.time = clocks_differ ? Wall() : added.time + kLongestCall;
       }
-      least = std::min(least, Decide(managed, target, current, *pods, since, state));
+      least = std::min(least, Decide(seen, current, state));
       if (const auto foreign = foreign_.find(target); foreign != foreign_.end()) {
         const ScalerState without = WithoutHidden(managed.key, foreign->second, std::move(state));
-        least = std::min(least, Decide(managed, target, current, *pods, since, without));
+        least = std::min(least, Decide(seen, current, without));
       }
     }
   }
@@ -450,8 +456,9 @@ std::optional<int32_t> Judge::Wanted(const AutoscalerKey& key) {
       const int32_t wanted =
           current == 0 && !managed->own.triggers.empty()
               ? 1
-              : Decide(*managed, target, current, *cluster_.Pods(target, time_.now()).back(),
-                       time_.now(), ScalerState());
+              : Decide(
+                    See(*managed, target, *cluster_.Pods(target, time_.now()).back(), time_.now()),
+                    current, ScalerState());
       least = std::min(least.value_or(wanted), wanted);
     }
   }

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "scaler/math/input.h"
+#include "scaler/math/pods.h"
 #include "scaler/testing/simulated_cluster.h"
 #include "scaler/testing/simulated_replica.h"
 #include "scaler/views/decision_record.h"
@@ -73,9 +75,16 @@ class Judge {
   std::array<ScalerState*, 3> MemoriesOf(const Managed& managed);
   void Note(int replica, const Managed& managed, int32_t recommendation, absl::Duration when);
   absl::Time Wall() const { return kSimulationStart + time_.now(); }
-  int32_t Decide(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
-                 const std::vector<SimulatedPod>& pods, absl::Duration since,
-                 const ScalerState& state);
+  // What a decision is made on, but for the count and what is remembered.
+  struct Seen {
+    Autoscaler autoscaler;
+    PodTable pods;
+    ScaleAnswer scale;
+    std::vector<Reading> readings;
+  };
+  Seen See(const Managed& managed, const SimulatedCluster::Target& target,
+           const std::vector<SimulatedPod>& pods, absl::Duration since);
+  int32_t Decide(const Seen& seen, int32_t current, const ScalerState& state) const;
   int32_t Least(const Managed& managed, const SimulatedCluster::Target& target, int32_t current,
                 absl::Duration since);
   // Whether the replica that made the last removal knows that it did, and is still the owner.

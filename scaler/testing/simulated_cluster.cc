@@ -32,6 +32,14 @@ json DeploymentJson(const SimulatedCluster::Target& target, int replicas) {
       {"status", {{"replicas", replicas}}}};
 }
 
+// Whether the object differs in its status alone.
+bool IsStatus(const kube::LocalObjectStore::Change& change) {
+  if (change.before == nullptr || change.after == nullptr) return false;
+  const json &before = (*change.before)["metadata"], &after = (*change.after)["metadata"];
+  return before["uid"] == after["uid"] && before["generation"] == after["generation"] &&
+         before.value("annotations", json()) == after.value("annotations", json());
+}
+
 }  // namespace
 
 SimulatedCluster::Target OtherOf(const SimulatedCluster::Target& target) {
@@ -225,7 +233,7 @@ void SimulatedCluster::NoteAutoscalers() {
   for (; seen_ < store_.changes().size(); ++seen_) {
     const kube::LocalObjectStore::Change& change = store_.changes()[seen_];
     const std::string& resource = std::get<0>(change.key);
-    if (resource != kHpas && resource != kOwns) continue;
+    if ((resource != kHpas && resource != kOwns) || IsStatus(change)) continue;
     const AutoscalerKey key = {
         .kind = resource == kHpas ? AutoscalerKind::kHpa : AutoscalerKind::kOwn,
         .ns = std::get<1>(change.key),

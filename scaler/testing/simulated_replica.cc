@@ -500,6 +500,7 @@ void SimulatedReplica::Open(Watch& watch) {
 }
 
 void SimulatedReplica::PumpWatches() {
+  if (!alive()) return;
   for (auto& [name, watch] : watches_) {
     if (!watch.open || watch.behind || watch.pumping) continue;
     watch.pumping = true;
@@ -527,12 +528,11 @@ bool SimulatedReplica::TellNext(Watch& watch) {
   while (alive() && !frozen_ && watch.open && watch.told < changes.size()) {
     const kube::LocalObjectStore::Change& change = changes[watch.told++];
     if (std::get<0>(change.key) != resource) continue;
-    nlohmann::json object = change.after == nullptr ? *change.before : *change.after;
-    object["metadata"]["resourceVersion"] = absl::StrCat(change.version);
+    const auto& object = change.after == nullptr ? change.before : change.after;
     watch.handler->Changed(change.after == nullptr    ? kube::ChangeType::kDeleted
                            : change.before == nullptr ? kube::ChangeType::kAdded
                                                       : kube::ChangeType::kModified,
-                           object.dump());
+                           object->dump());
     watch.handler->Flushed();
     return true;
   }
