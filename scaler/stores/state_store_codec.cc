@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -62,10 +63,11 @@ std::string Deflate(const std::string& plain) {
 }
 
 absl::StatusOr<std::string> Inflate(absl::string_view bytes) {
-  std::string out(kMostInflatedBytes, '\0');
-  uLongf size = out.size();
+  // Not set to zero, so that only what is used of it takes memory and time.
+  const auto out = std::make_unique_for_overwrite<char[]>(kMostInflatedBytes);
+  uLongf size = kMostInflatedBytes;
   uLong used = bytes.size();
-  const int result = uncompress2(reinterpret_cast<Bytef*>(out.data()), &size,
+  const int result = uncompress2(reinterpret_cast<Bytef*>(out.get()), &size,
                                  reinterpret_cast<const Bytef*>(bytes.data()), &used);
   if (result == Z_BUF_ERROR) {
     return absl::DataLossError(
@@ -74,7 +76,7 @@ absl::StatusOr<std::string> Inflate(absl::string_view bytes) {
   if (result != Z_OK || used < bytes.size()) {
     return absl::DataLossError("it is not deflated, or cut off");
   }
-  return out.substr(0, size);
+  return std::string(out.get(), size);
 }
 
 class ShardReader {
