@@ -306,7 +306,7 @@ class ShardElection::Impl {
     if (watched.lease.holder == options_.identity) at = now;  // the answer to our write got lost
     if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
     // A Lease that somebody deleted or emptied may still be held: then its owner takes it again.
-    if (watched.lease.resource_version.empty() || watched.emptied) at = keeper_.RunsOut(watched);
+    if (watched.missing() || watched.emptied()) at = keeper_.RunsOut(watched);
     if (count_.SawEnded(i, watched)) at = now;
     if (now < at) return std::min(at, later);
     const std::string before = watched.lease.holder;

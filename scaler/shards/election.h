@@ -20,7 +20,8 @@
 // deciding the shard, for two more seconds writes what was decided before, and WriteMargin later
 // saves the shard's state and releases the Lease. A Lease that has run out is taken by any replica
 // that finds it; a released Lease is left for a moment to the replica that it belongs with. A Lease
-// that somebody deleted or emptied is taken again by its owner; other replicas treat it as held.
+// that somebody deleted or emptied is taken again by its owner; other replicas treat it as held,
+// also those that have never seen it otherwise.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. It calls ShardMemory and the function given to OnChange.

@@ -479,37 +479,68 @@ TEST_P(CalmWorld, OwnsEveryShardAgainWithinTheLeaseTimeAndOneRetry) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CalmWorld, testing::Range(1u, 31u));
 
-// As kubectl replace and helm upgrade --force do with a Lease of the chart.
-TEST(ShardElection, ALeaseThatSomebodyEmptiesCountsAsHeld) {
-  for (const bool all : {false, true}) {
-    for (uint32_t seed = 1; seed <= 20; ++seed) {
-      ElectionWorld world(Options(1), seed);
-      Replica& first = world.Add();
-      world.RunUntil(absl::Seconds(1));
-      world.Add();
-      FenceCheck fence(world, 1, Options(1).WriteMargin());
-      world.RunUntil(absl::Seconds(30) + absl::Milliseconds(137 * seed), [&] { fence.Look(); });
-      ASSERT_TRUE(first.election->OwnsShard(0));
-      for (auto& [name, lease] : world.leases) {
-        if (!all && name != "flyball-scaler-0") continue;
-        kube::Lease emptied;
-        emptied.ns = lease.ns;
-        emptied.name = lease.name;
-        emptied.resource_version = absl::StrCat(lease.resource_version, "-emptied");
-        lease = emptied;
-      }
-      world.RunUntil(world.now + absl::Seconds(4), [&] { fence.Look(); });
-      ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
-      EXPECT_EQ(world.leases["flyball-scaler-0"].holder, first.identity) << seed;
-      if (!all) {
-        EXPECT_EQ(world.Writers(0), 1) << seed;
-      }
-      world.RunUntil(world.now + absl::Seconds(60), [&] { fence.Look(); });
-      ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+// As kubectl replace does.
+kube::Lease Emptied(const kube::Lease& lease) {
+  kube::Lease emptied;
+  emptied.ns = lease.ns;
+  emptied.name = lease.name;
+  return emptied;
+}
+
+// As kubectl patch does for somebody who wants another leader.
+kube::Lease WithoutHolder(const kube::Lease& lease) {
+  kube::Lease patched = lease;
+  patched.holder.clear();
+  return patched;
+}
+
+struct LostLease {
+  std::string name;
+  kube::Lease (*lose)(const kube::Lease&);
+  bool all;       // the number of shards, too
+  bool newcomer;  // a replica begins right after it
+};
+
+class LeaseThatIsLost : public testing::TestWithParam<LostLease> {};
+
+TEST_P(LeaseThatIsLost, CountsAsHeld) {
+  const bool all = GetParam().all;
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    ElectionWorld world(Options(1), seed);
+    Replica& first = world.Add();
+    world.RunUntil(absl::Seconds(1));
+    if (!GetParam().newcomer) world.Add();
+    FenceCheck fence(world, 1, Options(1).WriteMargin());
+    world.RunUntil(absl::Seconds(30) + absl::Milliseconds(137 * seed), [&] { fence.Look(); });
+    ASSERT_TRUE(first.election->OwnsShard(0));
+    for (auto& [name, lease] : world.leases) {
+      if (!all && name != "flyball-scaler-0") continue;
+      const std::string version = absl::StrCat(lease.resource_version, "-lost");
+      lease = GetParam().lose(lease);
+      lease.resource_version = version;
+    }
+    if (GetParam().newcomer) world.Add();
+    world.RunUntil(world.now + absl::Seconds(4), [&] { fence.Look(); });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    EXPECT_EQ(world.leases["flyball-scaler-0"].holder, first.identity) << seed;
+    if (!all) {
       EXPECT_EQ(world.Writers(0), 1) << seed;
     }
+    world.RunUntil(world.now + absl::Seconds(60), [&] { fence.Look(); });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    EXPECT_EQ(world.Writers(0), 1) << seed;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Ways, LeaseThatIsLost,
+    testing::Values(LostLease{"Emptied", Emptied, false, false},
+                    LostLease{"EmptiedWithTheNumber", Emptied, true, false},
+                    LostLease{"EmptiedBeforeOneBegins", Emptied, false, true},
+                    LostLease{"EmptiedWithTheNumberBeforeOneBegins", Emptied, true, true},
+                    LostLease{"WithoutItsHolder", WithoutHolder, false, false},
+                    LostLease{"WithoutItsHolderBeforeOneBegins", WithoutHolder, false, true}),
+    [](const auto& info) { return info.param.name; });
 
 // Nobody hands a shard over because it cannot tell for a while who is there.
 TEST(ShardElection, AMemberLeaseThatSomebodyDeletesIsMadeAnew) {

@@ -44,10 +44,6 @@ void LeaseKeeper::Note(const WatchedLease& watched, const absl::Status& status) 
 // writer.
 void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
-  // A replica that releases a Lease leaves its renewal in it, and transitions only grow.
-  const bool lost = lease.transitions < watched.lease.transitions ||
-                    (lease.renew_time == absl::Time() && watched.lease.renew_time != absl::Time());
-  watched.emptied = lease.holder.empty() && (lost || watched.emptied);
   watched.seen = true;
   watched.lease = lease;
 }
@@ -77,7 +73,7 @@ absl::Status LeaseKeeper::Take(WatchedLease& watched) {
   if (lease.holder != terms_.identity) {
     lease.holder = terms_.identity;
     lease.acquire_time = clock_.WallNow();
-    if (!lease.resource_version.empty()) ++lease.transitions;
+    if (!watched.missing()) ++lease.transitions;
   }
   lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
@@ -93,7 +89,8 @@ void LeaseKeeper::Renew(WatchedLease& watched) {
   if (absl::IsAborted(status) || absl::IsNotFound(status) || absl::IsAlreadyExists(status)) {
     // An earlier answer may have got lost, or somebody else has it.
     if (Read(watched)) {
-      if (watched.lease.holder != terms_.identity && !watched.emptied) {
+      const bool lost = watched.missing() || watched.emptied();
+      if (watched.lease.holder != terms_.identity && !lost) {
         watched.held = false;
         return;
       }
@@ -107,6 +104,7 @@ void LeaseKeeper::Renew(WatchedLease& watched) {
 void LeaseKeeper::Release(WatchedLease& watched) {
   kube::Lease lease = watched.lease;
   lease.holder.clear();
+  lease.duration = kGivenUp;
   lease.renew_time = clock_.WallNow();
   watched.held = false;
   if (const absl::Status status = Put(lease, watched); !status.ok()) {
@@ -120,7 +118,7 @@ absl::Status LeaseKeeper::Write(WatchedLease& watched, std::string holder) {
   lease.holder = std::move(holder);
   lease.acquire_time = lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
-  if (!lease.resource_version.empty()) ++lease.transitions;
+  if (!watched.missing()) ++lease.transitions;
   return Put(lease, watched);
 }
 

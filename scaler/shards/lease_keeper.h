@@ -17,6 +17,9 @@ namespace flyball::scaler {
 // A longer duration in a record is cut to this one, so that a typo cannot keep a Lease for ever.
 inline constexpr absl::Duration kLongestLease = absl::Minutes(10);
 
+// The duration in the record of a Lease that its holder has given up; client-go writes the same.
+inline constexpr absl::Duration kGivenUp = absl::Seconds(1);
+
 struct LeaseTerms {
   std::string ns;
   std::string identity;  // ours
@@ -32,11 +35,11 @@ struct WatchedLease {
   bool held = false;                                 // by us, as far as we know
   MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
 
-  // Somebody has deleted or emptied the record (kubectl replace) since we first saw it, and nobody
-  // has taken the Lease since: its holder may still count it as held.
-  bool emptied = false;
-
+  bool missing() const { return lease.resource_version.empty(); }
   bool free() const { return lease.holder.empty(); }
+  // Nobody is named as its holder, but none has given it up either: somebody has emptied the record
+  // (kubectl replace, kubectl patch), and its holder may still count it as held.
+  bool emptied() const { return !missing() && free() && lease.duration != kGivenUp; }
 };
 
 class LeaseKeeper {

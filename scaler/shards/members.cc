@@ -24,7 +24,7 @@ void Members::Round() {
       if (is_last) slots_.pop_back();
       return;
     }
-    const bool missing = slot.lease.resource_version.empty();
+    const bool missing = slot.missing();
     const bool may_take = slot.lease.holder == identity_ || !keeper_.Lives(slot);
     if (!own_.has_value() && may_take && keeper_.Take(slot).ok()) own_ = k;
     // Slots are taken from the first on, so after one that does not exist there are no others,

@@ -72,7 +72,7 @@ ShardCount::State ShardCount::Round() {
   const int most = std::max(agreed.announced.value_or(0), shards_);
   if (!AllEnded(before, most)) {
     const std::string others =
-        before == 0 ? "the number of shards is not agreed on yet, and leases of shards are held"
+        before == 0 ? "the number of shards is not agreed on yet, and shards may have owners"
                     : absl::StrCat("other replicas use ", before, " shards, this one uses ",
                                    shards_, " (--scaler-shards)");
     return wait(absl::StrCat(others, ": it decides nothing until they have stopped"));
@@ -108,14 +108,13 @@ bool ShardCount::AllEnded(int before, int most) {
     // The time is taken before reading, so that a renewal that took effect by then is seen.
     const MonotonicTime now = clock_.MonotonicNow();
     if (!keeper_.Read(watched)) return false;
-    const bool missing = watched.lease.resource_version.empty();
-    // A Lease of theirs that somebody deleted may still be held: then its owner takes it again. So
-    // may one that was emptied together with ours, whose earlier content we have not seen.
-    const bool emptied = record_.emptied && watched.lease.renew_time == absl::Time();
-    const bool deleted = emptied || (missing && i < static_cast<size_t>(before));
+    const bool missing = watched.missing();
+    // A Lease of theirs that somebody deleted or emptied may still be held: then its owner takes it
+    // again.
+    const bool lost = watched.emptied() || (missing && i < static_cast<size_t>(before));
     // The loop goes on after the first that has not ended, since each Lease counts from when it was
     // first seen.
-    if ((deleted || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
+    if ((lost || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
     if (missing && i + 1 >= static_cast<size_t>(std::max(before, most))) break;
   }
   return ended;
@@ -123,7 +122,7 @@ bool ShardCount::AllEnded(int before, int most) {
 
 int ShardCount::Existing() const {
   size_t count = others_.size();
-  while (count > 0 && others_[count - 1].lease.resource_version.empty()) --count;
+  while (count > 0 && others_[count - 1].missing()) --count;
   return static_cast<int>(count);
 }
 
