@@ -71,7 +71,8 @@ std::optional<http::HttpResponse> ListAdmission::Refusal(size_t json_bytes) {
   if (auto too_long = TooLong(json_bytes)) return too_long;
   // The list itself counts among `lists`, or is of one object, or was kept from before.
   if (held_ == nullptr) {
-    (void)TakeFrom(limits_.answers, AnswerMemory(json_bytes), {.held_bytes = json_bytes}, held_);
+    const size_t held_bytes = listing_ != nullptr ? 0 : json_bytes;
+    (void)TakeFrom(limits_.answers, AnswerMemory(json_bytes), {.held_bytes = held_bytes}, held_);
   }
   return refused_;
 }

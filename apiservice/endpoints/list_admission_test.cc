@@ -1,6 +1,7 @@
 #include "apiservice/endpoints/list_admission.h"
 
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -56,6 +57,20 @@ TEST_F(ListAdmissionTest, ASourceThatIsSlowKeepsNoOthersFromTheirAnswers) {
   clock_.Advance(absl::Seconds(5));
   waiting.join();
   EXPECT_FALSE(slow.Refusal(kAll / 2).has_value());
+}
+
+TEST_F(ListAdmissionTest, WhatCountsAmongListsIsNoneOfWhatThoseWhoWaitHold) {
+  ListAdmission sent = Make();
+  ASSERT_FALSE(sent.Refusal(kAll).has_value());
+  ListAdmission lists[] = {Make(), Make(), Make()};
+  std::vector<std::thread> waiting;
+  for (ListAdmission& list : lists) {
+    ASSERT_TRUE(list.Admit()({.items = 100, .to_ask = true}).ok());
+    waiting.emplace_back([&list] { EXPECT_EQ(list.Refusal(kAll / 2)->status, 504); });
+  }
+  clock_.AwaitWaits(3);
+  clock_.Advance(absl::Seconds(5));
+  for (std::thread& one : waiting) one.join();
 }
 
 TEST_F(ListAdmissionTest, WhoWouldHoldTooMuchWhileItWaitsIsToldToAskAgain) {
