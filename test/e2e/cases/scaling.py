@@ -147,7 +147,7 @@ ALL = (
     Scenario("object-without-target", (_as_utilization(service("object-without-target")),), (({"service": 15}, 2),), start=2,
              says="ScalingActive False FailedGetObjectMetric"),
     Scenario("absurd-target", (queue("absurd-target", target="1e30"),), (({"queue": 15}, 4),), start=2,
-             says="ScalingLimited True TooManyReplicas"),
+             says="ScalingLimited True TooManyReplicas", of_hpa=True),
     Scenario("no-target", (queue("no-target"),), (({"queue": 15}, None),), target=False,
              says="AbleToScale False FailedGetScale"),
     Scenario("no-such-kind", (queue("no-such-kind"),), (({"queue": 15}, None),), kind="Gadget", target=False,
