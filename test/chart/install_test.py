@@ -86,11 +86,16 @@ class Upgraded(ClusterCase):
         kube.delete(self.admin, *kept[3])
         wait.until(lambda: self.assertEqual(self.everything() - before, set()) is None, "nothing left")
 
+    def delete_the_kind(self):
+        kube.delete(self.admin, "CustomResourceDefinition", None, "autoscalers.flyball.dev")
+        wait.until(lambda: "autoscalers.flyball.dev" not in self.kubectl("api-resources", "-o", "name"), "the kind is gone")
+
     def test_what_replicas_have_made_is_in_no_upgrade_s_way(self):
         """A pod that ends may make its Lease, or save what it remembers, once more: after Helm has taken both from it."""
         release = ("flyball", CHART, "--namespace", NAMESPACE, "--set")
+        self.delete_what_the_scaler_made()
         self.addCleanup(self.delete_what_the_scaler_made)
-        self.addCleanup(kube.delete, self.admin, "CustomResourceDefinition", None, "autoscalers.flyball.dev")
+        self.addCleanup(self.delete_the_kind)
         self.addCleanup(self.helm, "uninstall", "flyball", "--namespace", NAMESPACE)
         self.helm("install", *release, "scaler.enabled=true,scaler.shards=3,replicas=3")
         self.helm("upgrade", *release, "scaler.enabled=false")
