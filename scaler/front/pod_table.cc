@@ -66,7 +66,7 @@ absl::Time PodTable::NextPardon() const {
 
 bool PodTable::TakesRequests(const PodRecord& pod) const {
   if (!Counts(pod) || pod.view.address.empty()) return false;
-  if (HasToPass(pod)) return pod.passed;
+  if (HasToPass(pod) && !pod.passed) return false;
   return pod.view.ready || (pod.passed && !pod.was_ready);
 }
 
