@@ -67,7 +67,7 @@ constexpr size_t kShort = 64 << 10;
 
 // What all questions under way may take, by the lengths of their targets: a selector becomes a
 // query, and that a request, each of which is longer, and each is there more than once.
-constexpr size_t kQuestionBytes = 16 << 20;
+constexpr size_t kQuestionBytes = 8 << 20;
 constexpr size_t kMemoryForEachTargetByte = 32;
 constexpr size_t kHeldForEachTargetByte = 4;  // until the query is made
 
