@@ -76,12 +76,7 @@ absl::StatusOr<ObjectAnswer> QueryBatcher::ObjectGroup::Ask(const std::vector<st
                                                             MonotonicTime deadline,
                                                             absl::Duration max_age) {
   if (!label_.ok()) return label_.status();
-  bool may_know;
-  {
-    absl::MutexLock lock(&mutex_);
-    may_know = MayKnow(names);
-  }
-  if (!may_know) {
+  if (!MayKnow(names)) {
     ObjectQuestion question = WithNames(template_, names);
     question.max_age = max_age;
     return batcher_.QueryAlone(question, deadline);
@@ -207,10 +202,13 @@ QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::s
   return known->second;
 }
 
-bool QueryBatcher::ObjectGroup::MayKnow(const std::vector<std::string>& names) const {
-  return batcher_.group_bytes_ <= batcher_.options_.max_group_bytes ||
-         std::all_of(names.begin(), names.end(),
-                     [this](const auto& name) { return objects_.contains(name); });
+bool QueryBatcher::ObjectGroup::MayKnow(const std::vector<std::string>& names) {
+  if (batcher_.group_bytes_ <= batcher_.options_.max_group_bytes) return true;
+  absl::MutexLock lock(&mutex_);
+  return std::all_of(names.begin(), names.end(), [this](const auto& name)
+                                                     ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+                                                       return objects_.contains(name);
+                                                     });
 }
 
 void QueryBatcher::ObjectGroup::Forget(MonotonicTime now) {

@@ -71,8 +71,8 @@ class QueryBatcher::ObjectGroup {
   bool NoteOutcome(const Names& names, const absl::Status& outcome, absl::Duration given)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Object& Known(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether all of these are known, or there is room to remember more.
-  bool MayKnow(const std::vector<std::string>& names) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  // Whether there is room to remember more, or all of these are known.
+  bool MayKnow(const std::vector<std::string>& names) ABSL_LOCKS_EXCLUDED(mutex_);
   void Forget(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A query of its own for this caller, when it is its turn.
   absl::StatusOr<ObjectAnswer> AskApart(const std::vector<std::string>& names,
