@@ -58,15 +58,10 @@ absl::Status WithServer(const absl::Status& status, const Server& server) {
   return absl::Status(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
 }
 
-// `counted`: the share of the memory that the body has.
-using Counted = std::shared_ptr<const void>;
-
-absl::StatusOr<std::shared_ptr<const QueryResult>> ParseShared(std::string body, Counted counted) {
-  absl::StatusOr<QueryResult> result = ParseQueryAnswer(std::move(body));
-  if (!result.ok()) return result.status();
-  result->source = rules::SourceChoice::kPrometheus;
-  result->counted = std::move(counted);
-  return std::make_shared<const QueryResult>(*std::move(result));
+absl::StatusOr<std::shared_ptr<QueryResult>> ParseShared(std::string body) {
+  ASSIGN_OR_RETURN(QueryResult result, ParseQueryAnswer(std::move(body)));
+  result.source = rules::SourceChoice::kPrometheus;
+  return std::make_shared<QueryResult>(std::move(result));
 }
 
 // Whether the time that the mark leaves out is that of all samples.
@@ -84,7 +79,7 @@ absl::StatusOr<StandingResult> ParseStanding(std::string body, std::optional<Ans
   }
   last.reset();
   StandingResult out;
-  ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body), nullptr));
+  ASSIGN_OR_RETURN(out.result, ParseShared(std::move(body)));
   out.source = out.result->source;
   if (marked.has_value() && IsOf(*marked, *out.result)) {
     last = marked->mark;
@@ -170,16 +165,19 @@ Client::Request Client::QueryRequest(absl::string_view escaped, absl::Time at,
 absl::StatusOr<std::shared_ptr<const QueryResult>> Client::Query(absl::string_view promql,
                                                                  absl::Time at,
                                                                  absl::Duration timeout) {
-  return AskAny<std::shared_ptr<const QueryResult>>(
-      QueryRequest(go::QueryEscape(promql), at, timeout), ParseShared);
+  std::shared_ptr<const void> counted;
+  ASSIGN_OR_RETURN(std::shared_ptr<QueryResult> result,
+                   AskAny<std::shared_ptr<QueryResult>>(
+                       QueryRequest(go::QueryEscape(promql), at, timeout), ParseShared, &counted));
+  result->counted = std::move(counted);
+  return result;
 }
 
 absl::StatusOr<StandingResult> Client::Ask(StandingQuery& query, absl::Time at,
                                            absl::Duration timeout) {
-  return AskAny<StandingResult>(QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
-                                [&query](std::string body, const Counted&) {
-                                  return ParseStanding(std::move(body), query.last);
-                                });
+  return AskAny<StandingResult>(
+      QueryRequest(query.Encoded(go::QueryEscape), at, timeout),
+      [&query](std::string body) { return ParseStanding(std::move(body), query.last); });
 }
 
 absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selector, absl::Time start,
@@ -191,15 +189,14 @@ absl::StatusOr<std::vector<SeriesName>> Client::Series(absl::string_view selecto
        .max_bytes = options_.max_series_bytes,
        .deadline = clock_.MonotonicNow() + timeout,
        .memory = &series_memory_},
-      [](std::string body, const Counted&) { return ParseSeriesAnswer(std::move(body)); });
+      ParseSeriesAnswer);
 }
 
 absl::StatusOr<std::vector<PastSeries>> Client::Past(absl::string_view selector, absl::Time at,
                                                      absl::Duration range, absl::Duration timeout) {
   const std::string query = absl::StrCat(selector, "[", absl::ToInt64Milliseconds(range), "ms]");
-  return AskAny<std::vector<PastSeries>>(
-      QueryRequest(go::QueryEscape(query), at, timeout),
-      [](std::string body, const Counted&) { return ParsePastAnswer(std::move(body)); });
+  return AskAny<std::vector<PastSeries>>(QueryRequest(go::QueryEscape(query), at, timeout),
+                                         ParsePastAnswer);
 }
 
 absl::StatusOr<std::string> Client::Version(absl::Duration timeout) {
@@ -269,7 +266,9 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
 }
 
 template <typename T>
-absl::StatusOr<T> Client::AskAny(Request request, Parse<T> parse) {
+absl::StatusOr<T> Client::AskAny(Request request,
+                                 absl::FunctionRef<absl::StatusOr<T>(std::string)> parse,
+                                 std::shared_ptr<const void>* counted) {
   const size_t in_use = in_use_.load(std::memory_order_relaxed);
   const size_t first = FirstToAsk(in_use);
   absl::Status failure;
@@ -292,7 +291,7 @@ absl::StatusOr<T> Client::AskAny(Request request, Parse<T> parse) {
     // It is for want of memory here, and no other server can help.
     if (absl::IsResourceExhausted(answer.status())) return WithServer(answer.status(), server);
     const bool body_came = answer.ok();
-    absl::StatusOr<T> result = body_came ? parse(std::move(answer->body), memory) : answer.status();
+    absl::StatusOr<T> result = body_came ? parse(std::move(answer->body)) : answer.status();
     if (body_came && absl::IsUnknown(result.status())) {
       result = ByCode(result.status(), answer->status);
     }
@@ -305,6 +304,7 @@ absl::StatusOr<T> Client::AskAny(Request request, Parse<T> parse) {
     if (answered) {
       if (index != in_use) UseServer(index);
       if (!result.ok()) return WithServer(result.status(), server);
+      if (counted != nullptr) *counted = memory;
       return result;
     }
     failure = WithServer(result.status(), server);

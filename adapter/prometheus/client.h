@@ -106,13 +106,11 @@ class Client : public MetricSource, public PastSamples {
   // counts.
   absl::StatusOr<http::HttpAnswer> AskServer(const Server& server, Request request,
                                              absl::Duration timeout, AnswerBudget::Share& memory);
-  // Makes a result of a body, and may keep what counts it.
+  // The first answer of the servers that `parse` accepts. `counted` becomes the share of the memory
+  // that its body has.
   template <typename T>
-  using Parse =
-      absl::FunctionRef<absl::StatusOr<T>(std::string, const std::shared_ptr<const void>&)>;
-  // The first answer of the servers that `parse` accepts.
-  template <typename T>
-  absl::StatusOr<T> AskAny(Request request, Parse<T> parse);
+  absl::StatusOr<T> AskAny(Request request, absl::FunctionRef<absl::StatusOr<T>(std::string)> parse,
+                           std::shared_ptr<const void>* counted = nullptr);
   // Where to begin: the server in use, or 0 when it is time to look whether an earlier one is back.
   size_t FirstToAsk(size_t in_use);
   void UseServer(size_t index);
