@@ -147,15 +147,7 @@ absl::StatusOr<std::vector<std::string>> CustomProvider::ListNames(
        .running_only = false,
        .timeout = std::min(kListTimeout, deadline - answering_.clock.MonotonicNow())});
   if (!objects.ok()) return ListFailure(request, objects.status());
-  if (request.admit != nullptr) {
-    ListSize size = {.items = objects->size(),
-                     .held_bytes = objects->size() * sizeof(kube::ObjectPtr),
-                     .to_ask = true};
-    for (const kube::ObjectPtr& object : *objects) {
-      size.text_bytes += object->ns.size() + object->name.size();
-    }
-    RETURN_IF_ERROR(request.admit(size));
-  }
+  if (request.admit != nullptr) RETURN_IF_ERROR(request.admit(ListSize::Of(*objects)));
   std::vector<std::string> names;
   names.reserve(objects->size());
   for (const kube::ObjectPtr& object : *objects) names.push_back(object->name);

@@ -11,14 +11,9 @@ namespace {
 // Of a list with the metrics of these objects, each pod with one or two containers.
 ListSize SizeOf(const std::vector<kube::ObjectPtr>& objects) {
   constexpr size_t kContainersBytes = 160;
-  ListSize size = {.items = objects.size(),
-                   .text_bytes = objects.size() * kContainersBytes,
-                   .held_bytes = objects.size() * sizeof(kube::ObjectPtr),
-                   .to_ask = true};
-  for (const kube::ObjectPtr& object : objects) {
-    size.text_bytes += object->ns.size() + object->name.size();
-    size.AddLabels(object->labels);
-  }
+  ListSize size = ListSize::Of(objects);
+  size.text_bytes += objects.size() * kContainersBytes;
+  for (const kube::ObjectPtr& object : objects) size.AddLabels(object->labels);
   return size;
 }
 

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "adapter/object_candidates.h"
 #include "adapter/resource_provider.h"
 #include "base/status_macros.h"
 
@@ -54,13 +53,12 @@ class ResourceProvider::PodsStanding : public StandingPods {
     std::shared_ptr<const kube::RestMapper> mapper =
         provider_.deps_.answering.relister.registry()->mapper();
     ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
-                     ObjectCandidates(provider_.deps_.answering.directory,
-                                      {.resource = {.group = "", .resource = "pods"},
-                                       .ns = ns_,
-                                       .selector = {},
-                                       .running_only = true,
-                                       .timeout = timeout},
-                                      "", {.labels = selector_}));
+                     provider_.deps_.answering.directory.List(
+                         {.resource = {.group = "", .resource = "pods"},
+                          .ns = ns_,
+                          .selector = selector_,
+                          .running_only = true,
+                          .timeout = timeout}));
     epoch_ = epoch;
     if (batch_.objects != nullptr && mapper == mapper_ && pods == *batch_.objects) {
       return absl::OkStatus();

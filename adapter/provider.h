@@ -40,6 +40,17 @@ struct ListSize {
   // Counts `held_bytes` elsewhere; it is let go where they are counted instead.
   std::shared_ptr<const void>* counted = nullptr;
 
+  // Of a list with metrics of these objects, for which the metric source has yet to be asked.
+  static ListSize Of(const std::vector<kube::ObjectPtr>& objects) {
+    ListSize size = {.items = objects.size(),
+                     .held_bytes = objects.size() * sizeof(kube::ObjectPtr),
+                     .to_ask = true};
+    for (const kube::ObjectPtr& object : objects) {
+      size.text_bytes += object->ns.size() + object->name.size();
+    }
+    return size;
+  }
+
   template <typename Labels>
   void AddLabels(const Labels& labels) {
     constexpr size_t kPairBytes = 6;  // quotes, colon and comma

@@ -50,7 +50,6 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> ResourceProvider::Pods(absl::stri
                    ObjectCandidates(deps_.answering.directory,
                                     {.resource = PodResource(),
                                      .ns = std::string(ns),
-                                     .selector = {},
                                      .running_only = true,
                                      .timeout = timeout},
                                     name, filter));
@@ -144,7 +143,6 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
                    ObjectCandidates(deps_.answering.directory,
                                     {.resource = NodeResource(),
                                      .ns = "",
-                                     .selector = {},
                                      .running_only = false,
                                      .timeout = timeout},
                                     name, filter));

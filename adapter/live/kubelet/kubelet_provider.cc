@@ -41,7 +41,6 @@ absl::StatusOr<ResourceMetricList<PodMetrics>> KubeletProvider::Pods(
                    adapter::ObjectCandidates(directory_,
                                              {.resource = {.group = "", .resource = "pods"},
                                               .ns = std::string(ns),
-                                              .selector = {},
                                               .running_only = true,
                                               .timeout = timeout},
                                              name, filter));
@@ -68,7 +67,6 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> KubeletProvider::Nodes(
                    adapter::ObjectCandidates(directory_,
                                              {.resource = {.group = "", .resource = "nodes"},
                                               .ns = "",
-                                              .selector = {},
                                               .running_only = false,
                                               .timeout = timeout},
                                              name, filter));
