@@ -1,7 +1,5 @@
 #include "processes/local_cluster.h"
 
-#include <tuple>
-
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,14 +18,14 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::stri
   auto cluster = absl::WrapUnique(new LocalCluster(folder, clock));
   LocalCluster* const self = cluster.get();
   // Both kinds exist even if the folder has no object of them yet, because the scaler watches them.
-  for (const auto& [plural, kind, scale] : {std::tuple(scaler::kOwnPlural, scaler::kOwnKind, false),
-                                            std::tuple(absl::string_view(kProcessSetPlural),
-                                                       absl::string_view(kProcessSetKind), true)}) {
+  const auto add = [self](absl::string_view plural, absl::string_view kind, bool scale) {
     kube::ResourceInfo info =
         kube::ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, plural, kind);
     info.scalable = scale;
     self->server_.AddKind(info, scale);
-  }
+  };
+  add(scaler::kOwnPlural, scaler::kOwnKind, /*scale=*/false);
+  add(kProcessSetPlural, kProcessSetKind, /*scale=*/true);
   // Only writes of ProcessSets wake the supervisor, since it then reads all sets, and Leases and
   // statuses are written all the time.
   self->server_.OnWrite([self](absl::string_view path) {

@@ -92,11 +92,8 @@ constexpr Row kRows[] = {
 std::vector<ResourceInfo> BuiltinResources() {
   std::vector<ResourceInfo> resources;
   for (const Row& row : kRows) {
-    ResourceInfo& info = resources.emplace_back();
-    info.name = {std::string(row.group), std::string(row.plural)};
-    info.version = std::string(row.version);
-    info.kind = std::string(row.kind);
-    info.namespaced = row.namespaced;
+    resources.push_back(ResourceNamed(row.group, row.version, row.plural, row.kind));
+    resources.back().namespaced = row.namespaced;
   }
   return resources;
 }

@@ -13,7 +13,7 @@ namespace flyball::kube {
 
 std::vector<ResourceInfo> BuiltinResources();
 
-// A namespaced resource that needs no discovery.
+// A resource that needs no discovery, as one that is namespaced.
 ResourceInfo ResourceNamed(absl::string_view group, absl::string_view version,
                            absl::string_view resource, absl::string_view kind);
 

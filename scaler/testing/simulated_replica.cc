@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kube/objects/builtin_resources.h"
 #include "nlohmann/json.hpp"
 #include "scaler/spec/own_spec.h"
 #include "scaler/testing/judge.h"
@@ -21,14 +22,6 @@ constexpr absl::Duration kLongestPause = absl::Milliseconds(900);
 constexpr absl::Duration kLongestBacklog = absl::Seconds(5);
 // Within this time after a thaw all threads go on.
 constexpr absl::Duration kThaw = absl::Milliseconds(50);
-
-kube::ResourceInfo ResourceOf(absl::string_view group, absl::string_view version,
-                              absl::string_view plural) {
-  return {.name = {.group = std::string(group), .resource = std::string(plural)},
-          .version = std::string(version),
-          .kind = "",
-          .singular = ""};
-}
 
 http::HttpAnswer Failure(int status, absl::string_view reason) {
   return {
@@ -383,10 +376,10 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
 SimulatedReplica::~SimulatedReplica() { killed_ = true; }
 
 void SimulatedReplica::Start() {
-  StartWatch(ResourceOf("", "v1", "pods"), wiring_->pods().AddFeed(""));
-  StartWatch(ResourceOf("autoscaling", "v2", "horizontalpodautoscalers"),
+  StartWatch(kube::ResourceNamed("", "v1", "pods", ""), wiring_->pods().AddFeed(""));
+  StartWatch(kube::ResourceNamed("autoscaling", "v2", "horizontalpodautoscalers", ""),
              wiring_->autoscalers().AddFeed(AutoscalerKind::kHpa, ""));
-  StartWatch(ResourceOf(kOwnGroup, kOwnVersion, kOwnPlural),
+  StartWatch(kube::ResourceNamed(kOwnGroup, kOwnVersion, kOwnPlural, ""),
              wiring_->autoscalers().AddFeed(AutoscalerKind::kOwn, ""));
   TurnAt(world_.time.now());
   world_.time.Soon([this] { Round(); });
