@@ -26,9 +26,9 @@ absl::StatusOr<std::unique_ptr<FolderDirectory>> FolderDirectory::Make(std::stri
   if (!fs::is_directory(folder, error)) {
     return absl::InvalidArgumentError(absl::StrCat(folder, ": not a folder"));
   }
-  auto directory = std::unique_ptr<FolderDirectory>(new FolderDirectory(std::move(folder)));
+  auto directory = std::unique_ptr<FolderDirectory>(new FolderDirectory(folder));
   FolderDirectory* const self = directory.get();
-  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({self->folder_}), kInterval,
+  self->watcher_ = std::make_unique<FileWatcher>(clock, FileStamps({std::move(folder)}), kInterval,
                                                  [self] { return self->Reload(); });
   std::vector<std::string> problems;
   {

@@ -53,13 +53,12 @@ class FolderDirectory : public ObjectDirectory {
     std::vector<ManifestObject> objects;
   };
 
-  explicit FolderDirectory(std::string folder) : folder_(std::move(folder)), manifests_(folder_) {}
+  explicit FolderDirectory(const std::string& folder) : manifests_(folder) {}
   // Returns whether anything changed. Adds the files that have become bad to `problems`, or why the
   // folder could not be read.
   bool ReadFiles(std::vector<std::string>* problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::shared_ptr<const ManifestObjects> Assemble() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const std::string folder_;
   absl::Mutex mutex_;
   ManifestFiles manifests_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, File> files_ ABSL_GUARDED_BY(mutex_);
