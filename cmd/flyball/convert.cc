@@ -44,7 +44,7 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
   for (const std::string& file : files) {
     const absl::StatusOr<std::string> text = ReadFileOrStdin(file);
     if (!text.ok()) {
-      std::cerr << "flyball convert: " << text.status().message() << "\n";
+      Fail("convert", text.status());
       usable = false;
       continue;
     }
@@ -56,8 +56,7 @@ int ConvertFiles(const std::vector<std::string>& files, const convert::ConvertOp
     yaml += conversion.yaml;
   }
   if (!usable) return kUsageError;
-  if (good) std::cout << (output == "json" ? ListOf(yaml) : yaml) << std::flush;
-  return good && std::cout.good() ? 0 : 1;
+  return good ? Print(output == "json" ? ListOf(yaml) : yaml) : 1;
 }
 
 CLI::App* AddKind(CLI::App& app, const char* name, const char* help,

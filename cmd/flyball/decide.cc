@@ -70,30 +70,28 @@ absl::StatusOr<scaler::ClusterSnapshot> ReadFiles(const std::vector<std::string>
   return snapshot;
 }
 
-int Fail(const absl::Status& status) {
-  std::fprintf(stderr, "flyball decide: %s\n", std::string(status.message()).c_str());
+int FailWith(const absl::Status& why) {
+  Fail("decide", why);
   return kUsageError;
 }
 
 int PrintDecisions(const std::vector<scaler::GivenCase>& cases, const DecideFlags& options) {
-  bool first = true;
+  std::string text;
   for (const scaler::GivenCase& given : cases) {
     if (options.output == "json") {
-      std::cout << scaler::ExplainJson(given);
+      text += scaler::ExplainJson(given);
     } else if (options.output == "yaml") {
-      std::cout << scaler::ExplainYaml(given);
+      text += scaler::ExplainYaml(given);
     } else {
-      std::cout << (first ? "" : "\n\n") << scaler::ExplainText(given);
+      absl::StrAppend(&text, text.empty() ? "" : "\n\n", scaler::ExplainText(given));
     }
-    first = false;
   }
-  std::cout.flush();
-  return std::cout.good() ? 0 : 1;
+  return Print(text);
 }
 
 int DecideFiles(const DecideFlags& options) {
   const absl::StatusOr<scaler::ClusterSnapshot> snapshot = ReadFiles(options.files);
-  if (!snapshot.ok()) return Fail(snapshot.status());
+  if (!snapshot.ok()) return FailWith(snapshot.status());
   const scaler::CaseOptions case_options = CaseOptionsOf(options, Clock::System().WallNow());
   std::vector<scaler::GivenCase> cases;
   for (const scaler::Autoscaler& autoscaler : snapshot->autoscalers) {
@@ -119,7 +117,7 @@ absl::StatusOr<ReadSnapshot> ReadObject(const std::string& object, const Cluster
 
 int DecideObject(const std::string& object, const ClusterFlags& flags, DecideFlags options) {
   const absl::StatusOr<ReadSnapshot> read = ReadObject(object, flags);
-  if (!read.ok()) return Fail(read.status());
+  if (!read.ok()) return FailWith(read.status());
   for (const std::string& gap : read->gaps) {
     std::fprintf(stderr, "flyball decide: warning: %s\n", gap.c_str());
   }
@@ -158,7 +156,7 @@ int RunDecide(const Args& args) {
   if (!vectors.empty()) return DecideVectors(vectors, options.dialect.choice);
   if (!options.files.empty()) return DecideFiles(options);
   if (!object.empty()) return DecideObject(object, cluster, options);
-  return Fail(absl::InvalidArgumentError(
+  return FailWith(absl::InvalidArgumentError(
       "name an hpa/NAME of the cluster, or give files with -f, or scenarios with --vectors"));
 }
 

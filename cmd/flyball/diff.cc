@@ -1,7 +1,5 @@
 // flyball diff: what differs between two rule files.
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <iostream>
 #include <string>
 
 #include "cmd/flags/words.h"
@@ -28,16 +26,15 @@ int RunDiff(const Args& args) {
   const absl::StatusOr<rules::FoundRules> old_rules = ReadRuleFile(was, path);
   const absl::StatusOr<rules::FoundRules> new_rules = ReadRuleFile(is, path);
   for (const auto* read : {&old_rules, &new_rules}) {
-    if (read->ok()) continue;
-    std::fprintf(stderr, "flyball diff: %s\n", std::string(read->status().message()).c_str());
+    if (!read->ok()) Fail("diff", read->status());
   }
   if (!old_rules.ok() || !new_rules.ok()) return kUsageError;
   const rule_tools::RulesDiff diff = rule_tools::DiffRules(old_rules->config, new_rules->config);
-  std::cout << (output == "text" ? rule_tools::DiffText(diff, was == "-" ? "stdin" : was,
-                                                        is == "-" ? "stdin" : is)
-                                 : JsonAs(output, rule_tools::DiffJson(diff)))
-            << std::flush;
-  return diff.differences.empty() && std::cout.good() ? 0 : 1;
+  const int printed = Print(
+      output == "text"
+          ? rule_tools::DiffText(diff, was == "-" ? "stdin" : was, is == "-" ? "stdin" : is)
+          : JsonAs(output, rule_tools::DiffJson(diff)));
+  return diff.differences.empty() ? printed : 1;
 }
 
 }  // namespace flyball::cmd
