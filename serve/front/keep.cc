@@ -117,10 +117,7 @@ ServeFront::Stock ServeFront::TakeStock(bool tries_again) const {
     const bool settled = record.port != 0 && record.problem.empty() && !record.changed &&
                          !record.WasMadeAnew() && record.FollowsItsPods();
     if (!settled) {
-      if (!record.problem.empty() && !tries_again) {
-        stock.next = std::min(stock.next, next_try_);
-        continue;
-      }
+      if (!record.problem.empty() && !tries_again) continue;
       (record.added ? late : stock.unsettled).push_back(name);
     } else if (record.slices_due > now) {
       stock.next = std::min(stock.next, record.slices_due);

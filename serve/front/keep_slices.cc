@@ -45,7 +45,10 @@ void ServeFront::FollowEnvoys() {
       selector.ok() ? pods_.Follow(kEnvoys, settings_.envoy_namespace, *std::move(selector), "1")
                     : selector.status();
   envoys_followed_ = status.ok();
-  if (!status.ok()) spdlog::warn("front: Envoys' pods: {}", std::string(status.message()));
+  if (!status.ok() && status != envoys_problem_) {
+    spdlog::warn("front: Envoys' pods: {}", std::string(status.message()));
+  }
+  envoys_problem_ = status;
 }
 
 void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {

@@ -261,6 +261,7 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_list_ = absl::ZeroDuration();
   bool serving_ = false;
   bool envoys_followed_ = false;
+  absl::Status envoys_problem_;  // why they are not followed, as it was last logged
   bool failed_ = false;  // something of the present service that the API server has not refused
   MonotonicTime next_try_ = absl::ZeroDuration();  // of what has a problem
   std::set<std::string> expected_;  // the services that the API server had at the start
