@@ -284,6 +284,8 @@ class Rendering(case.Case):
             pod, = of_kind(items, "Pod")
             return [[a for a in args if "prometheus" in a] for args in (container(items)["args"], pod["spec"]["containers"][0]["args"])]
         self.assertEqual(asked(), [[], []])
+        server, doctor = asked("prometheus.urls[0]=http://other:9090")
+        self.assertIn("--prometheus-url=http://other:9090", server)
         server, doctor = asked("prometheus.url=http://p")
         self.assertIn("--prometheus-url=http://p:9090", server)
         self.assertEqual(doctor, [], "it is asked for the past alone")

@@ -180,7 +180,7 @@ affinity:
 
 {{/* "true" if there is a Prometheus. With the live source alone there need be none, and the default of prometheus.url says nothing. */}}
 {{- define "flyball.hasPrometheus" -}}
-{{- if not (and (eq .Values.live.metricSource "live") (eq .Values.prometheus.url "http://prometheus.default.svc")) }}true{{ end -}}
+{{- if not (and (eq .Values.live.metricSource "live") (eq .Values.prometheus.url "http://prometheus.default.svc") (not .Values.prometheus.urls)) }}true{{ end -}}
 {{- end -}}
 
 {{/* The arguments about Prometheus. */}}
