@@ -128,7 +128,8 @@ absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
 }
 
 absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
-                                          const ObjectWatchOptions& options, ObjectReader& reader,
+                                          const ObjectWatchOptions& options,
+                                          absl::string_view not_older_than, ObjectReader& reader,
                                           WatchHandler& handler) {
   const std::string path = CollectionPath(options);
   Typed typed(options.resource);
@@ -141,7 +142,8 @@ absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
     if (++listed % options.page_size == 0) acceptable = handler.Acceptable();
   };
   http::HttpCall call =
-      ListCall(options, absl::StrCat(path, "?resourceVersion=0", SelectorQuery(options)));
+      ListCall(options, absl::StrCat(path, "?resourceVersion=", go::UrlEscape(not_older_than),
+                                     SelectorQuery(options)));
   call.headers.emplace_back("Accept-Encoding", "gzip");
   handler.ListStarted();
   const absl::Status ended = server.Stream(call, [&](absl::string_view piece) {

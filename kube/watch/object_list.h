@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "http/client/transport.h"
 #include "kube/objects/object_json.h"
 #include "kube/watch/object_watch.h"
@@ -32,11 +33,13 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
 absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader);
 
-// Like ListPages, but the content comes from the API server's cache and may be as old as that; it
-// takes a third of the time of a list from etcd, and only one object is held in memory at a time.
-// The time limit is options.list_timeout without any data.
+// Like ListPages, but the content comes from the API server's cache and may be as old as that, but
+// not older than that version ("0": any); it takes a third of the time of a list from etcd, and
+// only one object is held in memory at a time. The time limit is options.list_timeout without any
+// data. Also kDeadlineExceeded if the cache has not reached that version after three seconds.
 absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
-                                          const ObjectWatchOptions& options, ObjectReader& reader,
+                                          const ObjectWatchOptions& options,
+                                          absl::string_view not_older_than, ObjectReader& reader,
                                           WatchHandler& handler);
 
 }  // namespace flyball::kube

@@ -2,15 +2,15 @@
 //
 // One thread lists, then watches with bookmarks and continues from the last resourceVersion after a
 // break; if that has expired (410) it lists again. The first list comes from the API server's
-// cache, like those of Kubernetes' own controllers, and is as old as a watch would be then; later
-// ones come from etcd. Failures are retried for ever, with back-off and jitter. A stream without
-// data for 90 seconds is reopened, so that a dead connection is noticed. If it has never had any
-// data, not even a bookmark, the server is asked for its newest version, and listed again if that
-// is older: after a restore of etcd to an earlier state, a watch from a later version waits in
-// silence. Streams that the server ends at once, or after nothing but an error, count as failures
-// from the second on. The handler is called from that thread only and keeps what it needs: nothing
-// is cached here, and at most one page of a list is held (all of it if pages expire while they are
-// read).
+// cache, like those of Kubernetes' own controllers, and may be as old as that (but see
+// ObjectWatchOptions::begins_current); later ones come from etcd. Failures are retried for ever,
+// with back-off and jitter. A stream without data for 90 seconds is reopened, so that a dead
+// connection is noticed. If it has never had any data, not even a bookmark, the server is asked for
+// its newest version, and listed again if that is older: after a restore of etcd to an earlier
+// state, a watch from a later version waits in silence. Streams that the server ends at once, or
+// after nothing but an error, count as failures from the second on. The handler is called from that
+// thread only and keeps what it needs: nothing is cached here, and at most one page of a list is
+// held (all of it if pages expire while they are read).
 #pragma once
 
 #include <atomic>
@@ -64,6 +64,11 @@ struct ObjectWatchOptions {
   std::string label_selector;  // "" is all
   std::string field_selector;  // "" is all
   bool metadata_only = false;  // objects are PartialObjectMetadata
+  // The first list has everything that was written before it began, as later lists have. It still
+  // comes from the API server's cache, which is first asked to be no older than the newest version;
+  // from etcd only if the cache does not get there within seconds, as before Kubernetes 1.31 where
+  // few objects of that kind change.
+  bool begins_current = false;
   int page_size = 500;
   absl::Duration list_timeout = absl::Seconds(60);  // of each page
   absl::Duration first_backoff = absl::Milliseconds(800);

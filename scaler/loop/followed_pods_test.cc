@@ -60,7 +60,7 @@ TEST_F(FollowedPodsTest, OneListAndOneWatchAreForBoth) {
   AwaitPods(2);
   world_.AddPod("web", "web-2");
   AwaitNames("web-0 web-1 web-2");
-  EXPECT_EQ(world_.api.CountRequests("GET", "/pods"), 1);
+  EXPECT_EQ(world_.api.CountRequests("GET", "/pods?resourceVersion="), 1);
   EXPECT_EQ(world_.api.CountRequests("WATCH", "/pods"), 1);
 }
 

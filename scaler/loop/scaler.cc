@@ -159,6 +159,12 @@ std::unique_ptr<kube::ObjectWatch> Scaler::Impl::MakeWatch(const kube::ResourceI
     kube::ObjectWatchOptions watch;
     watch.resource = resource;
     watch.ns = ns;
+    // The cache of an API server may be behind for seconds, and a list does not show it. A write
+    // for an autoscaler that was paused or deleted before this start would go through, since it
+    // depends on the version of the scale alone; a removal by an earlier owner would be missing in
+    // the count that is compared with what that one saved; and pods that are there already would
+    // not count.
+    watch.begins_current = true;
     ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, deps_.make_transport());
     return UnlessNoThread([&] {
       return std::make_unique<kube::ObjectWatch>(std::move(watch), std::move(server), deps_.clock,

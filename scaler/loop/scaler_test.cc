@@ -51,6 +51,23 @@ TEST(Scaler, WritesScaleStatusAndEventInModeAct) {
       [&] { return world.api.List("/api/v1/namespaces/shop/events").size() == 1; }));
 }
 
+// The API server's cache still has the autoscaler as it was before somebody set its mode to shadow.
+TEST(Scaler, DoesNotBeginWithWhatAnOldCacheHas) {
+  LoopWorld world;
+  world.AddDeployment("web", 2);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"), "", R"({"flyball.dev/mode":"shadow"})");
+  world.metrics.SetExternal("queue", 35000);
+  world.api.OnRequest([&world](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, "horizontalpodautoscalers?resourceVersion=0")) return;
+    world.PutHpa("web", ExternalMetricJson("queue", "10"));
+  });
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value()) << world.scaler->Ready();
+  EXPECT_EQ(seen->mode, Mode::kShadow);
+  EXPECT_EQ(world.Replicas("web"), 2);
+}
+
 // A write that was refused, while somebody else set the same count: that is no addition of ours,
 // which would let the target shrink by as many at once.
 TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
