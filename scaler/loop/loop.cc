@@ -423,6 +423,7 @@ void Loop::Disown(TrackedAutoscaler& tracked) {
   tracked.decided.decision = Decision();
   tracked.decided.decision.state.scale_downs = std::move(removed);
   tracked.written.status = StatusMarks();
+  tracked.written.held_since.reset();
   for (DecisionObserver* observer : deps_.observers) observer->OnReleased(tracked.key);
 }
 

@@ -93,6 +93,32 @@ TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
   }
 }
 
+// The watch of pods fails, and another one does not open.
+TEST(Scaler, TheStatusGoesOnWhileARemovalIsHeld) {
+  LoopWorld world;
+  world.AddDeployment("web", 8);
+  world.PutHpa("web", ExternalMetricJson("queue", "10"),
+               R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})");
+  world.metrics.SetExternal("queue", 80'000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  world.api.Inject({.method = "WATCH", .part = "/api/v1/pods", .times = 1'000'000});
+  world.api.CutWatches(/*well=*/true);
+  // At the second the first has been reported. Within a minute of time the pods become unknown.
+  ASSERT_TRUE(LoopWorld::Await([&, looks = 0]() mutable {
+    if (looks++ % 100 == 0) world.clock.Advance(absl::Seconds(1));
+    return world.api.faults() >= 2;
+  }));
+  world.metrics.SetExternal("queue", 20'000);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
+  EXPECT_TRUE(LoopWorld::Await([&] {
+    return absl::StrContains(world.Hpa("web"), "ScaleDownHeld");
+  })) << world.Hpa("web");
+  EXPECT_TRUE(absl::StrContains(world.Hpa("web"), R"("desiredReplicas":8)")) << world.Hpa("web");
+  EXPECT_TRUE(absl::StrContains(world.Hpa("web"), "the watch of pods")) << world.Hpa("web");
+  EXPECT_EQ(world.Replicas("web"), 8);
+}
+
 // A removal was done, its answer was lost, and the client has sent it again.
 TEST(Scaler, ARemovalThatIsRefusedWhenItIsSentAgainCounts) {
   for (const int status : {403, 409, 422}) {

@@ -58,37 +58,40 @@ absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
   return absl::OkStatus();
 }
 
+std::string ActStep::WhyHeld(const TrackedAutoscaler& tracked) {
+  const Decision& decision = tracked.decided.decision;
+  if (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current)) {
+    return "it is not scaled down until its saved history was read or could be written";
+  }
+  if (decision.desired == 0 && SleepsByCondition(tracked.inputs) &&
+      !deps_.ownership.MayPutToSleep(tracked.key)) {
+    return "it is not put to sleep until that could be written down";
+  }
+  // The target may have more replicas now than its status showed when the watch began to fail. If
+  // the watch of pods fails now, or failed when this was decided, the pods in the decision may not
+  // be the target's any more.
+  std::string failure = tracked.inputs.scale.failure;
+  if (failure.empty()) failure = tracked.inputs.pods.failure;
+  if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
+  return failure.empty() ? "" : absl::StrCat("it is not scaled down meanwhile: ", failure);
+}
+
 absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
-                               absl::FunctionRef<bool()> is_current, bool& anew) {
+                               absl::FunctionRef<bool()> is_current, WriteOutcome& write) {
   const Decision& decision = tracked.decided.decision;
   if (!is_current()) {
-    anew = true;
+    write.decide_anew = true;
     return absl::AbortedError("the autoscaler has been replaced meanwhile");
   }
-  const bool shrinks = decision.desired < decision.current;
-  if (shrinks && deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
-    anew = true;
-    return absl::AbortedError(
-        absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"));
-  }
-  if (shrinks &&
-      (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current))) {
-    return absl::AbortedError(
-        "it is not scaled down until its saved history was read or could be written");
-  }
-  if (shrinks && decision.desired == 0 && SleepsByCondition(tracked.inputs) &&
-      !deps_.ownership.MayPutToSleep(tracked.key)) {
-    return absl::AbortedError("it is not put to sleep until that could be written down");
-  }
-  if (shrinks) {
-    // The target may have more replicas now than its status showed when the watch began to fail. If
-    // the watch of pods fails now, or failed when this was decided, the pods in the decision may
-    // not be the target's any more.
-    std::string failure = tracked.inputs.scale.failure;
-    if (failure.empty()) failure = tracked.inputs.pods.failure;
-    if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
-    if (!failure.empty()) {
-      return absl::AbortedError(absl::StrCat("it is not scaled down meanwhile: ", failure));
+  if (decision.desired < decision.current) {
+    if (deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
+      write.decide_anew = true;
+      return absl::AbortedError(
+          absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"));
+    }
+    if (const std::string why = WhyHeld(tracked); !why.empty()) {
+      write.held = true;
+      return absl::AbortedError(why);
     }
   }
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
@@ -100,6 +103,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   if (decision.desired == 0 && deps_.front != nullptr &&
       CarriesRequests(tracked.inputs.managed->own) &&
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
+    write.held = true;
     return absl::AbortedError("zero waits until every request is sure to be seen");
   }
   // This is asked last, because the answer is valid only for a call that follows at once. The
@@ -108,7 +112,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
     return absl::AbortedError("another replica may own it");
   }
   if (deps_.ownership.Term(tracked.key) != tracked.decided.term) {
-    anew = true;
+    write.decide_anew = true;
     return absl::AbortedError("another replica may have owned it meanwhile");
   }
   return absl::OkStatus();
@@ -130,7 +134,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
   const std::optional<UnconfirmedWrite> before = tracked.written.unconfirmed;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (absl::Status status = MayWrite(tracked, is_current, write.decide_anew); !status.ok()) {
+    if (absl::Status status = MayWrite(tracked, is_current, write); !status.ok()) {
       write.dropped = true;
       return status;
     }
@@ -144,7 +148,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     absl::Status allowed;
     absl::StatusOr<kube::Scale> stored =
         kube::UpdateScale(deps_.client, target, read, decision.desired, [&] {
-          allowed = MayWrite(tracked, is_current, write.decide_anew);
+          allowed = MayWrite(tracked, is_current, write);
           return allowed.ok();
         });
     if (stored.ok()) {
@@ -157,6 +161,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
         absl::IsResourceExhausted(stored.status()) || (refused && !conflicted);
     if (!allowed.ok()) {
       write.dropped = true;
+      write.held = false;  // an earlier try may have taken effect
       return allowed;
     }
     // A refused write had no effect; somebody else may have set the same count. But the transport

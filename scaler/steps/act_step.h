@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -65,10 +66,11 @@ class ActStep {
  private:
   absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                      WriteOutcome& write);
-  // OK, or the reason why the scale must not be written now. `anew` is set if the autoscaler is to
-  // be decided again at once.
+  // OK, or the reason why the scale must not be written now, for which `write` has its flags.
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
-                        bool& anew);
+                        WriteOutcome& write);
+  // Why a removal has to wait; "": it need not.
+  std::string WhyHeld(const TrackedAutoscaler& tracked);
   absl::Status AskWhetherCurrent(const CycleInputs& inputs);
   // The wall time, as the decision's time plus what has passed since: the decision may have waited
   // for a thread, and the wall clock may have been set meanwhile, but the times that are remembered

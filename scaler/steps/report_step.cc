@@ -103,6 +103,18 @@ bool TellsOfRefusal(const Managed& managed) {
 // autoscaler that is decided each second can write the result of the last decision with the next.
 constexpr absl::Duration kGather = absl::Milliseconds(1250);
 
+// No ordinary pause: a watch that was reopened, or a state that is to be saved first, takes less.
+constexpr absl::Duration kLongHold = absl::Seconds(10);
+
+void RecordHeldRemoval(const DecisionInput& input, absl::string_view why, Decision& decision) {
+  SetCondition(decision, {.type = kAbleToScale,
+                          .status = ConditionStatus::kFalse,
+                          .reason = "ScaleDownHeld",
+                          .message = {"the target keeps its replicas: ", why}});
+  RebuildStatus(input, decision.current, decision);
+  decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
+}
+
 std::optional<absl::Time> NewestSample(const CycleInputs& inputs) {
   std::optional<absl::Time> newest;
   if (!inputs.reads_metrics) return newest;
@@ -248,10 +260,25 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   for (DecisionObserver* observer : deps_.observers) observer->OnDecision(record);
 }
 
+bool ReportStep::IsHeldForLong(const WriteOutcome& write, MonotonicTime now,
+                               WrittenSoFar& written) {
+  if (!write.held) {
+    written.held_since.reset();
+    return false;
+  }
+  if (!written.held_since.has_value()) written.held_since = now;
+  return now - *written.held_since >= kLongHold;
+}
+
 void ReportStep::Report(TrackedAutoscaler& tracked, const DecisionInput& input,
                         const WriteOutcome& write, MonotonicTime now) const {
-  if (write.dropped) return Observe(tracked, write, /*status_offered=*/false, now);
   LastDecision& decided = tracked.decided;
+  const bool held = IsHeldForLong(write, now, tracked.written);
+  if (held) {
+    RecordHeldRemoval(input, write.error, decided.decision);
+  } else if (write.dropped) {
+    return Observe(tracked, write, /*status_offered=*/false, now);
+  }
   if (!decided.unchanged) {
     GuardStatus(decided.status, decided.decision);
     RecordStatusWrite(input, "", decided.decision);

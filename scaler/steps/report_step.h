@@ -28,7 +28,8 @@ class ReportStep {
   explicit ReportStep(Deps deps) : deps_(std::move(deps)) {}
 
   // The last step of a cycle. A decision that was dropped (act_step.h) is only reported to the
-  // observers.
+  // observers. But if removals have been held for longer than it takes a watch to catch up, the
+  // status goes on: it has the count that is kept, and AbleToScale says why.
   void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
               MonotonicTime now) const;
 
@@ -41,6 +42,7 @@ class ReportStep {
   void StatusFailed(const StatusJob& job, const absl::Status& status) const;
 
  private:
+  static bool IsHeldForLong(const WriteOutcome& write, MonotonicTime now, WrittenSoFar& written);
   // Returns whether there was a status to offer.
   bool OfferStatus(TrackedAutoscaler& tracked, MonotonicTime now) const;
   // Offers a status that is due at marks.due, and records its digests in the marks.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "scaler/math/recording.h"
 #include "scaler/testing/test_status_world.h"
 
@@ -25,6 +26,7 @@ class Reporting {
     absl::Duration at;
     int32_t current = 0, desired = 0;
     std::string failure = {};  // reason of ScalingActive
+    bool held = false;         // the removal has to wait
   };
 
   void Report(const Decided& decided) {
@@ -41,7 +43,15 @@ class Reporting {
                  world.clock.WallNow(), status.conditions);
     tracked_.decided.decision.status_changed = !SemanticallyEqual(status, tracked_.decided.status);
     tracked_.decided.decision.status = std::move(status);
-    report_.Report(tracked_, DecisionInput(), {}, world.clock.MonotonicNow());
+    tracked_.decided.decision.current = decided.current;
+    DecisionInput input;
+    input.autoscaler = &tracked_.inputs.managed->autoscaler;
+    input.status = &tracked_.decided.status;
+    input.config = &config_;
+    WriteOutcome write;
+    write.dropped = write.held = decided.held;
+    if (decided.held) write.error = "the watch of pods fails";
+    report_.Report(tracked_, input, write, world.clock.MonotonicNow());
     world.WriteAnother();
   }
   void LetPass(absl::Duration until) {
@@ -53,6 +63,7 @@ class Reporting {
   StatusWorld world;
 
  private:
+  MathConfig config_;
   kube::EventRecorder hpa_events_{world.client, world.clock, "horizontal-pod-autoscaler"};
   kube::EventRecorder own_events_{world.client, world.clock, "flyball"};
   ReportStep report_;
@@ -139,6 +150,19 @@ INSTANTIATE_TEST_SUITE_P(
                   kMs(1300),
                   1}),
     [](const auto& row) { return row.param.name; });
+
+TEST(ReportStep, OnlyARemovalThatWaitsForLongIsInTheStatus) {
+  Reporting reporting(kLate);
+  reporting.Report({kMs(0), 8, 8});
+  ASSERT_EQ(reporting.world.Writes(), 1);
+  reporting.Report({kMs(15'000), 8, 3, "", /*held=*/true});
+  EXPECT_EQ(reporting.world.Writes(), 1);
+  reporting.Report({kMs(30'000), 8, 3, "", /*held=*/true});
+  EXPECT_EQ(reporting.world.Writes(), 2);
+  EXPECT_TRUE(reporting.world.Desires(8)) << reporting.world.Stored();
+  EXPECT_TRUE(absl::StrContains(reporting.world.Stored(), "ScaleDownHeld"));
+  EXPECT_TRUE(absl::StrContains(reporting.world.Stored(), "the watch of pods fails"));
+}
 
 TEST(ReportStep, WithoutAStatusIntervalEachStatusIsWritten) {
   Reporting reporting(kSoon, absl::ZeroDuration());

@@ -177,6 +177,7 @@ struct WrittenSoFar {
   std::optional<int32_t> seen_replicas;  // of the scale, at the last decision or after its write
   uint64_t seen_target = 0;              // hash of the scale's uid at the last decision; 0: unknown
   std::optional<UnconfirmedWrite> unconfirmed;
+  std::optional<MonotonicTime> held_since;  // since when all removals were held (WriteOutcome)
   StatusMarks status;
 };
 
@@ -186,6 +187,7 @@ struct WriteOutcome {
   bool written = false;
   std::string error = {};    // of a write that was tried and failed
   bool dropped = false;      // the decision was dropped instead of written (act_step.h)
+  bool held = false;         // it was dropped since its removal has to wait (act_step.h)
   bool decide_anew = false;  // its inputs are out of date: another cycle follows at once
 };
 
