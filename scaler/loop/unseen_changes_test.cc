@@ -106,6 +106,36 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The watch of the scale breaks with that write, and an addition that is decided on the old count
+// gets no answer either.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionWithoutAnswer) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    replica.network.lost = 1;
+    sim.time.Soon([&] { replica.network.lost = 0; });
+    replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+    replica.refuses = [](const http::HttpCall& call) {
+      return call.method == "PUT" && absl::EndsWith(call.target, "/scale");
+    };
+    sim.Set(kWeb, 'a', 100'000);
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(), 7);
+  sim.cluster.on_scale_write = judge;
+  replica.refuses = nullptr;
+  sim.Set(kWeb, 'a', 10'000);
+  replica.HealWatch("deployments", /*list_anew=*/false);
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 7) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Nobody has seen the count that the removal led to, and it is the old one again.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
   SimulatedReplica& replica = sim.AddReplica();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/go/arithmetic.h"
 #include "kube/client/scale.h"
 #include "scaler/math/history.h"
 #include "scaler/math/reconcile.h"
@@ -29,6 +30,15 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   Decision& decision = tracked.decided.decision;
   if (decision.desired < decision.current || !behavior.has_value()) return;
   DropOutdatedAdditions(*behavior, decision.now, decision.state);
+}
+
+// After an addition whose outcome is not known the count need not show an earlier removal any more
+// whose outcome was not known either. So that removal counts from now on. If it had no effect, this
+// only delays the next one.
+void CountEarlierRemoval(const std::optional<UnconfirmedWrite>& before, absl::Time now,
+                         ScalerState& state) {
+  if (!before.has_value() || before->to >= before->from) return;
+  state.scale_downs.push_back({.change = WrapSub32(before->from, before->to), .time = now});
 }
 
 // After a conflict. A scale that no watch reports is asked for again.
@@ -159,16 +169,19 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     const bool refused = IsRefusal(stored.status());
     tracked.written.unconfirmed->refused =
         absl::IsResourceExhausted(stored.status()) || (refused && !conflicted);
-    if (!allowed.ok()) {
-      write.dropped = true;
-      write.held = false;  // an earlier try may have taken effect
-      return allowed;
-    }
     // A refused write had no effect; somebody else may have set the same count. But the transport
     // repeats a request that got no answer: a removal that is then refused, or conflicts with
     // itself, may have taken effect before.
     const bool removes = decision.desired < decision.current;
     if (refused && !removes) tracked.written.unconfirmed = before;
+    if (!refused && !removes) {
+      CountEarlierRemoval(before, Now(tracked), tracked.decided.decision.state);
+    }
+    if (!allowed.ok()) {
+      write.dropped = true;
+      write.held = false;  // an earlier try may have taken effect
+      return allowed;
+    }
     if (!conflicted) return stored.status();
     ++conflicts_;
     conflict = stored.status();
