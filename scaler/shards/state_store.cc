@@ -210,7 +210,7 @@ class StateStore::Impl {
     absl::MutexLock lock(&mutex_);
     const Shard& shard = ShardFor(key);
     // If nothing can be read or written there is no reason to wait.
-    if (!shard.loaded || shard.forbidden) return true;
+    if (!shard.loaded || shard.MayNotBeWritten()) return true;
     const auto found = shard.states.find(key);
     return found != shard.states.end() && found->second.IsSafe() &&
            found->second.replicas >= current;
@@ -219,7 +219,7 @@ class StateStore::Impl {
   bool TellsOfSleep(const AutoscalerKey& key) {
     absl::MutexLock lock(&mutex_);
     const Shard& shard = ShardFor(key);
-    if (!shard.loaded || shard.forbidden) return true;
+    if (!shard.loaded || shard.MayNotBeWritten()) return true;
     const auto found = shard.states.find(key);
     if (found == shard.states.end()) return false;
     const HeldState& held = found->second;
@@ -284,9 +284,8 @@ class StateStore::Impl {
     bool loaded = false;
     bool writing = false;  // one write at a time
     bool changed = false;
-    bool urgent = false;     // something waits until it is written
-    bool forbidden = false;  // the API server refuses that it is written
-    bool complete = false;   // whether what was read is complete (RememberedState)
+    bool urgent = false;    // something waits until it is written
+    bool complete = false;  // whether what was read is complete (RememberedState)
     bool said_dropped = false;
     std::optional<int64_t> loaded_epoch;  // of the last Load, also after Drop
     ShardTerm record;                     // which owner wrote it down
@@ -296,7 +295,12 @@ class StateStore::Impl {
     absl::Duration write_took;                       // the last that succeeded
     absl::Duration pause;  // while writes fail: each is twice as long as the one before
     std::string failure;   // of the last write; "" if it succeeded
+    int refusals = 0;      // how many of the last writes the API server has refused, in a row
     absl::flat_hash_map<AutoscalerKey, HeldState> states;
+
+    // A single refusal may come from an API server that has just started and does not know all
+    // rights.
+    bool MayNotBeWritten() const { return refusals >= kMemoryTries; }
   };
 
   void NotePause(const AutoscalerKey& key, int32_t current) {
@@ -454,7 +458,7 @@ class StateStore::Impl {
         shard.changed = shard.urgent = true;
         shard.pause = std::min(std::max(2 * shard.pause, options_.soonest), options_.interval);
       }
-      shard.forbidden = absl::IsPermissionDenied(resource_version.status());
+      shard.refusals = absl::IsPermissionDenied(resource_version.status()) ? shard.refusals + 1 : 0;
       for (auto& [key, held] : shard.states) EndOfWrite(resource_version.ok(), held);
       if (dropped > 0 && !shard.said_dropped) {
         spdlog::warn(

@@ -305,6 +305,10 @@ class FakeConfigMaps : public http::HttpTransport {
       if (before_failure) before_failure();
       return absl::UnavailableError("connection refused");
     }
+    if (refused > 0) {
+      --refused;
+      return Failure(403, "Forbidden");
+    }
     http::HttpAnswer answer;
     auto body = nlohmann::json::parse(call.body, nullptr, false);
     std::string path = call.target;
@@ -337,6 +341,7 @@ class FakeConfigMaps : public http::HttpTransport {
   std::map<std::string, nlohmann::json> objects;
   bool down = false;
   std::function<void()> before_failure;
+  int refused = 0;  // how many of the next calls are
   int calls = 0, writes = 0, version = 0;
 
  private:
@@ -736,6 +741,36 @@ TEST_F(StateStoreTest, AWriteThatRanOutOfTimeIsTriedAgainAsSoonAsOneThatWasRefus
   }
   EXPECT_EQ(server_.writes, 1);
   EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+}
+
+// As by an API server that has just started.
+TEST_F(StateStoreTest, OneRefusalDoesNotMeanThatNothingCanBeWritten) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  server_.refused = 1;
+  Pass(absl::Seconds(1));
+  store->WriteWhatChanged();
+  EXPECT_EQ(store->stats().failed, 1u);
+  EXPECT_FALSE(store->IsSafe(Key("web"), 5));
+  EXPECT_FALSE(store->TellsOfSleep(Key("web")));
+  Pass(absl::Seconds(1));
+  store->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 1);
+  EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+}
+
+TEST_F(StateStoreTest, WhatMayNotBeWrittenIsNotWaitedFor) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  server_.refused = 1'000;
+  for (int i = 0; i < 15; ++i) {
+    Pass(absl::Seconds(1));
+    store->WriteWhatChanged();
+  }
+  EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+  EXPECT_TRUE(store->TellsOfSleep(Key("web")));
 }
 
 // The next owner must not wait for what the API server did not take a while ago.
