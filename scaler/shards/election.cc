@@ -223,10 +223,13 @@ class ShardElection::Impl {
     Disown(i);
   }
 
+  // The term changes first: a write of an earlier term, which asks MayWrite and then for the term,
+  // must not pass in between.
   void Publish(size_t i) {
+    const bool owned = published_[i].owned.load();
+    if (!owned) published_[i].term.fetch_add(1);
     published_[i].valid_until.store(absl::ToInt64Nanoseconds(shards_[i].watched.valid_until));
-    if (published_[i].owned.load()) return;
-    published_[i].term.fetch_add(1);
+    if (owned) return;
     published_[i].owned.store(true);
     changed_ = true;
   }
