@@ -62,8 +62,7 @@ ConnectionSet::Room ConnectionSet::Weigh(ServerConnection* connection) {
   if (all <= limits_.max_bytes || static_cast<ptrdiff_t>(grown) < 0) return Room::kThere;
   absl::MutexLock lock(&mutex_);
   const bool large = BytesOf(*connection) > kLight;
-  const size_t wanted = limits_.max_bytes + going_bytes_;
-  if (bytes_ > wanted) MakeRoom(0, bytes_ - wanted + limits_.max_bytes / kBatch, large);
+  KeepWithinBytes(large);
   if (bytes_ <= limits_.max_bytes) return Room::kThere;
   if (bytes_ <= limits_.max_bytes + going_bytes_) return Room::kSoon;
   return large ? Room::kNone : Room::kThere;
@@ -104,6 +103,14 @@ void ConnectionSet::EndAnswer(const ServerConnection& connection) {
   large_answering_ -= LargeBytes(connection);
 }
 
+std::shared_ptr<const void> ConnectionSet::Count(size_t bytes) {
+  bytes_ += bytes;
+  std::shared_ptr<const void> counted(this, [this, bytes](const void*) { bytes_ -= bytes; });
+  absl::MutexLock lock(&mutex_);
+  KeepWithinBytes(/*for_large=*/true);
+  return counted;
+}
+
 void ConnectionSet::Close(ServerConnection* connection) {
   {
     absl::MutexLock lock(&mutex_);
@@ -132,6 +139,12 @@ bool ConnectionSet::End(ServerConnection* connection) {
   ++ended_for_room_;
   shutdown(connection->fd(), SHUT_RDWR);
   return true;
+}
+
+void ConnectionSet::KeepWithinBytes(bool for_large) {
+  const size_t bytes = bytes_;  // which others change meanwhile
+  const size_t wanted = limits_.max_bytes + going_bytes_;
+  if (bytes > wanted) MakeRoom(0, bytes - wanted + limits_.max_bytes / kBatch, for_large);
 }
 
 void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {

@@ -13,6 +13,7 @@
 // being served stay. To leave room beside them, large requests that are being answered take no more
 // than half of the memory. A body that several connections send counts once, and in full as long as
 // one of them sends it; only in the choice of connections to end does each have its part of it.
+// Long answers that are being made count as well, so that both together keep within the limit.
 #pragma once
 
 #include <atomic>
@@ -68,6 +69,10 @@ class ConnectionSet {
   bool BeginAnswer(const ServerConnection& connection);
   void EndAnswer(const ServerConnection& connection);
 
+  // Counts memory in which an answer is made, until the result is gone, and makes room for it as
+  // for a large connection. The set outlives the result.
+  std::shared_ptr<const void> Count(size_t bytes);
+
   // Destroys it.
   void Close(ServerConnection* connection);
 
@@ -88,6 +93,8 @@ class ConnectionSet {
   // `for_large`: the room is for a large connection, for which not all may be ended.
   void MakeRoom(size_t connections, size_t bytes, bool for_large)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes room if the bytes that stay are too many.
+  void KeepWithinBytes(bool for_large) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Replaces the body that the connection sends; returns the growth of all bodies' bytes, modulo
   // 2^64. Called by its serving thread.
   size_t WeighBody(ServerConnection* connection, std::shared_ptr<const std::string> body);

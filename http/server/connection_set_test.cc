@@ -136,6 +136,20 @@ TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
   EXPECT_TRUE(last.expired());
 }
 
+TEST_F(ConnectionSetTest, AnswersThatAreMadeTakeTheRoomOfWhatNobodyReads) {
+  const ServerConnection* const small = MakeWaiting(kSmall, true);
+  const ServerConnection* const large = MakeWaiting(kLarge, false);
+  const size_t before = bytes_;
+  auto first = set_.Count(kMaxBytes / 2);
+  EXPECT_EQ(bytes_, before + kMaxBytes / 2);
+  EXPECT_FALSE(Ended(large)) << "there is room for both";
+  const auto second = set_.Count(kMaxBytes / 2);
+  EXPECT_TRUE(Ended(large));
+  EXPECT_FALSE(Ended(small)) << "it was served within the last second";
+  first = nullptr;
+  EXPECT_EQ(bytes_, before + kMaxBytes / 2);
+}
+
 // Those that are being answered cannot be ended, so they leave room for others.
 TEST_F(ConnectionSetTest, LargeOnesThatAreBeingAnsweredTakeHalf) {
   std::vector<ServerConnection*> answering;

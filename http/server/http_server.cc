@@ -118,6 +118,7 @@ class HttpServer::Impl {
 
   int port() const { return port_; }
   const Counters& counters() const { return counters_; }
+  std::shared_ptr<const void> CountMemory(size_t bytes) { return connections_.Count(bytes); }
 
   void Drain(absl::Duration limit) {
     if (!accepting_.joinable()) return;
@@ -402,9 +403,9 @@ class HttpServer::Impl {
       connections_.EndAnswer(*connection);
     }
     connection->keep_alive = !response.close && !draining_ && connection->reader.KeepAlive();
-    // The head and the beginning of the body: a record of TLS.
-    thread_local std::string front;
-    front.clear();
+    // The head and the beginning of the body: a record of TLS. No thread keeps it, since there is
+    // one for each request that waits.
+    std::string front;
     AppendHead(response, DateNow(clock_->WallNow()), connection->keep_alive, &front);
     size_t body_at = 0;
     if (request.method == "HEAD" || response.status == 304) response.body = nullptr;
@@ -474,6 +475,9 @@ HttpServer::~HttpServer() = default;
 absl::Status HttpServer::Start() { return impl_->Start(); }
 int HttpServer::port() const { return impl_->port(); }
 void HttpServer::Drain(absl::Duration limit) { impl_->Drain(limit); }
+std::shared_ptr<const void> HttpServer::CountMemory(size_t bytes) {
+  return impl_->CountMemory(bytes);
+}
 const HttpServer::Counters& HttpServer::counters() const { return impl_->counters(); }
 
 }  // namespace flyball::http

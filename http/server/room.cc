@@ -1,6 +1,7 @@
 #include "http/server/room.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "http/server/event_workers.h"
@@ -35,7 +36,9 @@ absl::StatusOr<std::shared_ptr<const void>> Room::Take(size_t amount, MonotonicT
     taken_ += amount;
   }
   // Not under the lock: if it throws, for want of memory, it gives the room back.
-  return Taken(this, [this, amount](const void*) { Give(amount); });
+  Taken taken(this, [this, amount](const void*) { Give(amount); });
+  if (limits_.also == nullptr) return taken;
+  return Taken(std::make_shared<std::pair<Taken, Taken>>(std::move(taken), limits_.also(amount)));
 }
 
 void Room::Give(size_t amount) {

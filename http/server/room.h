@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 
@@ -18,6 +19,8 @@ struct RoomLimits {
   size_t all = 0;
   size_t free = 0;                                          // amounts up to this need no room
   size_t max_waiting = std::numeric_limits<size_t>::max();  // held by all waiting callers
+  // Counts elsewhere as well what was taken, until its result is gone; nullptr: nothing does.
+  std::function<std::shared_ptr<const void>(size_t amount)> also = nullptr;
 };
 
 class Room {

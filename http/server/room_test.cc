@@ -1,6 +1,7 @@
 #include "http/server/room.h"
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -74,6 +75,28 @@ TEST(RoomTest, ThoseWhoWaitHoldNoMoreThanTheyMay) {
     waiting.join();
     EXPECT_TRUE(absl::IsDeadlineExceeded(waited)) << held;
   }
+}
+
+TEST(RoomTest, WhatIsTakenCountsElsewhereTooUntilItIsGone) {
+  size_t elsewhere = 0;
+  const auto count = [&elsewhere](size_t amount) {
+    elsewhere += amount;
+    return std::shared_ptr<const void>(&elsewhere,
+                                       [&elsewhere, amount](const void*) { elsewhere -= amount; });
+  };
+  SimulatedClock clock{absl::UnixEpoch()};
+  Room room({.all = 100, .free = 10, .also = count}, clock);
+  auto first = room.Take(60, clock.MonotonicNow());
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(elsewhere, 60u);
+  EXPECT_TRUE(room.Take(10, clock.MonotonicNow()).ok());
+  EXPECT_FALSE(room.Take(60, clock.MonotonicNow()).ok());
+  EXPECT_EQ(elsewhere, 60u) << "what needs no room, or gets none, counts nowhere";
+  *first = nullptr;
+  EXPECT_EQ(elsewhere, 0u);
+  const auto all = room.Take(5'000, clock.MonotonicNow());
+  EXPECT_TRUE(all.ok());
+  EXPECT_EQ(elsewhere, 100u);
 }
 
 TEST(RoomTest, WhatIsHeldDuringAWaitCountsHereAlone) {
