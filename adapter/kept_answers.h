@@ -38,7 +38,7 @@ class KeptAnswers {
   static constexpr size_t kMaxQuestions = 4096;
   static constexpr size_t kMaxItems = 1000;
   static constexpr size_t kMaxAnswerBytes = 256 << 10;
-  static constexpr size_t kMaxBytes = 12 << 20;
+  static constexpr size_t kMaxBytes = 8 << 20;
   static constexpr int kBuckets = 10;
   static constexpr absl::Duration kLongestPause = absl::Minutes(5);  // between two syncs of an HPA
 

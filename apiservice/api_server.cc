@@ -92,7 +92,8 @@ class ApiServer::Impl {
     if (dependencies_.debug_decisions) own_paths.emplace_back("/debug/decisions");
     documents_ =
         std::make_unique<DocumentEndpoints>(options_.version, health_.get(), own_paths, clock_);
-    metrics_ = std::make_unique<MetricEndpoints>(clock_, options_.limits);
+    metrics_ = std::make_unique<MetricEndpoints>(
+        clock_, options_.limits, [this](size_t bytes) { return http_->CountMemory(bytes); });
     PrepareHandler();
     http_ = std::make_unique<http::HttpServer>(
         ListenWithEnoughWorkers(options_), tls_.get(), clock_,

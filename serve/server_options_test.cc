@@ -1,5 +1,6 @@
 #include "serve/server_options.h"
 
+#include "adapter/queries/query_batcher.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -99,6 +100,19 @@ TEST(ServerOptionsFromTest, LimitsAreThoseOfTheServerUnlessGiven) {
   EXPECT_EQ(given->listen.max_connection_bytes, 5u);
   EXPECT_EQ(given->listen.request.max_head_bytes, 6u);
   EXPECT_EQ(given->listen.request.max_header_lines, 7u);
+}
+
+// Of the 128 MiB in which the process is to stay whatever clients do, it needs about 30 itself.
+TEST(ServerOptionsFromTest, WhatClientsMayTakeAtTheSameMomentLeavesRoomForTheProcess) {
+  const auto options = ServerOptionsFrom(Flags({}));
+  ASSERT_TRUE(options.ok());
+  const adapter::BatcherOptions queries;
+  constexpr size_t kOthers = 20 << 20;  // questions, lists, users and what they may do
+  EXPECT_LE(options->listen.max_connection_bytes + options->limits.response_cache_bytes +
+                queries.max_group_bytes + queries.flights.max_bytes + kOthers,
+            size_t{92} << 20);
+  EXPECT_GE(options->listen.max_connection_bytes, options->limits.max_answer_bytes * 3 / 2)
+      << "an answer is made while another one is read";
 }
 
 TEST(ServerOptionsFromTest, ALimitOfNothingIsRefused) {

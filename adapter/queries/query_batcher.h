@@ -52,7 +52,7 @@ struct BatcherOptions {
   size_t max_names = 100;
   size_t max_url_bytes = 0;  // for a merged query that is part of a URL; 0: no limit
   size_t max_groups = 4096;
-  size_t max_group_bytes = 12 << 20;
+  size_t max_group_bytes = 6 << 20;
 };
 
 // A question about some objects of one kind.

@@ -46,7 +46,7 @@ struct FlightOptions {
   absl::Duration freshness = absl::Seconds(1);
   absl::Duration error_reuse = absl::Milliseconds(100);
   size_t max_results = 4096;
-  size_t max_bytes = 12 << 20;  // of queries and results
+  size_t max_bytes = 6 << 20;  // of queries and results
 };
 
 struct FreshResult {

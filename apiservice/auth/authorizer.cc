@@ -25,7 +25,7 @@ using wire::AppendKey;
 using wire::AppendStrings;
 
 constexpr size_t kMaxDecisions = 8192;
-constexpr size_t kMaxDecisionBytes = 4 << 20;
+constexpr size_t kMaxDecisionBytes = 2 << 20;
 constexpr size_t kMaxCachedQuestionBytes = 10'000;
 constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 

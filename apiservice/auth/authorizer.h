@@ -1,6 +1,6 @@
 // Decides whether a user may do something: SubjectAccessReview with a short cache.
 //
-// Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and 4
+// Thread-safe. Fails closed. Equal questions under way share one review. Limits: 8192 answers and 2
 // MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
 // and more are not kept; `max_waiting` requests wait for a review, for one user at most as many as
 // leave the same number of places free. All unauthenticated clients count as one user.

@@ -24,7 +24,7 @@ using kube::TextOf;
 using kube::TextsOf;
 
 constexpr size_t kMaxTokens = 8192;
-constexpr size_t kMaxUserBytes = 8 << 20;
+constexpr size_t kMaxUserBytes = 4 << 20;
 constexpr size_t kMaxTokenBytes = 16 << 10;
 constexpr char kPath[] = "/apis/authentication.k8s.io/v1/tokenreviews";
 

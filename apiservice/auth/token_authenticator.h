@@ -2,7 +2,7 @@
 //
 // Thread-safe. Tokens are kept as keyed hashes only. Equal tokens in flight share one review. A
 // review that failed, or whose status carries an error, is not remembered. Limits: 8192 tokens and
-// 8 MiB of users are kept; a token of more than 16 KiB is refused. `max_waiting` requests wait for
+// 4 MiB of users are kept; a token of more than 16 KiB is refused. `max_waiting` requests wait for
 // a review; as anybody can invent tokens, each origin must leave as many places free as it takes.
 #pragma once
 

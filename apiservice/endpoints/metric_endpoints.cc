@@ -62,17 +62,19 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style,
   return response;
 }
 
-// What takes no more than this needs no room.
-constexpr size_t kShort = 64 << 10;
+// What takes no more than this needs no room: an answer, of which only as many are made at once as
+// there are processors, and what each request may hold while it waits for Prometheus.
+constexpr size_t kShortAnswer = 64 << 10;
+constexpr size_t kShortWait = 16 << 10;
 
 // What all questions under way may take, by the lengths of their targets: a selector becomes a
 // query, and that a request, each of which is longer, and each is there more than once.
-constexpr size_t kQuestionBytes = 8 << 20;
+constexpr size_t kQuestionBytes = 6 << 20;
 constexpr size_t kMemoryForEachTargetByte = 32;
 constexpr size_t kHeldForEachTargetByte = 4;  // until the query is made
 
 // What all lists may take that a metric source is being asked for.
-constexpr size_t kListBytes = 16 << 20;
+constexpr size_t kListBytes = 6 << 20;
 
 // The answer of a list, whose body `make` makes.
 template <typename List, typename Make>
@@ -214,15 +216,17 @@ struct MetricEndpoints::KeptAnswer {
   }
 };
 
-MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits)
+MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits,
+                                 std::function<std::shared_ptr<const void>(size_t bytes)> count)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
-      questions_({.all = kQuestionBytes, .free = kShort, .max_waiting = kQuestionBytes / 4},
+      questions_({.all = kQuestionBytes, .free = kShortWait, .max_waiting = kQuestionBytes / 4},
                  *clock),
-      lists_({.all = kListBytes, .free = kShort, .max_waiting = kListBytes / 4}, *clock),
+      lists_({.all = kListBytes, .free = kShortWait, .max_waiting = kListBytes / 4}, *clock),
       answers_({.all = limits.max_answer_bytes,
-                .free = kShort,
-                .max_waiting = limits.max_answer_bytes / 4},
+                .free = kShortAnswer,
+                .max_waiting = limits.max_answer_bytes / 4,
+                .also = std::move(count)},
                *clock),
       cache_(limits.response_cache_entries, limits.response_cache_bytes) {}
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "adapter/provider.h"
@@ -27,7 +28,9 @@ class MetricEndpoints {
     std::atomic<uint64_t> cache_hits{0}, cache_misses{0};
   };
 
-  MetricEndpoints(Clock* clock, const LimitOptions& limits);
+  // `count` counts the memory of long answers elsewhere as well (RoomLimits::also).
+  MetricEndpoints(Clock* clock, const LimitOptions& limits,
+                  std::function<std::shared_ptr<const void>(size_t bytes)> count = nullptr);
 
   // `target` is the raw request target; `deadline` the end of the request. The endpoint must be a
   // metric one, and its provider must exist.

@@ -12,7 +12,7 @@ struct LimitOptions {
   int max_in_flight = 400;  // more is 429, except for system:masters and probes
   absl::Duration request_timeout = absl::Seconds(60);  // also the cap of ?timeout=
   size_t response_cache_entries = 4096;                // 0 turns the cache of answers off
-  size_t response_cache_bytes = 24u << 20;
+  size_t response_cache_bytes = 6u << 20;
   // --max-reviews-inflight: the most requests that wait for a TokenReview, and the most that wait
   // for a SubjectAccessReview; more is 429.
   int max_reviews = 128;
