@@ -4,8 +4,12 @@ Under each attack the probes of a kubelet are answered and the process stays und
 credentials; those that have are allowed what they ask for, but not what it would take.
 """
 
+import concurrent.futures
 import contextlib
 import http.client
+import json
+import threading
+import time
 
 import yaml
 
@@ -15,7 +19,7 @@ from harness import hostile, kube, paths, pki, ports, processes, wait
 from harness.case import Case, differs
 from harness.client import Client, Identity
 from harness.review_proxy import ACCESS, TOKEN, ReviewProxy
-from harness.scripted_prometheus import ScriptedPrometheus
+from harness.scripted_prometheus import ScriptedPrometheus, raw
 from harness.series_store import SeriesStore
 
 MEGABYTE = 1_000_000
@@ -180,13 +184,15 @@ class Alone(Case):
     """A server of files alone, and jane, who may read everything."""
 
     @classmethod
-    def serve(cls, series: list, rules: list, objects: str, discovery: dict | None = None):
+    def serve(cls, series: list, rules: list, objects: str, discovery: dict | None = None, external: tuple = (), answers=None):
+        """`answers`: of Prometheus to a query, instead of those of the series."""
         store = SeriesStore(series)
-        cls.prometheus = ScriptedPrometheus(discovery or store.discovery(), lambda query: store(query.partition("{")[0]))
+        cls.prometheus = ScriptedPrometheus(discovery or store.discovery(),
+                                            answers or (lambda query: store(query.partition("{")[0])))
         cls.addClassCleanup(cls.prometheus.stop)
         folder, here = processes.fresh_folder("objects"), processes.fresh_folder("serve")
         (folder / "objects.yaml").write_text(objects)
-        (here / "config.yaml").write_text(yaml.safe_dump({"rules": rules}))
+        (here / "config.yaml").write_text(yaml.safe_dump({"rules": rules, "externalRules": list(external)}))
         (here / "tokens.csv").write_text("s3cret,jane,1\n")
         cls.port = ports.free()
         cls.process = processes.Process("flyball", [
@@ -266,6 +272,22 @@ class Gigabytes(Alone):
         self.assertEqual(answer.status, 200)
         self.assertGreater(len(answer.body), 4 * MEGABYTE)
 
+    def test_all_at_once(self):
+        allowed = {"headers": [["Authorization", "Bearer s3cret"]]}
+        path = f"{C2}{N}/pods/*/m?metricLabelSelector="
+        keys = [f"{'a' * 90}/k{i:03}" for i in range(200)]
+        attacks = [("unread", {"count": 300}), ("tokens", {"count": 300}), ("heads", {"count": 60}), ("idle", {"count": 1500}),
+                   ("handshakes", {"count": 1500, "source": "127.0.0.2"}), ("header_lines", {"count": 8}), ("selectors", {"count": 100}),
+                   ("selectors", {"count": 100, "bytes": 8_000, **allowed}),
+                   ("unread", {"count": 8, "path": path + ",".join(keys), **allowed}),
+                   ("unread", {"count": 40, "path": path + ",".join(keys[:40]) + "&x={number}", **allowed})]
+        with hostile.watched(self, self.process, self.port, "all of this at the same moment"):
+            with concurrent.futures.ThreadPoolExecutor(len(attacks)) as pool:
+                attackers = list(pool.map(lambda one: hostile.Attacker(self.port, one[0], nice=10, **one[1]), attacks))
+            for attacker in attackers:
+                attacker.end()
+        wait.until(lambda: len(self.items("")) == self.PODS, "served as ever", 60)
+
     def test_many_questions_of_one_who_may_ask(self):
         with hostile.watched(self, self.process, self.port, "600 different questions about 1,000 pods"):
             for number in range(600):
@@ -295,3 +317,70 @@ class ManyMetrics(Alone):
             answer = self.jane.get(self.DOCUMENT, [("Accept", "application/yaml")])
             attacker.end()
         self.assertEqual(len(yaml.load(answer.text(), yaml.CSafeLoader)["resources"]), 2 * self.METRICS)
+
+
+class HeldAnswers:
+    """One answer of a Prometheus to all queries, which may be held so that it comes to all at the same moment."""
+
+    def __init__(self, answer: dict):
+        self._answer, self._lock, self._let_go = answer, threading.Lock(), threading.Event()
+        self._let_go.set()
+        self.under_way = 0
+
+    def __call__(self, _query: str) -> dict:
+        with self._lock:
+            self.under_way += 1
+        self._let_go.wait(60)
+        with self._lock:
+            self.under_way -= 1
+        return self._answer
+
+    @contextlib.contextmanager
+    def held(self):
+        self._let_go.clear()
+        try:
+            yield
+        finally:
+            self._let_go.set()
+
+    def crowd(self) -> int:
+        """How many queries are under way, once no more have come for a second."""
+        seen, since = 0, time.monotonic()
+
+        def number():
+            nonlocal seen, since
+            if self.under_way != seen:
+                seen, since = self.under_way, time.monotonic()
+            return seen if time.monotonic() - since > 1 else 0
+        return wait.until(number, "no more queries come")
+
+
+@differs("it is not asked to")
+class LongLists(Alone):
+    """An external metric with thousands of series, and one who may read it."""
+
+    SERIES = 4000
+    PATH = E + N + "/q"
+
+    @classmethod
+    def setUpClass(cls):
+        rows = [{"queue": f"queue-{i:05}", "padding": "x" * 40} for i in range(cls.SERIES)]
+        at = time.time()
+        cls.answers = HeldAnswers(raw(200, json.dumps({"status": "success", "data": {
+            "resultType": "vector", "result": [{"metric": row, "value": [at, "1"]} for row in rows]}})))
+        rule = {"seriesQuery": "q", "metricsQuery": fixture.PLAIN, "resources": {"namespaced": False}}
+        cls.serve([], [], "", {"q": [{"__name__": "q", **rows[0]}]}, external=(rule,), answers=cls.answers)
+        wait.until(lambda: cls.process.must_live() and cls.jane.get(cls.PATH).status == 200, "the metric is served")
+
+    def test_many_that_prometheus_answers_at_the_same_moment(self):
+        with hostile.watched(self, self.process, self.port, "400 lists of 4,000 series, as JSON and as YAML, that nobody reads"):
+            with contextlib.ExitStack() as attackers:
+                with self.answers.held():
+                    for form, count in (("json", 300), ("yaml", 100)):
+                        attacker = hostile.Attacker(
+                            self.port, "unread", count=count, path=f"{self.PATH}?labelSelector={form}+in+({{number}})",
+                            headers=[["Authorization", "Bearer s3cret"], ["Accept", "application/" + form]])
+                        attackers.callback(attacker.end)
+                        self.assertEqual(attacker.told["held"], count)
+                    self.assertGreater(self.answers.crowd(), 100, "too few queries are under way to attack anything")
+                wait.until(lambda: self.answers.under_way == 0 and self.jane.get(self.PATH).status == 200, "served as ever", 60)

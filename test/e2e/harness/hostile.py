@@ -17,8 +17,9 @@ MOST_SLOW_PROBES = 2  # in a row: at three a kubelet acts
 class Attacker:
     """`told` is what it said when its attack stood. What it holds, it holds until `end`."""
 
-    def __init__(self, port: int, attack: str, timeout: float = 600.0, **options):
-        self._child = subprocess.Popen([sys.executable, CLIENT, str(port), attack, json.dumps(options)],
+    def __init__(self, port: int, attack: str, timeout: float = 600.0, nice: int = 0, **options):
+        """`nice`: so that many attackers on this machine do not take the processors from server and probes."""
+        self._child = subprocess.Popen(["nice", "-n", str(nice), sys.executable, CLIENT, str(port), attack, json.dumps(options)],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.told = self._line(timeout)
 
