@@ -8,14 +8,16 @@
 #include "apiservice/requests/digest.h"
 #include "apiservice/requests/router.h"
 #include "apiservice/wire/text.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::apiservice {
 namespace {
 
-Document MakeDocument(std::string json) {
+// `making`: that of DocumentForms, as below.
+Document MakeDocument(std::string json, absl::Mutex& making) {
   std::string hash = Sha256Hex(json);
   return {std::make_shared<const std::string>(std::move(json)), std::move(hash),
-          std::make_shared<DocumentForms>()};
+          std::make_shared<DocumentForms>(making)};
 }
 
 std::vector<wire::ApiResource> CustomResources(
@@ -40,8 +42,8 @@ std::vector<wire::ApiResource> ExternalResources(const std::vector<std::string>&
   return resources;
 }
 
-std::shared_ptr<const OpenApiDocuments> MakeOpenApi(
-    const std::vector<wire::DiscoveryGroup>& groups) {
+std::shared_ptr<const OpenApiDocuments> MakeOpenApi(const std::vector<wire::DiscoveryGroup>& groups,
+                                                    absl::Mutex& making) {
   auto documents = std::make_shared<OpenApiDocuments>();
   std::vector<GroupVersionName> served;
   std::string list = "{\"paths\":{";
@@ -49,19 +51,21 @@ std::shared_ptr<const OpenApiDocuments> MakeOpenApi(
     for (const wire::DiscoveryVersion& version : group.versions) {
       served.push_back({group.name, version.version});
       const std::string path = absl::StrCat("apis/", group.name, "/", version.version);
-      const Document& document = documents->v3[path] = MakeDocument(OpenApiV3Json(served.back()));
+      const Document& document = documents->v3[path] =
+          MakeDocument(OpenApiV3Json(served.back()), making);
       wire::AppendKey(path, &list);
       absl::StrAppend(&list, "{\"serverRelativeURL\":\"/openapi/v3/", path, "?hash=", document.hash,
                       "\"}");
     }
   }
-  documents->v3_list = MakeDocument(list + "}}");
-  documents->v2 = MakeDocument(OpenApiV2Json(served));
+  documents->v3_list = MakeDocument(list + "}}", making);
+  documents->v2 = MakeDocument(OpenApiV2Json(served), making);
   return documents;
 }
 
 std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* last,
-                                         const std::vector<std::string>& fixed_paths) {
+                                         const std::vector<std::string>& fixed_paths,
+                                         absl::Mutex& making) {
   if (set.custom != nullptr) {
     const auto resources = CustomResources(*set.custom);
     set.groups.push_back(
@@ -85,15 +89,16 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* l
     for (const wire::DiscoveryVersion& version : group.versions) {
       const std::string name = absl::StrCat(group.name, "/", version.version);
       set.paths.push_back(absl::StrCat("/apis/", name));
-      set.lists[name] = MakeDocument(wire::ApiResourceListJson(name, version.resources));
+      set.lists[name] = MakeDocument(wire::ApiResourceListJson(name, version.resources), making);
     }
   }
   std::sort(set.paths.begin(), set.paths.end());
   const bool same_groups = last != nullptr && last->paths == set.paths;
-  set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups);
-  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups));
-  set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups));
-  set.aggregated_v2beta1 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups));
+  set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups, making);
+  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups), making);
+  set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups), making);
+  set.aggregated_v2beta1 =
+      MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups), making);
   return std::make_shared<const DiscoverySet>(std::move(set));
 }
 
@@ -114,13 +119,18 @@ std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers&
   if (providers.custom != nullptr) wanted.custom = providers.custom->ListAll();
   if (providers.external != nullptr) wanted.external = providers.external->ListAll();
   wanted.resource = providers.resource != nullptr;
+  const auto is_wanted = [&wanted](const DiscoverySet* set) {
+    return set != nullptr && set->custom == wanted.custom && set->external == wanted.external &&
+           set->resource == wanted.resource;
+  };
   std::shared_ptr<const DiscoverySet> last = last_.Get();
-  if (last != nullptr && last->custom == wanted.custom && last->external == wanted.external &&
-      last->resource == wanted.resource) {
-    return last;
-  }
-  // Two requests may both make it; the results are the same.
-  last = Make(std::move(wanted), last.get(), fixed_paths_);
+  if (is_wanted(last.get())) return last;
+  // One request makes it, since it may take megabytes, and the others wait.
+  const http::EventWorkers::Waiting waiting;
+  const absl::MutexLock lock(&renewing_);
+  last = last_.Get();
+  if (is_wanted(last.get())) return last;
+  last = Make(std::move(wanted), last.get(), fixed_paths_, making_);
   last_.Set(last);
   return last;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "adapter/provider.h"
 #include "apiservice/endpoints/document_forms.h"
 #include "apiservice/wire/discovery.h"
@@ -57,6 +58,8 @@ class DiscoveryDocs {
 
  private:
   const std::vector<std::string> fixed_paths_;
+  absl::Mutex renewing_;  // held while last_ is made
+  absl::Mutex making_;    // held while a form is made; outlives the documents
   Snapshot<DiscoverySet> last_;
 };
 

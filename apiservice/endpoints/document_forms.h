@@ -1,7 +1,7 @@
 // The requested forms of one document, such as YAML or indented JSON.
 //
-// Thread-safe. Each form is made once, however many clients ask for it at the same time: YAML of
-// thousands of metrics takes tens of megabytes while it is made.
+// Thread-safe. Each form is made once, however many clients ask for it at the same time, and no two
+// documents' forms at once: YAML of thousands of metrics takes tens of megabytes while it is made.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "apiservice/requests/render.h"
+#include "http/server/event_workers.h"
 
 namespace flyball::apiservice {
 
@@ -20,18 +21,22 @@ class DocumentForms {
  public:
   using Body = std::shared_ptr<const std::string>;
 
+  // `making` is held while a form is made. It is that of all documents, and outlives this.
+  explicit DocumentForms(absl::Mutex& making) : making_(making) {}
+
   // The form that `style` asks for, made by `make` unless it is there already. Others who ask for
   // any form wait meanwhile.
   Body Get(const Style& style, const std::function<std::string()>& make) {
-    const absl::MutexLock lock(&mutex_);
+    const http::EventWorkers::Waiting waiting;  // so that probes are answered meanwhile
+    const absl::MutexLock lock(&making_);
     Body& body = made_[{style.media.encoding, style.pretty}];
     if (body == nullptr) body = std::make_shared<const std::string>(make());
     return body;
   }
 
  private:
-  absl::Mutex mutex_;
-  absl::flat_hash_map<std::pair<Encoding, bool>, Body> made_ ABSL_GUARDED_BY(mutex_);
+  absl::Mutex& making_;
+  absl::flat_hash_map<std::pair<Encoding, bool>, Body> made_ ABSL_GUARDED_BY(making_);
 };
 
 }  // namespace flyball::apiservice

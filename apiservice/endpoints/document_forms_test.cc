@@ -1,12 +1,18 @@
 #include "apiservice/endpoints/document_forms.h"
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 namespace flyball::apiservice {
 namespace {
 
 TEST(DocumentFormsTest, EachFormIsMadeOnce) {
-  DocumentForms forms;
+  absl::Mutex making;
+  DocumentForms forms(making);
   int made = 0;
   const auto make = [&] { return std::to_string(++made); };
   Style yaml, pretty;
@@ -17,6 +23,29 @@ TEST(DocumentFormsTest, EachFormIsMadeOnce) {
   EXPECT_EQ(*forms.Get(pretty, make), "2");
   EXPECT_EQ(forms.Get(yaml, make), first);
   EXPECT_EQ(*forms.Get(pretty, make), "2");
+}
+
+TEST(DocumentFormsTest, FormsOfAllDocumentsAreMadeOneAfterTheOther) {
+  absl::Mutex making;
+  DocumentForms documents[] = {DocumentForms(making), DocumentForms(making)};
+  std::atomic<int> under_way{0};
+  const auto make = [&] {
+    EXPECT_EQ(++under_way, 1);
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    --under_way;
+    return std::string();
+  };
+  std::vector<std::thread> askers;
+  for (DocumentForms& document : documents) {
+    for (const bool pretty : {false, true}) {
+      askers.emplace_back([&, pretty] {
+        Style style;
+        style.pretty = pretty;
+        document.Get(style, make);
+      });
+    }
+  }
+  for (std::thread& asker : askers) asker.join();
 }
 
 }  // namespace

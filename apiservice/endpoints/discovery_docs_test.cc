@@ -1,0 +1,39 @@
+#include "apiservice/endpoints/discovery_docs.h"
+
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "apiservice/test_fakes.h"
+
+namespace flyball::apiservice {
+namespace {
+
+TEST(DiscoveryDocsTest, TheDocumentsOfANewListAreMadeOnceHoweverManyAsk) {
+  std::vector<adapter::CustomMetricInfo> infos;
+  for (int i = 0; i < 2'000; ++i) infos.push_back({{"", "pods"}, true, absl::StrCat("m", i)});
+  const auto custom = std::make_shared<FakeCustomMetrics>();
+  custom->infos = std::make_shared<const std::vector<adapter::CustomMetricInfo>>(std::move(infos));
+  const adapter::Providers providers = {custom, nullptr, nullptr};
+  DiscoveryDocs docs({});
+  absl::Notification begin;
+  std::vector<std::shared_ptr<const DiscoverySet>> sets(8);
+  std::vector<std::thread> askers;
+  for (std::shared_ptr<const DiscoverySet>& set : sets) {
+    askers.emplace_back([&, made = &set] {
+      begin.WaitForNotification();
+      *made = docs.Get(providers);
+    });
+  }
+  begin.Notify();
+  for (std::thread& asker : askers) asker.join();
+  for (const std::shared_ptr<const DiscoverySet>& set : sets) EXPECT_EQ(set, sets[0]);
+}
+
+}  // namespace
+}  // namespace flyball::apiservice
