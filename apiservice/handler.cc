@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "apiservice/requests/negotiation.h"
 #include "apiservice/wire/text.h"
+#include "http/server/event_workers.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::apiservice {
@@ -176,6 +177,9 @@ http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Styl
   }
   Style plain = style;
   plain.media = MediaType();
+  // One at a time: a page is made from a tree that takes many times its length.
+  const http::EventWorkers::Waiting waiting;
+  const absl::MutexLock lock(&making_debug_page_);
   std::string json =
       rules ? deps_.debug_rules()
             : deps_.debug_decisions([&](const char* name) { return routed.query.Value(name); });

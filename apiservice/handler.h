@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "adapter/provider.h"
 #include "apiservice/auth/authenticator.h"
 #include "apiservice/auth/authorizer.h"
@@ -65,6 +66,7 @@ class RequestHandler {
   const LimitOptions limits_;
   const Deps deps_;
   LogLimiter complaints_;
+  absl::Mutex making_debug_page_;
 };
 
 }  // namespace flyball::apiservice

@@ -514,6 +514,22 @@ TEST_F(ApiServerFixture, DebugDecisionsIsGivenTheQuery) {
   EXPECT_EQ(answer->body, R"({"of":"web-1","kind":""})");
 }
 
+TEST_F(ApiServerFixture, DebugPagesAreMadeOneAfterTheOther) {
+  std::atomic<int> under_way{0};
+  debug_decisions_ = [&](const DebugParameter&) {
+    EXPECT_EQ(++under_way, 1);
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    --under_way;
+    return std::string("{}");
+  };
+  StartServer();
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 4; ++i) {
+    askers.emplace_back([&] { EXPECT_EQ(Get("/debug/decisions")->status, 200); });
+  }
+  for (std::thread& asker : askers) asker.join();
+}
+
 TEST_F(ApiServerFixture, TakenPortSaysSo) {
   StartServer();
   options_.listen.port = server_->port();

@@ -107,7 +107,7 @@ TEST(ServerOptionsFromTest, WhatClientsMayTakeAtTheSameMomentLeavesRoomForThePro
   const auto options = ServerOptionsFrom(Flags({}));
   ASSERT_TRUE(options.ok());
   const adapter::BatcherOptions queries;
-  constexpr size_t kOthers = 20 << 20;  // questions, lists, users and what they may do
+  constexpr size_t kOthers = 22 << 20;  // questions, lists, reviews, users and what they may do
   EXPECT_LE(options->listen.max_connection_bytes + options->limits.response_cache_bytes +
                 queries.max_group_bytes + queries.flights.max_bytes + kOthers,
             size_t{92} << 20);

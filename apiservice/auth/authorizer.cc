@@ -27,6 +27,12 @@ using wire::AppendStrings;
 constexpr size_t kMaxDecisions = 8192;
 constexpr size_t kMaxDecisionBytes = 2 << 20;
 constexpr size_t kMaxCachedQuestionBytes = 10'000;
+// What a review takes for each byte of its spec: the request, and the answer, which repeats it, as
+// text and as a tree.
+constexpr size_t kMemoryForEachByte = 6;
+constexpr size_t kMemoryOfAll = 4 << 20;
+constexpr size_t kMemoryOfSmall = 16 << 10;                 // needs no room
+constexpr absl::Duration kLongestWait = absl::Seconds(10);  // as a review itself
 constexpr char kPath[] = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
 // Requirements that a review cannot express are left out: the review then asks for a larger right,
@@ -140,7 +146,8 @@ Authorizer::Authorizer(AuthorizationOptions options, ReviewClient* reviews, Cloc
       reviews_(reviews),
       clock_(clock),
       cache_(kMaxDecisions, kMaxDecisionBytes),
-      flights_(*clock, "review", max_waiting) {}
+      flights_(*clock, "review", max_waiting),
+      memory_({.all = kMemoryOfAll, .free = kMemoryOfSmall}, *clock) {}
 
 bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) const {
   if (options_.mode == AuthorizationMode::kAll || user.InGroup(kMastersGroup)) return true;
@@ -158,8 +165,10 @@ bool Authorizer::AlwaysAllowed(const User& user, const Attributes& attributes) c
 
 absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& attributes) {
   if (reviews_ == nullptr) return absl::InternalError("no reviewer is configured");
-  const std::string spec = ReviewSpecJson(user, attributes);
+  std::string spec = ReviewSpecJson(user, attributes);
   const std::string key = Sha256(spec);
+  const size_t bytes = kMemoryForEachByte * spec.size();
+  spec = std::string();  // nobody keeps it while it waits
   if (std::optional<Decision> known = cache_.Get(key, clock_->MonotonicNow())) {
     return *std::move(known);
   }
@@ -169,7 +178,9 @@ absl::StatusOr<Decision> Authorizer::Review(const User& user, const Attributes& 
     if (std::optional<Decision> known = cache_.Get(key, clock_->MonotonicNow())) {
       return *std::move(known);
     }
-    return Post(spec, remember, key);
+    const auto room = memory_.Take(bytes, clock_->MonotonicNow() + kLongestWait);
+    if (!room.ok()) return absl::ResourceExhaustedError("other reviews take all the memory");
+    return Post(ReviewSpecJson(user, attributes), remember, key);
   };
   return flights_.Ask(key, absl::InfiniteDuration(), ask, user.name);
 }
