@@ -93,7 +93,7 @@ class ApiServer::Impl {
     documents_ =
         std::make_unique<DocumentEndpoints>(options_.version, health_.get(), own_paths, clock_);
     metrics_ = std::make_unique<MetricEndpoints>(
-        clock_, options_.limits, [this](size_t bytes) { return http_->CountMemory(bytes); });
+        clock_, options_.limits, [this](size_t bytes) { return http_->CountAnswer(bytes); });
     PrepareHandler();
     http_ = std::make_unique<http::HttpServer>(
         ListenWithEnoughWorkers(options_), tls_.get(), clock_,

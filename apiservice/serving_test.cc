@@ -256,6 +256,23 @@ TEST_F(ApiServerFixture, ConnectionsShareOneAmountOfMemory) {
   EXPECT_TRUE(absl::EndsWith(idle.ReadAll(), "ok"));
 }
 
+TEST_F(ApiServerFixture, LongAnswersThatAreMadeTakeTheRoomOfRequestsThatStopped) {
+  options_.listen.max_connection_bytes = 3 << 20;
+  custom_->on_get = [](const adapter::CustomMetricRequest& request) {
+    EXPECT_TRUE(request.admit({.items = 10'000}).ok());  // which take 5 MB
+  };
+  StartServer();
+  RawClient stopped(server_->port());
+  ASSERT_TRUE(stopped.Handshake());
+  ASSERT_TRUE(stopped.Send("GET /livez HTTP/1.1\r\nHost: x\r\nX: " + std::string(1'000'000, 'x')));
+  while (Metric("flyball_connection_bytes") < 1'990'000) std::this_thread::yield();
+  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  // It is ended or, if its last bytes were just being read, refused.
+  EXPECT_GE(Metric("flyball_connections_ended_for_room_total") +
+                Metric("flyball_requests_without_room_total"),
+            1);
+}
+
 TEST_F(ApiServerFixture, LargeRequestsWithoutRoomAreRefusedAndSmallOnesAreNot) {
   options_.listen.max_connection_bytes = 3 << 20;
   absl::Notification entered;

@@ -239,21 +239,6 @@ TEST_F(StrangersTest, AnswersAreCountedBeforeTheyAreMade) {
   EXPECT_EQ(Get(C2 N "/pods/web-1/m?metricLabelSelector=" + keys)->status, 200);
 }
 
-// Together with what others have not read yet.
-TEST_F(StrangersTest, LongAnswersThatAreMadeCountAmongConnections) {
-  constexpr size_t kItems = 10'000;
-  constexpr double kLeast = 256 * kItems;
-  double while_made = 0;
-  custom_->on_get = [&](const adapter::CustomMetricRequest& request) {
-    EXPECT_TRUE(request.admit({.items = kItems}).ok());
-    while_made = Metric("flyball_connection_bytes");
-  };
-  StartServer();
-  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
-  EXPECT_GT(while_made, kLeast);
-  EXPECT_LT(Metric("flyball_connection_bytes"), kLeast);
-}
-
 // A long question costs no more than a short one where its answer is remembered.
 TEST_F(StrangersTest, LongTargetsAreRememberedByTheirDigest) {
   clock_ = &simulated_;

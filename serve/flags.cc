@@ -150,8 +150,8 @@ void AddLimitFlags(GoFlags flags, ServeFlags& f) {
             "most connections; beyond it the one that has been quiet longest is closed");
   flags.Int("max-connection-bytes", f.max_connection_bytes,
             "memory that all connections may take together: state of TLS, requests that are read, "
-            "long answers that are made, answers that clients have not read; beyond it those that "
-            "have been quiet longest are closed");
+            "answers that clients have not read; beyond it those that have been quiet longest are "
+            "closed");
   flags.Int("max-header-bytes", f.max_header_bytes,
             "longest request line and headers; more is answered 431");
   flags.Int("max-header-lines", f.max_header_lines,

@@ -59,12 +59,13 @@ ConnectionSet::Room ConnectionSet::Weigh(ServerConnection* connection) {
   const size_t grown = now - before + WeighBody(connection, connection->unsent_body());
   if (grown == 0) return Room::kThere;
   const size_t all = bytes_.fetch_add(grown) + grown;
-  if (all <= limits_.max_bytes || static_cast<ptrdiff_t>(grown) < 0) return Room::kThere;
+  const size_t most = MostBytes();
+  if (all <= most || static_cast<ptrdiff_t>(grown) < 0) return Room::kThere;
   absl::MutexLock lock(&mutex_);
   const bool large = BytesOf(*connection) > kLight;
   KeepWithinBytes(large);
-  if (bytes_ <= limits_.max_bytes) return Room::kThere;
-  if (bytes_ <= limits_.max_bytes + going_bytes_) return Room::kSoon;
+  if (bytes_ <= most) return Room::kThere;
+  if (bytes_ <= most + going_bytes_) return Room::kSoon;
   return large ? Room::kNone : Room::kThere;
 }
 
@@ -103,9 +104,9 @@ void ConnectionSet::EndAnswer(const ServerConnection& connection) {
   large_answering_ -= LargeBytes(connection);
 }
 
-std::shared_ptr<const void> ConnectionSet::Count(size_t bytes) {
-  bytes_ += bytes;
-  std::shared_ptr<const void> counted(this, [this, bytes](const void*) { bytes_ -= bytes; });
+std::shared_ptr<const void> ConnectionSet::CountAnswer(size_t bytes) {
+  making_ += bytes;
+  std::shared_ptr<const void> counted(this, [this, bytes](const void*) { making_ -= bytes; });
   absl::MutexLock lock(&mutex_);
   KeepWithinBytes(/*for_large=*/true);
   return counted;
@@ -141,9 +142,15 @@ bool ConnectionSet::End(ServerConnection* connection) {
   return true;
 }
 
+size_t ConnectionSet::MostBytes() const {
+  const size_t free = limits_.max_bytes * 3 / 10;
+  const size_t making = making_;
+  return limits_.max_bytes - std::min(making - std::min(making, free), limits_.max_bytes / 2);
+}
+
 void ConnectionSet::KeepWithinBytes(bool for_large) {
   const size_t bytes = bytes_;  // which others change meanwhile
-  const size_t wanted = limits_.max_bytes + going_bytes_;
+  const size_t wanted = MostBytes() + going_bytes_;
   if (bytes > wanted) MakeRoom(0, bytes - wanted + limits_.max_bytes / kBatch, for_large);
 }
 

@@ -13,7 +13,8 @@
 // being served stay. To leave room beside them, large requests that are being answered take no more
 // than half of the memory. A body that several connections send counts once, and in full as long as
 // one of them sends it; only in the choice of connections to end does each have its part of it.
-// Long answers that are being made count as well, so that both together keep within the limit.
+// While long answers are being made, connections leave them what they take beyond a part of the
+// limit.
 #pragma once
 
 #include <atomic>
@@ -71,7 +72,7 @@ class ConnectionSet {
 
   // Counts memory in which an answer is made, until the result is gone, and makes room for it as
   // for a large connection. The set outlives the result.
-  std::shared_ptr<const void> Count(size_t bytes);
+  std::shared_ptr<const void> CountAnswer(size_t bytes);
 
   // Destroys it.
   void Close(ServerConnection* connection);
@@ -93,6 +94,8 @@ class ConnectionSet {
   // `for_large`: the room is for a large connection, for which not all may be ended.
   void MakeRoom(size_t connections, size_t bytes, bool for_large)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How many bytes connections may take at present.
+  size_t MostBytes() const;
   // Makes room if the bytes that stay are too many.
   void KeepWithinBytes(bool for_large) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Replaces the body that the connection sends; returns the growth of all bodies' bytes, modulo
@@ -109,6 +112,7 @@ class ConnectionSet {
   std::atomic<size_t>& bytes_;
   std::atomic<uint64_t>& ended_for_room_;
   std::atomic<size_t> large_answering_{0};  // bytes
+  std::atomic<size_t> making_{0};           // bytes of the answers that are being made
   mutable absl::Mutex mutex_;
   absl::flat_hash_set<ServerConnection*> all_ ABSL_GUARDED_BY(mutex_);
   // How many connections send each body.

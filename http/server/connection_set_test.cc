@@ -51,8 +51,9 @@ class ConnectionSetTest : public testing::Test {
     return connection->deadline_ns == ServerConnection::kEnded;
   }
   // Large ones that are being served, until there is room for none.
-  void Fill() {
-    while (bytes_ + 2 * kLarge < kMaxBytes) ASSERT_EQ(set_.Weigh(Make(kLarge)), Room::kThere);
+  void Fill() { FillUpTo(kMaxBytes); }
+  void FillUpTo(size_t bytes) {
+    while (bytes_ + 2 * kLarge < bytes) ASSERT_EQ(set_.Weigh(Make(kLarge)), Room::kThere);
   }
 
   SimulatedClock clock_{absl::UnixEpoch()};
@@ -138,16 +139,25 @@ TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
 
 TEST_F(ConnectionSetTest, AnswersThatAreMadeTakeTheRoomOfWhatNobodyReads) {
   const ServerConnection* const small = MakeWaiting(kSmall, true);
-  const ServerConnection* const large = MakeWaiting(kLarge, false);
-  const size_t before = bytes_;
-  auto first = set_.Count(kMaxBytes / 2);
-  EXPECT_EQ(bytes_, before + kMaxBytes / 2);
-  EXPECT_FALSE(Ended(large)) << "there is room for both";
-  const auto second = set_.Count(kMaxBytes / 2);
-  EXPECT_TRUE(Ended(large));
+  const ServerConnection* const first = MakeWaiting(kLarge, false);
+  const ServerConnection* const second = MakeWaiting(kLarge, false);
+  const ServerConnection* const third = MakeWaiting(kLarge, false);
+  const auto little = set_.CountAnswer(kMaxBytes / 4);
+  EXPECT_FALSE(Ended(first) || Ended(second) || Ended(third)) << "so much is beside them";
+  const auto much = set_.CountAnswer(10 * kMaxBytes);
+  EXPECT_TRUE(Ended(first) || Ended(second) || Ended(third));
+  EXPECT_FALSE(Ended(first) && Ended(second) && Ended(third)) << "half of the limit is theirs";
   EXPECT_FALSE(Ended(small)) << "it was served within the last second";
-  first = nullptr;
-  EXPECT_EQ(bytes_, before + kMaxBytes / 2);
+}
+
+TEST_F(ConnectionSetTest, OnceAnAnswerIsMadeItsRoomIsThatOfConnections) {
+  auto made = set_.CountAnswer(kMaxBytes);
+  ASSERT_NO_FATAL_FAILURE(FillUpTo(kMaxBytes / 2));
+  ServerConnection* const large = Make(kLarge);
+  EXPECT_EQ(set_.Weigh(large), Room::kNone);
+  set_.Close(large);
+  made = nullptr;
+  EXPECT_EQ(set_.Weigh(Make(kLarge)), Room::kThere);
 }
 
 // Those that are being answered cannot be ended, so they leave room for others.

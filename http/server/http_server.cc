@@ -118,7 +118,7 @@ class HttpServer::Impl {
 
   int port() const { return port_; }
   const Counters& counters() const { return counters_; }
-  std::shared_ptr<const void> CountMemory(size_t bytes) { return connections_.Count(bytes); }
+  std::shared_ptr<const void> CountAnswer(size_t bytes) { return connections_.CountAnswer(bytes); }
 
   void Drain(absl::Duration limit) {
     if (!accepting_.joinable()) return;
@@ -475,8 +475,8 @@ HttpServer::~HttpServer() = default;
 absl::Status HttpServer::Start() { return impl_->Start(); }
 int HttpServer::port() const { return impl_->port(); }
 void HttpServer::Drain(absl::Duration limit) { impl_->Drain(limit); }
-std::shared_ptr<const void> HttpServer::CountMemory(size_t bytes) {
-  return impl_->CountMemory(bytes);
+std::shared_ptr<const void> HttpServer::CountAnswer(size_t bytes) {
+  return impl_->CountAnswer(bytes);
 }
 const HttpServer::Counters& HttpServer::counters() const { return impl_->counters(); }
 

@@ -57,9 +57,9 @@ class HttpServer {
   // none is left or after `limit`, when the rest is cut off.
   void Drain(absl::Duration limit);
 
-  // Counts memory in which an answer is made among that of the connections, until the result is
-  // gone; quiet connections make room for it. To be called while a request is answered.
-  std::shared_ptr<const void> CountMemory(size_t bytes);
+  // Counts memory in which an answer is made, until the result is gone; quiet connections make room
+  // for it. To be called while a request is answered.
+  std::shared_ptr<const void> CountAnswer(size_t bytes);
 
   const Counters& counters() const;
 

@@ -26,10 +26,11 @@ struct ListenOptions {
   int port = 443;                        // --secure-port; 0 takes a free one, see ApiServer::port()
   bool reuse_address = false;  // --permit-address-sharing: SO_REUSEADDR (always set on Linux)
   bool reuse_port = false;     // --permit-port-sharing: SO_REUSEPORT
-  // --max-connections, --max-connection-bytes: if there are more, or they take more memory together
-  // with the answers that are made, those that have been quiet longest are ended.
+  // --max-connections, --max-connection-bytes: if there are more, or they take more memory
+  // together, those that have been quiet longest are ended. Three tenths of these bytes are beside
+  // them for answers that are being made; for what these take beyond that connections are ended.
   int max_connections = 10000;
-  size_t max_connection_bytes = 52u << 20;
+  size_t max_connection_bytes = 40u << 20;
   int workers = 0;      // threads ready to serve; 0: one for each processor, at least 8
   int max_workers = 0;  // including those that wait for others; 0: enough for all
   absl::Duration handshake_timeout = absl::Seconds(10);
