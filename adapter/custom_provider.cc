@@ -31,6 +31,11 @@ absl::Status NoSample(const CustomMetricRequest& request) {
   return absl::NotFoundError(absl::StrCat(NoMetric(request).message(), " ", request.name));
 }
 
+// The original's client asks the API server for no other namespace.
+bool CanBeSegment(absl::string_view ns) {
+  return ns != "." && ns != ".." && ns.find_first_of("/%") == absl::string_view::npos;
+}
+
 // A `!=` term cannot be expressed in the LabelSelector that each item carries.
 absl::Status CheckShowable(const kube::Selector& selector) {
   for (const kube::Requirement& requirement : selector.requirements()) {
@@ -133,6 +138,9 @@ absl::Status CustomProvider::CheckListable(const CustomMetricRequest& request,
   if (resource == nullptr) return ListFailure(request, absl::NotFoundError("it is not known"));
   if (request.ns && !resource->namespaced && IsCoreClusterScoped(resource->name)) {
     return ListFailure(request, absl::NotFoundError("it has no namespaces"));
+  }
+  if (request.ns && !CanBeSegment(*request.ns)) {
+    return ListFailure(request, absl::NotFoundError("no namespace can have that name"));
   }
   return absl::OkStatus();
 }

@@ -98,6 +98,23 @@ TEST_F(CustomProviderTest, OutOfTimeKeepsItsCode) {
   EXPECT_EQ(Get("a").status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+// As prometheus-adapter 0.12.0, whose client refuses to put such a name into a path.
+TEST_F(CustomProviderTest, ANamespaceThatNoPathCanHoldIsNotListed) {
+  CustomMetricRequest request;
+  request.resource = "pods";
+  request.name = "*";
+  request.metric = "m";
+  for (const char* ns : {"a%b", ".", "..", "a/b"}) {
+    request.ns = ns;
+    EXPECT_EQ(floor_.custom().Get(request).status(),
+              absl::InternalError("unable to list matching resources"))
+        << ns;
+  }
+  request.ns = "a b";
+  EXPECT_EQ(floor_.custom().Get(request).status(),
+            absl::NotFoundError("the server could not find the metric m for pods"));
+}
+
 TEST_F(CustomProviderTest, AListIsAskedForOnceItIsAdmitted) {
   CustomMetricRequest request;
   request.resource = "pods";

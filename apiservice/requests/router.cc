@@ -35,21 +35,28 @@ std::string ResourceVerb(absl::string_view method) {
   return "";
 }
 
+// The first segment of a path that asks for something special.
+bool IsSpecialVerb(absl::string_view segment) { return segment == "watch" || segment == "proxy"; }
+
+// What RequestInfo takes for a part of the namespace before it, not for a resource within it.
+bool IsOfNamespace(absl::string_view segment) {
+  return segment == "status" || segment == "finalize";
+}
+
 // Segments after the version, as RequestInfo reads them.
 void FillResourceAttributes(absl::string_view method, Segments parts, const Query& query,
                             Attributes* out) {
   out->is_resource = true;
   out->verb = ResourceVerb(method);
   bool special = false;
-  if ((parts[0] == "watch" || parts[0] == "proxy") && parts.size() > 1) {
+  if (IsSpecialVerb(parts[0]) && parts.size() > 1) {
     out->verb = parts[0];
     special = out->verb == "proxy";
     parts.remove_prefix(1);
   }
   if (parts[0] == "namespaces" && parts.size() > 1) {
     out->ns = parts[1];
-    const bool of_namespace = parts.size() > 2 && (parts[2] == "status" || parts[2] == "finalize");
-    if (parts.size() > 2 && !of_namespace) parts.remove_prefix(2);
+    if (parts.size() > 2 && !IsOfNamespace(parts[2])) parts.remove_prefix(2);
   }
   out->resource = parts[0];
   if (parts.size() > 1) out->name = parts[1];
@@ -94,12 +101,17 @@ void RouteCustom(Segments rest, RoutedRequest* out) {
     out->resource = "namespaces";
     out->name = rest[1];
     out->metric = rest[3];
+  } else if (in_namespace && (rest.size() == 3 || rest.size() == 5) && IsOfNamespace(rest[2])) {
+    out->ns = rest[1];
+    out->resource = "namespaces";
+    out->name = rest[1];
+    out->metric = rest[2];
   } else if (in_namespace && rest.size() == 5) {
     out->ns = rest[1];
     out->resource = rest[2];
     out->name = rest[3];
     out->metric = rest[4];
-  } else if (in_namespace && rest.size() == 3) {
+  } else if (rest.size() == 3 && (in_namespace || IsSpecialVerb(rest[0]))) {
     out->error = wire::BadRequest("invalid request path");
   } else if (rest.size() == 3) {
     out->resource = rest[0];

@@ -5,8 +5,8 @@
 //
 // Source:  the routes of custom-metrics-apiserver 1.30, and RequestInfo of k8s.io/apiserver 0.30
 //          for the attributes.
-// Differs: a decoded `/` inside a segment never matches; the old prefix `watch/` has no routes, but
-//          is still used for the attributes.
+// Differs: a decoded `/` inside a segment never matches; an external metric may be called `status`
+//          or `finalize`. The old prefix `watch/` has no routes, but is used for the attributes.
 #pragma once
 
 #include <optional>
