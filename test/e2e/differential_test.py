@@ -50,7 +50,7 @@ class Side:
         url = self.prometheus.url.replace("http://", "http://" + user) + case.url_path
         flyball = name != ORIGINAL and adapter.subject() == adapter.FLYBALL
         self.adapter = adapter.Adapter(adapter.FLYBALL if flyball else adapter.ORIGINAL, cluster, url, case.config,
-                                       (*case.args, "--metrics-relist-interval=30s"), ARGS[name]).start(ready=False)
+                                       ("--metrics-relist-interval=30s", *case.args), ARGS[name]).start(ready=False)
         self.connection = None
 
     def wait(self):

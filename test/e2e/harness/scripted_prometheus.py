@@ -52,7 +52,7 @@ def sorted_names(query: str) -> str:
     return _ALTERNATIVES.sub(lambda m: m.group(1) + "|".join(sorted(_BAR.split(m.group(2)))) + m.group(3), query)
 
 
-def _names_of(pattern: str) -> list:
+def names_of(pattern: str) -> list:
     """The names of a regular expression `a|b\\\\.c`, as they are written in a string literal: escapes of the expression
     go, those of the literal stay."""
     names, name, i = [], "", 0
@@ -74,7 +74,7 @@ def one_by_one(query: str) -> list:
     if not found:
         return [query]
     start, end = found[-1].span()
-    return [f'{query[:start]}="{name}"{query[end:]}' for name in _names_of(found[-1].group(2))]
+    return [f'{query[:start]}="{name}"{query[end:]}' for name in names_of(found[-1].group(2))]
 
 
 def merged(answers):
