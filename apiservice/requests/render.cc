@@ -2,14 +2,13 @@
 
 #include <zlib.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "apiservice/wire/go_yaml.h"
 #include "apiservice/wire/text.h"
-#include "kube/objects/yaml_text.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -78,11 +77,7 @@ http::HttpResponse TimeoutResponse() {
 }
 
 std::string Restyle(std::string json, const Style& style) {
-  if (style.media.encoding == Encoding::kYaml) {
-    // As sigs.k8s.io/yaml: keys are sorted. What is not JSON gives nothing.
-    const auto value = nlohmann::json::parse(json, nullptr, false);
-    return value.is_discarded() ? "" : kube::YamlOf(value);
-  }
+  if (style.media.encoding == Encoding::kYaml) return wire::YamlOfJson(json);
   return style.pretty ? wire::IndentJson(json) : json;
 }
 

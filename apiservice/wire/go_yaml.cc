@@ -1,0 +1,284 @@
+#include "apiservice/wire/go_yaml.h"
+
+#include <yaml.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "absl/time/civil_time.h"
+#include "base/go/number.h"
+#include "base/go/text.h"
+
+namespace flyball::apiservice::wire {
+namespace {
+
+using nlohmann::json;
+
+bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
+
+// ---- which texts are read as something else where they have no quotes ----
+
+template <typename... Words>
+bool IsOneOf(absl::string_view text, Words... words) {
+  return ((text == words) || ...);
+}
+
+bool IsWord(absl::string_view text) {
+  return IsOneOf(text, "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON") ||
+         IsOneOf(text, "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off",
+                 "OFF") ||
+         IsOneOf(text, "~", "null", "Null", "NULL", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF",
+                 "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF");
+}
+
+// Takes digits off the front, `most` at most. -1: there is none.
+int TakeNumber(size_t most, absl::string_view& text) {
+  int number = -1;
+  for (size_t i = 0; i < most && !text.empty() && IsDigit(text[0]); ++i) {
+    number = std::max(number, 0) * 10 + (text[0] - '0');
+    text.remove_prefix(1);
+  }
+  return number;
+}
+
+bool Take(char c, absl::string_view& text) {
+  if (text.empty() || text[0] != c) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+// A time of day in the form 15:4:5.999; the fraction is optional.
+bool TakeTime(absl::string_view& text) {
+  const int hour = TakeNumber(2, text);
+  const int minute = Take(':', text) ? TakeNumber(2, text) : -1;
+  const int second = Take(':', text) ? TakeNumber(2, text) : -1;
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return false;
+  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && IsDigit(text[1])) {
+    text.remove_prefix(1);
+    while (!text.empty() && IsDigit(text[0])) text.remove_prefix(1);
+  }
+  return true;
+}
+
+// time.Parse with goyaml's four layouts.
+bool IsTimestamp(absl::string_view text) {
+  if (text.size() < 5 || !std::all_of(text.begin(), text.begin() + 4, IsDigit)) return false;
+  const int year = TakeNumber(4, text);
+  const int month = Take('-', text) ? TakeNumber(2, text) : -1;
+  const int day = Take('-', text) ? TakeNumber(2, text) : -1;
+  if (month < 1 || day < 1) return false;
+  const absl::CivilDay date(year, month, day);
+  if (date.month() != month || date.day() != day) return false;  // it was carried over
+  if (text.empty()) return true;
+  if (Take(' ', text)) return TakeTime(text) && text.empty();
+  if (!Take('T', text) && !Take('t', text)) return false;
+  if (!TakeTime(text)) return false;
+  if (text == "Z") return true;
+  if (!Take('+', text) && !Take('-', text)) return false;
+  if (text.size() != 5 || text[2] != ':') return false;
+  const int hours = TakeNumber(2, text);
+  text.remove_prefix(1);
+  const int minutes = TakeNumber(2, text);
+  return text.empty() && hours >= 0 && hours <= 24 && minutes >= 0 && minutes <= 60;
+}
+
+// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+bool HasFormOfFloat(absl::string_view text) {
+  const auto take_digits = [&] {
+    const size_t before = text.size();
+    while (!text.empty() && IsDigit(text[0])) text.remove_prefix(1);
+    return before != text.size();
+  };
+  if (!Take('-', text)) Take('+', text);
+  if (Take('.', text)) {
+    if (!take_digits()) return false;
+  } else {
+    if (!take_digits()) return false;
+    if (Take('.', text)) take_digits();
+  }
+  if (!Take('e', text) && !Take('E', text)) return text.empty();
+  if (!Take('-', text)) Take('+', text);
+  return take_digits() && text.empty();
+}
+
+bool IsNumber(absl::string_view text) {
+  const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
+  if (go::ParseInt(plain)) return true;
+  const auto number = go::ParseNumber(plain);
+  if (number && number->overflows_int) return true;  // it fits a uint64
+  return HasFormOfFloat(plain) && go::ParseFloat(plain);
+}
+
+// [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?
+bool IsBase60(absl::string_view text) {
+  if (!Take('-', text)) Take('+', text);
+  if (text.empty() || !IsDigit(text[0])) return false;
+  while (!text.empty() && (IsDigit(text[0]) || text[0] == '_')) text.remove_prefix(1);
+  if (text.empty() || text[0] != ':') return false;
+  while (Take(':', text)) {
+    const size_t before = text.size();
+    const int part = TakeNumber(2, text);
+    if (part < 0 || (before - text.size() == 2 && part > 59)) return false;
+  }
+  if (Take('.', text)) {
+    while (!text.empty() && (IsDigit(text[0]) || text[0] == '_')) text.remove_prefix(1);
+  }
+  return text.empty();
+}
+
+bool IsReadAsText(absl::string_view text) {
+  if (text.empty() || IsWord(text)) return false;
+  if (text[0] == '.') return !go::ParseFloat(text);
+  if (text[0] != '+' && text[0] != '-' && !IsDigit(text[0])) return true;
+  return !IsTimestamp(text) && !IsNumber(text) && !IsBase60(text);
+}
+
+// ---- the order of keys: letters last, numbers by their value ----
+
+std::u32string RunesOf(absl::string_view text) {
+  std::u32string runes;
+  while (!text.empty()) {
+    const go::Rune rune = go::DecodeRune(text);
+    runes += rune.value;
+    text.remove_prefix(static_cast<size_t>(rune.length));
+  }
+  return runes;
+}
+
+struct TakenNumber {
+  uint64_t value = 0;  // wraps, as the original's does
+  size_t end = 0;
+};
+
+TakenNumber NumberAt(const std::u32string& text, size_t at, bool after_digits) {
+  TakenNumber number = {.value = after_digits ? uint64_t{1} : 0, .end = at};
+  for (; number.end < text.size() && IsDigit(text[number.end]); ++number.end) {
+    number.value = number.value * 10 + (text[number.end] - '0');
+  }
+  return number;
+}
+
+bool ComesBefore(const std::u32string& a, const std::u32string& b) {
+  size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
+  if (i == a.size() || i == b.size()) return a.size() < b.size();
+  const bool a_letter = go::IsLetterOrDigit(a[i]) && !IsDigit(a[i]);
+  const bool b_letter = go::IsLetterOrDigit(b[i]) && !IsDigit(b[i]);
+  if (a_letter && b_letter) return a[i] < b[i];
+  if (a_letter || b_letter) return b_letter;
+  bool after_digits = false;  // a zero is no leading one
+  if (a[i] == '0' || b[i] == '0') {
+    for (size_t j = i; j > 0 && IsDigit(a[j - 1]); --j) after_digits |= a[j - 1] != '0';
+  }
+  const TakenNumber an = NumberAt(a, i, after_digits), bn = NumberAt(b, i, after_digits);
+  if (an.value != bn.value) {
+    return static_cast<int64_t>(an.value) < static_cast<int64_t>(bn.value);
+  }
+  return an.end != bn.end ? an.end < bn.end : a[i] < b[i];
+}
+
+// ---- the document ----
+
+class Emitter {
+ public:
+  Emitter() {
+    yaml_emitter_initialize(&emitter_);
+    yaml_emitter_set_output(&emitter_, &Append, &out_);
+    yaml_emitter_set_unicode(&emitter_, 1);
+  }
+  ~Emitter() { yaml_emitter_delete(&emitter_); }
+  Emitter(const Emitter&) = delete;
+  Emitter& operator=(const Emitter&) = delete;
+
+  std::string Document(const json& value) {
+    yaml_event_t event;
+    const bool good =
+        Emit(yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), event) &&
+        Emit(yaml_document_start_event_initialize(&event, nullptr, nullptr, nullptr, 1), event) &&
+        Value(value) && Emit(yaml_document_end_event_initialize(&event, 1), event) &&
+        Emit(yaml_stream_end_event_initialize(&event), event);
+    return good ? std::move(out_) : "";
+  }
+
+ private:
+  static int Append(void* out, unsigned char* bytes, size_t size) {
+    static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(bytes), size);
+    return 1;
+  }
+
+  bool Emit(int made, yaml_event_t& event) {
+    return made != 0 && yaml_emitter_emit(&emitter_, &event) != 0;
+  }
+
+  bool Scalar(const std::string& text, yaml_scalar_style_t style) {
+    if (text.size() > std::numeric_limits<int>::max()) return false;
+    yaml_event_t event;
+    return Emit(yaml_scalar_event_initialize(
+                    &event, nullptr, nullptr, reinterpret_cast<const yaml_char_t*>(text.data()),
+                    static_cast<int>(text.size()), 1, 1, style),
+                event);
+  }
+
+  bool Text(const std::string& text) {
+    if (text.find('\n') != std::string::npos) return Scalar(text, YAML_LITERAL_SCALAR_STYLE);
+    return Scalar(text, IsReadAsText(text) ? YAML_PLAIN_SCALAR_STYLE
+                                           : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+  }
+
+  bool Map(const json& map) {
+    std::vector<std::pair<std::u32string, const json::object_t::value_type*>> members;
+    for (const auto& member : map.get_ref<const json::object_t&>()) {
+      members.emplace_back(RunesOf(member.first), &member);
+    }
+    // Unlike std::sort, safe whether or not this is a strict order of any keys.
+    std::stable_sort(members.begin(), members.end(),
+                     [](const auto& a, const auto& b) { return ComesBefore(a.first, b.first); });
+    yaml_event_t event;
+    if (!Emit(yaml_mapping_start_event_initialize(&event, nullptr, nullptr, 1,
+                                                  YAML_BLOCK_MAPPING_STYLE),
+              event)) {
+      return false;
+    }
+    for (const auto& [runes, member] : members) {
+      if (!Text(member->first) || !Value(member->second)) return false;
+    }
+    return Emit(yaml_mapping_end_event_initialize(&event), event);
+  }
+
+  bool List(const json& list) {
+    yaml_event_t event;
+    if (!Emit(yaml_sequence_start_event_initialize(&event, nullptr, nullptr, 1,
+                                                   YAML_BLOCK_SEQUENCE_STYLE),
+              event)) {
+      return false;
+    }
+    for (const json& item : list) {
+      if (!Value(item)) return false;
+    }
+    return Emit(yaml_sequence_end_event_initialize(&event), event);
+  }
+
+  bool Value(const json& value) {
+    if (value.is_object()) return Map(value);
+    if (value.is_array()) return List(value);
+    if (value.is_string()) return Text(value.get_ref<const std::string&>());
+    return Scalar(value.dump(), YAML_PLAIN_SCALAR_STYLE);  // a number, a boolean or null
+  }
+
+  std::string out_;
+  yaml_emitter_t emitter_;
+};
+
+}  // namespace
+
+std::string YamlOfJson(absl::string_view text) {
+  const json value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? "" : Emitter().Document(value);
+}
+
+}  // namespace flyball::apiservice::wire
