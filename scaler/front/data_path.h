@@ -37,13 +37,10 @@ class DataPath {
   virtual void Put(Resource resource, uint64_t version) = 0;
   virtual void Remove(ResourceKind kind, const std::string& service) = 0;
 
-  // Of this service nothing is known yet, but there is one: an Envoy keeps the cluster and the
-  // listener that it has from an earlier process, until Put or Remove. To be called before
-  // BeginServing.
-  virtual void Keep(const std::string& service) = 0;
-
-  // Nothing is sent on any stream before this was called, once.
-  virtual void BeginServing() = 0;
+  // Nothing is sent on any stream before this was called, once. Of the services in `kept` nothing
+  // is known yet, but they exist: an Envoy keeps the cluster and the listener that it has of them
+  // from an earlier process, until Put or Remove.
+  virtual void BeginServing(const std::vector<std::string>& kept) = 0;
 
   // Lets the request go on; with a hard limit to this pod ("10.0.0.7:8080"). Each request is
   // released or refused once, or neither if it ended before. A call for a request that has already

@@ -23,10 +23,9 @@ struct RemoveResource {
   ResourceKind kind = ResourceKind::kCluster;
   std::string service;
 };
-struct KeepService {
-  std::string service;
+struct StartServing {
+  std::vector<std::string> kept;
 };
-struct StartServing {};
 struct ReleaseRequest {
   RequestId id = 0;
   std::optional<std::string> pod;
@@ -61,9 +60,9 @@ struct TellColdStart {
   ColdStart cold_start;
 };
 
-using Effect = std::variant<PutResource, RemoveResource, KeepService, StartServing, ReleaseRequest,
-                            RefuseRequest, WishScale, OfferZero, TellDesired, StartProbe, WakeAt,
-                            TellNotice, TellColdStart>;
+using Effect =
+    std::variant<PutResource, RemoveResource, StartServing, ReleaseRequest, RefuseRequest,
+                 WishScale, OfferZero, TellDesired, StartProbe, WakeAt, TellNotice, TellColdStart>;
 using Effects = std::vector<Effect>;
 
 // The context in which one event is handled: the time, the Envoys, and the event's effects.

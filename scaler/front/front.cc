@@ -118,8 +118,8 @@ absl::Time Front::NextTime() const {
   absl::Time next = absl::InfiniteFuture();
   if (!due_.empty()) next = due_.begin()->first;
   if (!services_.empty()) next = std::min(next, second_ + absl::Seconds(1));
-  if (!early_.empty()) {
-    next = std::min(next, early_.front().request.arrived + options_.start_timeout);
+  for (const auto& [name, queue] : early_) {
+    if (!queue.empty()) next = std::min(next, *queue.oldest() + options_.start_timeout);
   }
   return next;
 }
@@ -149,9 +149,13 @@ void Front::AddService(const HttpService& spec, int32_t replicas, const std::vec
     ServiceRecord& record = services_[spec.name];
     if (record.service != nullptr) return;
     record.service = std::make_unique<Service>(spec, replicas, pods, shared_, turn.now);
-    const bool known = kept_.erase(spec.name) > 0;
-    if (serving_) record.service->Begin(known, turn);
+    const auto kept = kept_.extract(spec.name);
+    if (!kept.empty() && !kept.mapped().empty() && spec.hosts.empty()) {
+      turn.effects.push_back(RemoveResource{ResourceKind::kHostRoute, spec.name});
+    }
+    if (serving_) record.service->Begin(/*known=*/!kept.empty(), turn);
     Touched(record, turn);
+    if (serving_) AdmitEarly(spec.name, turn);
   });
 }
 
@@ -163,10 +167,14 @@ void Front::RemoveService(const std::string& name, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     ServiceRecord* const record = Find(name);
     if (record == nullptr) {
-      if (kept_.erase(name) == 0) return;
+      const auto kept = kept_.extract(name);
+      if (kept.empty()) return;
       turn.effects.push_back(RemoveResource{ResourceKind::kListener, name});
+      if (!kept.mapped().empty()) {
+        turn.effects.push_back(RemoveResource{ResourceKind::kHostRoute, name});
+      }
       turn.effects.push_back(RemoveResource{ResourceKind::kCluster, name});
-      return;
+      return AdmitEarly(name, turn);  // which refuses them
     }
     Service* const service = record->service.get();
     service->Remove(turn);
@@ -177,16 +185,24 @@ void Front::RemoveService(const std::string& name, absl::Time now) {
   });
 }
 
-void Front::BeginServing(absl::Time now, const std::vector<std::string>& unknown) {
+void Front::BeginServing(absl::Time now, const std::map<std::string, HostRoutes>& unknown) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     if (std::exchange(serving_, true)) return;
-    for (const std::string& name : unknown) {
-      kept_.insert(name);
-      turn.effects.push_back(KeepService{name});
+    kept_ = unknown;
+    StartServing start;
+    for (const auto& [name, hosts] : kept_) {
+      start.kept.push_back(name);
+      if (hosts.empty()) continue;
+      // The table of hosts is sent as a whole, so what is not in it is gone.
+      turn.effects.push_back(
+          PutResource{HostRouteResource{.service = name, .routes = hosts}, ++shared_.version});
     }
     DoForAll(turn, [&](Service& service) { service.Begin(/*known=*/true, turn); });
-    turn.effects.push_back(StartServing{});
-    for (const EarlyRequest& early : std::exchange(early_, {})) Admit(early, turn);
+    turn.effects.push_back(std::move(start));
+    for (auto each = early_.begin(); each != early_.end();) {
+      const std::string name = (each++)->first;
+      if (!kept_.contains(name)) AdmitEarly(name, turn);
+    }
   });
 }
 
@@ -246,7 +262,7 @@ FrontTotals Front::Totals(absl::Time now) const {
   absl::MutexLock lock(&mutex_);
   FrontTotals totals;
   totals.counters = shared_.counters;
-  totals.held = shared_.held + static_cast<int64_t>(early_.size());
+  totals.held = shared_.held;
   for (const auto& [node, envoy] : envoys_.all()) {
     if (!envoy.connected) continue;
     ++totals.envoys;
@@ -290,8 +306,7 @@ void Front::CarryOut(const Effect& effect) {
       Overloaded{
           [this](const PutResource& each) { data_path_.Put(each.resource, each.version); },
           [this](const RemoveResource& each) { data_path_.Remove(each.kind, each.service); },
-          [this](const KeepService& each) { data_path_.Keep(each.service); },
-          [this](const StartServing&) { data_path_.BeginServing(); },
+          [this](const StartServing& each) { data_path_.BeginServing(each.kept); },
           [this](const ReleaseRequest& each) { data_path_.Release(each.id, each.pod); },
           [this](const RefuseRequest& each) { data_path_.Refuse(each.id, each.refusal); },
           [this](const WishScale& each) { observer_.WishScale(each.service, each.at_least); },

@@ -16,7 +16,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,10 +35,12 @@
 #include "scaler/front/effects.h"
 #include "scaler/front/envoys.h"
 #include "scaler/front/front_observer.h"
+#include "scaler/front/hosts/host_routes.h"
 #include "scaler/front/http_service.h"
 #include "scaler/front/pod_table.h"
 #include "scaler/front/service.h"
 #include "scaler/front/snapshot.h"
+#include "scaler/front/wait_queue.h"
 
 namespace flyball::front {
 
@@ -49,7 +51,7 @@ struct FrontOptions {
   int64_t held_limit = 12500;  // requests that are held in all
   int probe_limit = 256;       // probes at the same time
   uint16_t hosts_port = 8080;  // where Envoys listen for hosts, once a service has some
-  // How long requests that arrive before BeginServing are held.
+  // How long requests are held that arrive before BeginServing or for an unknown service.
   absl::Duration start_timeout = absl::Seconds(60);
 };
 
@@ -65,9 +67,10 @@ class Front : public DataPathEvents {
   void RemoveService(const std::string& name, absl::Time now);
 
   // To be called once, when all services and their pods are known: until then nothing is sent to
-  // any Envoy, and requests wait. `unknown`: services that could not be added by now. Envoys that
-  // have them keep them as they are until AddService or RemoveService.
-  void BeginServing(absl::Time now, const std::vector<std::string>& unknown = {});
+  // any Envoy, and requests wait. `unknown`: services that could not be added by now, with the
+  // hosts that they had. Envoys that have them keep them as they are until AddService or
+  // RemoveService; meanwhile gated requests, which those by host all are, wait.
+  void BeginServing(absl::Time now, const std::map<std::string, HostRoutes>& unknown = {});
 
   // Sets the Envoys to which the cluster leads requests, by the names of their pods, which are
   // their node ids. Until the first call those that are connected count as all.
@@ -120,11 +123,6 @@ class Front : public DataPathEvents {
       return std::tie(a.first, a.second->name()) < std::tie(b.first, b.second->name());
     }
   };
-  struct EarlyRequest {
-    HeldRequest request;
-    std::string service;
-  };
-
   // Handles an event with `look` under the lock, then carries out its effects.
   void Do(absl::Time now, absl::FunctionRef<void(Turn&)> look);
   // Does the same for one service.
@@ -137,7 +135,10 @@ class Front : public DataPathEvents {
   // whether it follows reports.
   void Touched(ServiceRecord& record, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndSeconds(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Admit(const EarlyRequest& early, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Admit(const std::string& service, const HeldRequest& request, Turn& turn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Admits the early requests of a service that is known now.
+  void AdmitEarly(const std::string& service, Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RefuseEarly(Turn& turn) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Adds the listener for hosts with the first of its routes.
   void AddHostsListener(Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -163,9 +164,11 @@ class Front : public DataPathEvents {
   int probing_ ABSL_GUARDED_BY(mutex_) = 0;
   // The requests that are held or occupy a slot.
   absl::flat_hash_map<RequestId, Service*> requests_ ABSL_GUARDED_BY(mutex_);
-  std::list<EarlyRequest> early_ ABSL_GUARDED_BY(mutex_);  // until BeginServing
-  std::set<std::string> kept_ ABSL_GUARDED_BY(mutex_);     // unknown when it began to serve
-  bool hosts_listener_ ABSL_GUARDED_BY(mutex_) = false;    // whether it was added
+  // Requests by service that wait for BeginServing, or for their service to be known.
+  std::map<std::string, WaitQueue> early_ ABSL_GUARDED_BY(mutex_);
+  // The services that were unknown when it began to serve, with the hosts that they had.
+  std::map<std::string, HostRoutes> kept_ ABSL_GUARDED_BY(mutex_);
+  bool hosts_listener_ ABSL_GUARDED_BY(mutex_) = false;  // whether it was added
   std::deque<Effect> undelivered_ ABSL_GUARDED_BY(mutex_);
   bool delivering_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is carrying out effects
 };

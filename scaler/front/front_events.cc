@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scaler/front/front.h"
+#include "scaler/front/hosts/service_name.h"
 
 namespace flyball::front {
 
@@ -43,9 +44,8 @@ void Front::OnNack(const NodeId& node, ResourceKind kind, const std::vector<std:
   });
 }
 
-void Front::Admit(const EarlyRequest& early, Turn& turn) {
-  ServiceRecord* const record = Find(early.service);
-  const HeldRequest& request = early.request;
+void Front::Admit(const std::string& service, const HeldRequest& request, Turn& turn) {
+  ServiceRecord* const record = Find(service);
   if (record == nullptr) {
     turn.effects.push_back(
         RefuseRequest{request.id, {RefusalReason::kActivationFailed, "unknown"}});
@@ -56,25 +56,35 @@ void Front::Admit(const EarlyRequest& early, Turn& turn) {
   Touched(*record, turn);
 }
 
+void Front::AdmitEarly(const std::string& service, Turn& turn) {
+  const auto early = early_.extract(service);
+  if (early.empty()) return;
+  early.mapped().Visit([&](const HeldRequest& request) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    shared_.LetGo(NamespaceOf(service));
+    Admit(service, request, turn);
+    return WaitQueue::Verdict::kGoes;
+  });
+}
+
 void Front::OnRequest(RequestId id, const NodeId& node, const std::string& service,
                       absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    EarlyRequest request{{id, node, turn.now}, service};
-    if (serving_) {
-      Admit(request, turn);
-    } else if (static_cast<int64_t>(early_.size()) >= options_.held_limit) {
+    const HeldRequest request{id, node, turn.now};
+    if (serving_ && !kept_.contains(service)) {
+      Admit(service, request, turn);
+    } else if (!shared_.HasRoomFor(NamespaceOf(service))) {
       turn.effects.push_back(RefuseRequest{id, {RefusalReason::kQueueFull, ""}});
     } else {
-      early_.push_back(std::move(request));
+      shared_.Hold(NamespaceOf(service));
+      early_[service].Add(request);
     }
   });
 }
 
 void Front::OnRequestEnd(RequestId id, absl::Time now) {
   Do(now, [&](Turn& turn) ABSL_NO_THREAD_SAFETY_ANALYSIS {
-    if (!serving_) {
-      early_.remove_if([&](const EarlyRequest& each) { return each.request.id == id; });
-      return;
+    for (auto& [name, queue] : early_) {
+      if (queue.Remove(id)) return shared_.LetGo(NamespaceOf(name));
     }
     const auto found = requests_.find(id);
     if (found == requests_.end()) return;
@@ -86,10 +96,13 @@ void Front::OnRequestEnd(RequestId id, absl::Time now) {
 }
 
 void Front::RefuseEarly(Turn& turn) {
-  while (!early_.empty() && turn.now >= early_.front().request.arrived + options_.start_timeout) {
-    turn.effects.push_back(
-        RefuseRequest{early_.front().request.id, {RefusalReason::kActivationTimeout, ""}});
-    early_.pop_front();
+  for (auto& early : early_) {
+    early.second.Visit([&](const HeldRequest& request) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+      if (turn.now < request.arrived + options_.start_timeout) return WaitQueue::Verdict::kStop;
+      shared_.LetGo(NamespaceOf(early.first));
+      turn.effects.push_back(RefuseRequest{request.id, {RefusalReason::kActivationTimeout, ""}});
+      return WaitQueue::Verdict::kGoes;
+    });
   }
 }
 

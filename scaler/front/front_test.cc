@@ -32,11 +32,18 @@ class Recorder : public DataPath, public FrontObserver {
       Note("gate ", std::get<RouteResource>(resource).gated ? "on" : "off");
     } else if (kind == ResourceKind::kListener) {
       ++listeners[ServiceOf(resource)];
+    } else if (kind == ResourceKind::kHostRoute) {
+      hosts[ServiceOf(resource)] = std::get<HostRouteResource>(resource);
     }
   }
-  void Remove(ResourceKind, const std::string&) override { Note("remove"); }
-  void Keep(const std::string& service) override { Note("keep ", service); }
-  void BeginServing() override { Note("serve"); }
+  void Remove(ResourceKind kind, const std::string& service) override {
+    Note("remove");
+    if (kind == ResourceKind::kHostRoute) hosts.erase(service);
+  }
+  void BeginServing(const std::vector<std::string>& kept) override {
+    for (const std::string& service : kept) Note("keep ", service);
+    Note("serve");
+  }
   void Release(RequestId id, std::optional<std::string> pod) override {
     Note("release ", id, pod.has_value() ? " to " : "", pod.value_or(""));
   }
@@ -65,6 +72,7 @@ class Recorder : public DataPath, public FrontObserver {
   std::vector<std::string> said;
   std::map<ResourceKind, uint64_t> versions;
   std::map<std::string, int> listeners;  // how often each was put
+  std::map<std::string, HostRouteResource> hosts;
   ColdStart cold_start;
 };
 
@@ -657,14 +665,60 @@ TEST_F(FrontTest, ANamespaceThatHoldsAllItMayLeavesRoomForOthers) {
 }
 
 TEST_F(FrontTest, AServiceThatWasKeptIsRemovedAllTheSame) {
-  front_.BeginServing(At(0), {kWeb});
+  front_.BeginServing(At(0), {{kWeb, HostRoutes()}});
   EXPECT_THAT(told_.Take(), ElementsAre("keep shop/web", "serve"));
   front_.RemoveService(kWeb, At(1));
   EXPECT_THAT(told_.Take(), ElementsAre("remove", "remove"));
 }
 
+// Envoys have its gate as it was, so they may ask about its requests.
+TEST_F(FrontTest, RequestsOfAServiceThatWasKeptWaitUntilItIsKnown) {
+  front_.BeginServing(At(0), {{kWeb, HostRoutes()}, {"shop/gone", HostRoutes()}});
+  front_.OnEnvoy("a", true, At(0.5));
+  told_.Take();
+  for (RequestId id = 1; id <= 3; ++id) front_.OnRequest(id, "a", kWeb, At(1));
+  front_.OnRequest(4, "a", "shop/gone", At(1));
+  front_.OnRequest(5, "a", "shop/other", At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 5 activation-failed unknown"));
+  front_.OnRequestEnd(2, At(2));
+  EXPECT_EQ(front_.Totals(At(2)).held, 3);
+  front_.AddService(spec_, 1, {Pod("7", true, true)}, At(3));
+  AckAll("a", 3);
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "release 1", "release 3"));
+  front_.RemoveService("shop/gone", At(4));
+  EXPECT_THAT(told_.Take(), ElementsAre("remove", "remove", "refuse 4 activation-failed unknown"));
+  EXPECT_EQ(front_.Totals(At(4)).held, 0);
+}
+
+TEST_F(FrontTest, RequestsOfAServiceThatStaysUnknownWaitForAMinute) {
+  front_.BeginServing(At(0), {{kWeb, HostRoutes()}});
+  front_.OnRequest(1, "a", kWeb, At(1));
+  told_.Take();
+  EXPECT_EQ(front_.Advance(At(2)), At(61));
+  front_.Advance(At(61));
+  EXPECT_THAT(told_.Take(), ElementsAre("refuse 1 activation-timeout"));
+  EXPECT_EQ(front_.Totals(At(61)).held, 0);
+}
+
+// The table of hosts is sent as a whole: without its routes its callers would get 404.
+TEST_F(FrontTest, AServiceThatWasKeptKeepsItsHosts) {
+  HostRoutes hosts;
+  hosts.places = {{"web.example.com", "/"}};
+  front_.BeginServing(At(0), {{kWeb, hosts}, {"shop/gone", hosts}});
+  EXPECT_EQ(told_.hosts[kWeb].routes, hosts);
+  EXPECT_TRUE(told_.hosts[kWeb].gated);
+  EXPECT_EQ(told_.listeners[kHostsListener], 1);
+  spec_.hosts = hosts;
+  front_.AddService(spec_, 1, {Pod("7", true, true)}, At(1));
+  EXPECT_FALSE(told_.hosts[kWeb].gated);
+  told_.Take();
+  front_.RemoveService("shop/gone", At(2));
+  EXPECT_THAT(told_.Take(), ElementsAre("remove", "remove", "remove"));
+  EXPECT_FALSE(told_.hosts.contains("shop/gone"));
+}
+
 TEST_F(FrontTest, AServiceThatWasKeptIsOpenAsSoonAsItIsKnown) {
-  front_.BeginServing(At(0), {kWeb});
+  front_.BeginServing(At(0), {{kWeb, HostRoutes()}});
   front_.OnEnvoy("a", true, At(0.5));
   told_.Take();
   front_.AddService(spec_, 1, {Pod("7", true, true)}, At(1));

@@ -32,6 +32,8 @@ constexpr absl::Duration kListenAgain = absl::Seconds(5);
 // The pause while the services can't be listed. It is short, since the Envoys wait for the list.
 constexpr absl::Duration kLongestListPause = absl::Seconds(5);
 constexpr absl::Duration kTakeOver = absl::Seconds(10);
+// How often a service that was expected and has not come is looked for.
+constexpr absl::Duration kLookForMissing = absl::Seconds(30);
 // After this time services that cannot be carried do not delay the others any more. It counts from
 // when all services are listed, which is late in a standby replica or without an API server, and
 // anew from each that is known: one that is only slow to come stays in the Envoys as it was, but
@@ -147,6 +149,7 @@ absl::Duration ServeFront::Keep() {
   GrantHosts();
   const Stock stock = TakeStock(tries_again);
   Remove(stock.ended);
+  const bool all_came = ForgetMissing();
   size_t failures = 0;
   for (const std::string& name : stock.unsettled) {
     failed_ = false;
@@ -157,7 +160,7 @@ absl::Duration ServeFront::Keep() {
   if (IsIdle()) return kPause;  // nobody tells when another replica owns the Envoys
   const bool api_is_away = failures >= kLooksAtOnce;
   if (stock.more && !api_is_away) return absl::ZeroDuration();
-  const bool settled = forgotten && stock.unsettled.empty() && serving_ &&
+  const bool settled = forgotten && all_came && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
   // Any other reason for a service to need work wakes the keeper.
   return settled ? std::max(kPause, stock.next - deps_.clock.MonotonicNow()) : kPause;
@@ -402,10 +405,11 @@ void ServeFront::AddOrChange(const std::string& name) {
     http = record.service.http;
     http.port = record.port;
     http.h2c = *record.h2c;
-    http.hosts = record.hosts.routes;
+    add = !record.added;
+    // Until it is decided which hosts it gets it has those from before a restart.
+    http.hosts = add && hosts_changed_ ? Had(name) : record.hosts.routes;
     pods = *record.pods;
     replicas = *record.replicas;
-    add = !record.added;
     telling = record.telling_pods;
   }
   if (!add) return session()->front.ChangeService(http, Now());
@@ -426,16 +430,20 @@ void ServeFront::AddOrChange(const std::string& name) {
 
 void ServeFront::Remove(const std::vector<std::string>& ended) {
   for (const std::string& name : ended) {
-    std::string ns;
+    const std::string ns(front::NamespaceOf(name));
+    const auto told = told_ports_.find(name);
+    uint16_t port = told == told_ports_.end() ? 0 : told->second.port;
     {
       absl::MutexLock lock(&mutex_);
-      const auto found = records_.find(name);
-      if (found->second.claim != 0) continue;  // it is carried anew
-      ns = found->second.service.ns;
-      if (!settings_.envoy_selector.empty()) maybe_stale_.emplace(ns, found->second.port);
-      records_.erase(found);
+      const auto found = records_.find(name);  // one that is missing has none
+      if (found != records_.end()) {
+        if (found->second.claim != 0) continue;  // it is carried anew
+        port = found->second.port;
+        records_.erase(found);
+      }
       hosts_changed_ = true;  // others may have its hosts now
     }
+    if (!settings_.envoy_selector.empty()) maybe_stale_.emplace(ns, port);
     pods_.Forget(name, ns);
     session()->front.RemoveService(name, Now());
     ports_.Free(name, deps_.clock.MonotonicNow());
@@ -447,6 +455,37 @@ void ServeFront::Remove(const std::vector<std::string>& ended) {
   }
 }
 
+// A service that was expected and never came stays in the Envoys; if its Autoscaler is gone
+// meanwhile, or has lost its trigger, nobody else says so. False: some are still missing.
+bool ServeFront::ForgetMissing() {
+  if (!serving_) return true;
+  std::vector<std::string> missing;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const std::string& name : expected_) {
+      if (!records_.contains(name)) missing.push_back(name);
+    }
+  }
+  if (missing.empty()) return true;
+  const MonotonicTime now = deps_.clock.MonotonicNow();
+  if (now < missing_due_) return false;
+  missing_due_ = now + std::max(kLookForMissing, absl::Seconds(missing.size()));
+  std::vector<std::string> gone;
+  for (const std::string& name : missing) {
+    const absl::string_view ns = front::NamespaceOf(name);
+    const absl::StatusOr<std::string> object =
+        client_->Get(kube::ObjectPath(scaler::kOwnGroup, scaler::kOwnVersion, ns,
+                                      scaler::kOwnPlural, name.substr(ns.size() + 1)));
+    if (object.ok() ? !WillBeCarried(*object) : absl::IsNotFound(object.status())) {
+      gone.push_back(name);
+    } else if (!object.ok()) {
+      break;  // the API server is away
+    }
+  }
+  Remove(gone);
+  return gone.size() == missing.size();
+}
+
 void ServeFront::NoteProgress(const std::string& name) {
   if (expected_.contains(name)) progress_at_ = deps_.clock.MonotonicNow();
 }
@@ -455,14 +494,18 @@ void ServeFront::BeginServingIfComplete() {
   if (serving_) return;
   const MonotonicTime now = deps_.clock.MonotonicNow();
   bool complete = true;
-  std::vector<std::string> unknown;
+  std::map<std::string, front::HostRoutes> unknown;
   {
     absl::MutexLock lock(&mutex_);
-    for (const std::string& name : expected_) complete = complete && records_.contains(name);
+    for (const std::string& name : expected_) {
+      if (records_.contains(name)) continue;
+      complete = false;
+      unknown.emplace(name, Had(name));
+    }
     for (const auto& [name, record] : records_) {
       const bool is_hopeless = record.has_no_port || record.astray + kLongestAstray <= now;
       complete = complete && (record.added || is_hopeless);
-      if (!record.added) unknown.push_back(name);
+      if (!record.added) unknown.emplace(name, Had(name));
     }
   }
   if (!complete && now < progress_at_ + kLongestStart) return;

@@ -48,7 +48,7 @@ std::vector<front::HostClaim> ServeFront::HostClaims() const {
     asked.insert(name);
   }
   for (const auto& [name, had] : had_hosts_) {
-    const bool may_come = !serving_ || records_.contains(name);
+    const bool may_come = !serving_ || records_.contains(name) || expected_.contains(name);
     if (may_come && !asked.contains(name)) claims.push_back({name, absl::InfinitePast(), had, had});
   }
   return claims;
@@ -96,7 +96,7 @@ bool ServeFront::ForgetHosts() {
   {
     absl::MutexLock lock(&mutex_);
     for (const auto& [name, had] : had_hosts_) {
-      if (!records_.contains(name)) gone.push_back(name);
+      if (!records_.contains(name) && !expected_.contains(name)) gone.push_back(name);
     }
   }
   bool all = true;

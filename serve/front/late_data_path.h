@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
@@ -37,11 +38,8 @@ class LateDataPath : public front::DataPath {
   void Remove(front::ResourceKind kind, const std::string& service) override {
     With([&](front::DataPath& path) { path.Remove(kind, service); });
   }
-  void Keep(const std::string& service) override {
-    With([&](front::DataPath& path) { path.Keep(service); });
-  }
-  void BeginServing() override {
-    With([](front::DataPath& path) { path.BeginServing(); });
+  void BeginServing(const std::vector<std::string>& kept) override {
+    With([&](front::DataPath& path) { path.BeginServing(kept); });
   }
   void Release(front::RequestId id, std::optional<std::string> pod) override {
     With([&](front::DataPath& path) { path.Release(id, std::move(pod)); });

@@ -18,8 +18,7 @@ class Path : public front::DataPath {
 
   void Put(front::Resource, uint64_t) override {}
   void Remove(front::ResourceKind, const std::string&) override {}
-  void Keep(const std::string&) override {}
-  void BeginServing() override {
+  void BeginServing(const std::vector<std::string>&) override {
     called_.Notify();
     while (late_.is_set()) std::this_thread::yield();
   }
@@ -38,12 +37,12 @@ TEST(LateDataPath, OneThatIsCalledEndsOnTheThreadThatTakesItAway) {
   absl::Notification called;
   std::thread::id ended_on;
   late.Set(std::make_unique<Path>(late, called, ended_on));
-  std::thread caller([&] { late.BeginServing(); });
+  std::thread caller([&] { late.BeginServing({}); });
   called.WaitForNotification();
   late.Set(nullptr);
   EXPECT_EQ(ended_on, std::this_thread::get_id());
   caller.join();
-  late.BeginServing();  // is dropped
+  late.BeginServing({});  // is dropped
 }
 
 }  // namespace

@@ -214,6 +214,7 @@ class ServeFront : public scaler::RequestFront,
   void LookAtService(const std::string& name);
   void AddOrChange(const std::string& name);
   void Remove(const std::vector<std::string>& ended);
+  bool ForgetMissing();
   void FollowEnvoys();
   void TakeEnvoys(const std::vector<front::PodView>& pods);
   void TellEnvoys();
@@ -265,6 +266,7 @@ class ServeFront : public scaler::RequestFront,
   bool failed_ = false;  // something of the present service that the API server has not refused
   MonotonicTime next_try_ = absl::ZeroDuration();  // of what has a problem
   std::set<std::string> expected_;  // the services that the API server had at the start
+  MonotonicTime missing_due_ = absl::ZeroDuration();  // when those not carried are looked for
   struct Told {
     uint16_t port = 0;
     std::string uid;

@@ -59,13 +59,10 @@ class TestDataPath : public front::DataPath {
     absl::MutexLock lock(&log_.mutex);
     log_.removed.emplace_back(kind, service);
   }
-  void Keep(const std::string& service) override {
-    absl::MutexLock lock(&log_.mutex);
-    log_.kept.push_back(service);
-  }
-  void BeginServing() override {
+  void BeginServing(const std::vector<std::string>& kept) override {
     absl::MutexLock lock(&log_.mutex);
     log_.serving = true;
+    log_.kept = kept;
     log_.put_at_start = log_.put.size();
   }
   void Release(front::RequestId id, std::optional<std::string> /*pod*/) override {
@@ -499,6 +496,61 @@ TEST_F(ServeFrontTest, OneThatCannotBeKnownInTimeStaysInTheEnvoysAsItWas) {
   broken.reset();
   clock_.Advance(absl::Seconds(11));
   EXPECT_TRUE(Becomes([&] { return removed() == 2; })) << "its listener and its cluster";
+}
+
+// As if the loop took long to decide about it for the first time.
+TEST_F(ServeFrontTest, OneThatIsNotCarriedInTimeStaysInTheEnvoysUntilItIsGone) {
+  PutAutoscaler("web");
+  PutAutoscaler("slow", R"({"http":{"port":20007,"hosts":["slow.example.com"]}})");
+  PutAutoscaler("gone", R"({"http":{"port":20008,"hosts":["gone.example.com"]}})");
+  Start();
+  const auto web = Carry("web", "", "gone.example.com");
+  Decide("web", 0);
+  ASSERT_TRUE(Await([&] { return Carries("shop/web"); }));
+  for (int i = 0; i < 62; ++i) clock_.Advance(absl::Seconds(1));
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  {
+    absl::MutexLock lock(&log_.mutex);
+    EXPECT_EQ(log_.kept, (std::vector<std::string>{"shop/gone", "shop/slow"}));
+  }
+  const std::vector<std::string> of_gone = {"gone.example.com"}, of_slow = {"slow.example.com"};
+  EXPECT_EQ(HostsOf("shop/slow"), of_slow);
+  for (int i = 0; i < 40; ++i) clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(HostsOf("shop/web").empty()) << "its host is still that of the other";
+  EXPECT_TRUE(absl::StrContains(Autoscaler("slow"), "slow.example.com"));
+  const auto slow = Carry("slow", "", "slow.example.com");
+  Decide("slow", 0);
+  ASSERT_TRUE(Becomes([&] { return PortOf("shop/slow") == 20007; }));
+  EXPECT_EQ(removed(), 0u);
+  api_.Delete("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/gone");
+  clock_.Advance(absl::Seconds(31));
+  ASSERT_TRUE(Becomes([&] { return removed() == 3; })) << "listener, cluster and hosts";
+  EXPECT_TRUE(Becomes([&] { return HostsOf("shop/web") == of_gone; }));
+}
+
+// The decision may come after the keeper has granted hosts, and before it looks at the service.
+TEST_F(ServeFrontTest, NobodyIsToldOfAServiceWithoutTheHostsThatItHad) {
+  for (const char* name : {"a", "b"}) PutAutoscaler(name);
+  PutAutoscaler("web", R"({"http":{"port":20007,"hosts":["shop.example.com"]}})");
+  Start();
+  const auto a = Carry("a"), b = Carry("b");
+  const auto web = Carry("web", "", "shop.example.com");
+  Decide("a", 0);
+  ASSERT_TRUE(Becomes([&] { return Carries("shop/a"); }));  // and the namespace is watched
+  std::atomic<bool> decided = false;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (absl::StrContains(call.target, "/services/b") && !decided.exchange(true)) Decide("web", 0);
+  });
+  Decide("b", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  api_.OnRequest(nullptr);
+  absl::MutexLock lock(&log_.mutex);
+  bool told = false;
+  for (size_t i = 0; i < log_.put_at_start; ++i) {
+    const auto* const route = std::get_if<front::HostRouteResource>(&log_.put[i]);
+    told |= route != nullptr && route->service == "shop/web" && !route->routes.empty();
+  }
+  EXPECT_TRUE(told);
 }
 
 // Of such an error its Autoscaler is not the cause: the Envoys may carry requests to it.

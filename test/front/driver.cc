@@ -123,7 +123,7 @@ Refusal RefusalOf(const std::vector<std::string>& words) {
 
 void Obey(DataPath& path, const std::vector<std::string>& words) {
   if (words[0] == "serve") {
-    path.BeginServing();
+    path.BeginServing({});
   } else if (words[0] == "release") {
     std::optional<std::string> pod;
     if (words.size() > 2) pod = words[2];

@@ -53,7 +53,7 @@ TEST_F(DataPathServerTest, WithoutEnvoysItsCallsDoNothing) {
   const auto server = Make(options);
   ASSERT_TRUE(server.ok()) << server.status();
   (*server)->Put(ClusterResource{.service = "shop/web"}, 1);
-  (*server)->BeginServing();
+  (*server)->BeginServing({});
   (*server)->Release(1, std::nullopt);
   (*server)->Refuse(2, Refusal());
   (*server)->Remove(ResourceKind::kCluster, "shop/web");

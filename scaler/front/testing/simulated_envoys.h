@@ -80,8 +80,7 @@ class SimulatedTransport : public DataPath {
     newest_.erase({service, kind});
     std::erase(order_, ResourceName(service, kind));
   }
-  void Keep(const std::string& /*service*/) override {}
-  void BeginServing() override {
+  void BeginServing(const std::vector<std::string>& /*kept*/) override {
     serving_ = true;
     for (auto& [node, envoy] : envoys_) SendAll(envoy);
   }

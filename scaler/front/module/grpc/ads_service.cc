@@ -132,11 +132,6 @@ void AdsService::Remove(ResourceKind kind, const std::string& service) {
   OnChange(kind, service);
 }
 
-void AdsService::Keep(const std::string& service) {
-  absl::MutexLock lock(&mutex_);
-  table_.Keep(service);
-}
-
 void AdsService::OnChange(ResourceKind kind, const std::string& service) {
   for (Stream* stream : streams_) {
     stream->AssertLocked();
@@ -144,9 +139,10 @@ void AdsService::OnChange(ResourceKind kind, const std::string& service) {
   }
 }
 
-void AdsService::BeginServing() {
+void AdsService::BeginServing(const std::vector<std::string>& kept) {
   absl::MutexLock lock(&mutex_);
   if (std::exchange(serving_, true)) return;
+  for (const std::string& service : kept) table_.Keep(service);
   for (Stream* stream : streams_) {
     stream->AssertLocked();
     stream->Read();

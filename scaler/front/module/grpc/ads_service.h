@@ -7,6 +7,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -28,9 +29,8 @@ class AdsService final
   // See DataPath.
   void Put(Resource resource, uint64_t version) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ResourceKind kind, const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Keep(const std::string& service) ABSL_LOCKS_EXCLUDED(mutex_);
   // Until then streams are accepted but not read.
-  void BeginServing() ABSL_LOCKS_EXCLUDED(mutex_);
+  void BeginServing(const std::vector<std::string>& kept) ABSL_LOCKS_EXCLUDED(mutex_);
 
   grpc::ServerBidiReactor<envoy::DeltaDiscoveryRequest, envoy::DeltaDiscoveryResponse>*
   DeltaAggregatedResources(grpc::CallbackServerContext* call) override;

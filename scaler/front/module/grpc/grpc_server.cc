@@ -2,7 +2,9 @@
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "scaler/front/module/data_path_server.h"
@@ -81,9 +83,8 @@ class GrpcDataPathServer : public DataPathServer {
   void Remove(ResourceKind kind, const std::string& service) override {
     ads_.Remove(kind, service);
   }
-  void Keep(const std::string& service) override { ads_.Keep(service); }
-  void BeginServing() override {
-    ads_.BeginServing();
+  void BeginServing(const std::vector<std::string>& kept) override {
+    ads_.BeginServing(kept);
     gate_.BeginServing();
   }
   void Release(RequestId id, std::optional<std::string> pod) override { gate_.Release(id, pod); }
