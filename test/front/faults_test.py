@@ -62,6 +62,10 @@ class FaultsTest(case.FrontCase):
         self.assertEqual(self.crowd.get(good.port).result(30).status, 200)
         self.assertEqual(self.crowd.get(other.port).result(30).status, 200)
 
+    def test_a_get_whose_connection_breaks_is_tried_at_another_pod(self):
+        service = self.service("shop/breaks").begin(gated=False, addresses=[self.pod("--breaks").address, self.pod().address])
+        self.assertEqual([self.crowd.get(service.port).result(30).status for _ in range(20)], [200] * 20)
+
     def test_the_load_adds_up(self):
         service = self.service("shop/load.v2").begin(gated=False, addresses=[self.pod().address])
         self.crowd.closed_loop(service.port, "/", clients=10, count=300).result(60)

@@ -32,7 +32,8 @@ bool IsMoreParticular(const PlacedRoute& a, const PlacedRoute& b) {
   return a.of->service < b.of->service;
 }
 
-void SetMatch(const PlacedRoute& route, envoy::RouteMatch& match) {
+envoy::RouteMatch MatchOf(const PlacedRoute& route) {
+  envoy::RouteMatch match;
   if (route.place->path == "/") {
     match.set_prefix("/");
   } else {
@@ -47,6 +48,7 @@ void SetMatch(const PlacedRoute& route, envoy::RouteMatch& match) {
       header.set_present_match(true);
     }
   }
+  return match;
 }
 
 }  // namespace
@@ -71,15 +73,13 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
     to.add_domains(host);
     const auto add = [&](const std::vector<PlacedRoute>& all) {
       for (const PlacedRoute& each : all) {
-        envoy::Route& route = *to.add_routes();
-        SetMatch(each, *route.mutable_match());
         const HostRouteResource& of = *each.of;
-        SetRoute(route,
-                 {.service = of.service,
-                  .gated = of.gated || still_gated.contains(of.service),
-                  .hard_limit = of.hard_limit,
-                  .request_timeout = of.request_timeout},
-                 node);
+        AddRoutes(to, MatchOf(each),
+                  {.service = of.service,
+                   .gated = of.gated || still_gated.contains(of.service),
+                   .hard_limit = of.hard_limit,
+                   .request_timeout = of.request_timeout},
+                  node);
       }
     };
     add(placed);

@@ -22,6 +22,11 @@ bool IsGated(const envoy::Route& route) {
   return !gate.disabled();
 }
 
+bool IsForRepeatable(const envoy::Route& route) {
+  const auto& headers = route.match().headers();
+  return !headers.empty() && headers[headers.size() - 1].name() == ":method";
+}
+
 // A line for each host: "HOST: /path{headers}=SERVICE …", with a star where the gate is on.
 std::vector<std::string> Lines(const std::vector<HostRouteResource>& routes,
                                const std::set<std::string>& still_gated = {}) {
@@ -32,6 +37,7 @@ std::vector<std::string> Lines(const std::vector<HostRouteResource>& routes,
   for (const envoy::VirtualHost& host : message.virtual_hosts()) {
     std::string line = absl::StrCat(host.domains(0), ":");
     for (const envoy::Route& route : host.routes()) {
+      if (IsForRepeatable(route)) continue;  // the next one is for all others
       absl::StrAppend(&line, " ", route.match().prefix(), route.match().path_separated_prefix());
       for (const envoy::HeaderMatcher& header : route.match().headers()) {
         absl::StrAppend(&line, "{", header.name(), header.has_string_match() ? "=" : "",
@@ -66,6 +72,18 @@ TEST(HostsMessageTest, EachRouteHasTheGateOfItsService) {
                      Route("s/c", "c", "", false)},
                     {"s/c"}),
               ElementsAre("a: /=s/a", "b: /=s/b*", "c: /=s/c*"));
+}
+
+// Else the one of a service would take what belongs to a more particular one of another.
+TEST(HostsMessageTest, WhatMayBeRepeatedHasARouteBeforeEachOther) {
+  const HostRouteResource all = Route("s/all", "a.com"), api = Route("s/api", "a.com/api", "x-beta");
+  const envoy::RouteConfiguration table = HostsMessage({&all, &api}, {}, "front-1");
+  std::vector<std::string> routes;
+  for (const envoy::Route& route : table.virtual_hosts(0).routes()) {
+    routes.push_back(absl::StrCat(route.route().cluster(), IsForRepeatable(route) ? " safe" : "",
+                                  " ", route.match().headers_size()));
+  }
+  EXPECT_THAT(routes, ElementsAre("s/api safe 2", "s/api 1", "s/all safe 1", "s/all 0"));
 }
 
 TEST(HostsMessageTest, APortOfTheHostHeaderDoesNotMatter) {

@@ -29,8 +29,11 @@ envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const
 envoy::Listener ListenerMessage(const ListenerResource& listener);
 
 // Shared by the messages.
-// Sets the route to the pods of its service, and whether the front is asked about each request.
-void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node);
+// Adds the routes of what matches to the pods of the service, with whether the front is asked about
+// each request: one for requests that may be repeated, if these are treated differently, and one
+// for all others.
+void AddRoutes(envoy::VirtualHost& host, const envoy::RouteMatch& match, const RouteResource& route,
+               absl::string_view node);
 envoy::Duration DurationMessage(absl::Duration duration);
 envoy::Any Packed(absl::string_view type, const google::protobuf::MessageLite& message);
 // Makes the resource come over the stream of all resources, and be waited for without a time limit.

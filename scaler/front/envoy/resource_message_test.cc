@@ -72,13 +72,34 @@ TEST(RouteMessageTest, TimeoutsStandThereAlsoWhereTheyAreNone) {
   EXPECT_EQ(some.virtual_hosts(0).routes(0).route().timeout().nanos(), 500'000'000);
 }
 
-TEST(RouteMessageTest, WhatReachedNoPodIsTriedAtAnother) {
-  const auto retries =
-      RouteMessage({.service = "shop/web"}, "n").virtual_hosts(0).routes(0).route().retry_policy();
+TEST(RouteMessageTest, WhatReachedNoPodOrMayBeRepeatedIsTriedAtAnother) {
+  const auto host = RouteMessage({.service = "shop/web"}, "n").virtual_hosts(0);
+  ASSERT_EQ(host.routes_size(), 2);
+  for (const auto& route : host.routes()) {
+    EXPECT_EQ(route.match().prefix(), "/");
+    EXPECT_EQ(route.route().cluster(), "shop/web");
+    EXPECT_TRUE(route.typed_per_filter_config().contains(kGateFilter));
+  }
+  ASSERT_EQ(host.routes(0).match().headers_size(), 1);
+  const auto& method = host.routes(0).match().headers(0);
+  EXPECT_EQ(method.name(), ":method");
+  EXPECT_EQ(method.string_match().safe_regex().regex(), "GET|HEAD|OPTIONS|TRACE");
+  EXPECT_EQ(host.routes(0).route().retry_policy().retry_on(),
+            "connect-failure,refused-stream,reset");
+  EXPECT_EQ(host.routes(1).match().headers_size(), 0);
+  const auto& retries = host.routes(1).route().retry_policy();
   EXPECT_EQ(retries.retry_on(), "connect-failure,refused-stream,reset-before-request");
   ASSERT_EQ(retries.retry_host_predicate_size(), 1);
   EXPECT_EQ(retries.retry_host_predicate(0).name(), "envoy.retry_host_predicates.previous_hosts");
   EXPECT_GE(retries.host_selection_retry_max_attempts(), 100);
+}
+
+// Another pod may have all that it is allowed to have.
+TEST(RouteMessageTest, UnderAHardLimitNothingIsRepeated) {
+  const auto host = RouteMessage({.service = "shop/web", .hard_limit = true}, "n").virtual_hosts(0);
+  ASSERT_EQ(host.routes_size(), 1);
+  EXPECT_EQ(host.routes(0).route().retry_policy().retry_on(),
+            "connect-failure,refused-stream,reset-before-request");
 }
 
 TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {

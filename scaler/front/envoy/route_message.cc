@@ -30,11 +30,16 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
   return gate;
 }
 
-// In these cases nothing of the request has reached a pod, so any method may be retried. The retry
-// goes to another pod: one that refuses has the fewest requests, and would be chosen again and
-// again.
-void SetRetries(envoy::RouteRetryPolicy& policy) {
-  policy.set_retry_on("connect-failure,refused-stream,reset-before-request");
+// The methods that Go's transport, and so Knative, repeats after a connection broke.
+constexpr char kRepeatable[] = "GET|HEAD|OPTIONS|TRACE";
+
+// Any method may be tried again if nothing of the request has reached a pod. If a connection breaks
+// after that, as when a pod ends or closes an idle one at that moment, a request may be tried again
+// that can be repeated. The retry goes to another pod: one that refuses has the fewest requests,
+// and would be chosen again and again.
+void SetRetries(envoy::RouteRetryPolicy& policy, bool repeatable) {
+  policy.set_retry_on(repeatable ? "connect-failure,refused-stream,reset"
+                                 : "connect-failure,refused-stream,reset-before-request");
   policy.mutable_num_retries()->set_value(3);
   envoy::RetryHostPredicate& elsewhere = *policy.add_retry_host_predicate();
   elsewhere.set_name("envoy.retry_host_predicates.previous_hosts");
@@ -43,17 +48,35 @@ void SetRetries(envoy::RouteRetryPolicy& policy) {
   policy.set_host_selection_retry_max_attempts(kTries);
 }
 
-}  // namespace
-
-void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node) {
+void SetRoute(envoy::Route& to, const RouteResource& route, absl::string_view node,
+              bool repeatable) {
   to.add_response_headers_to_remove("x-flyball");  // only the front may set it
   envoy::RouteAction& action = *to.mutable_route();
   action.set_cluster(route.service);
   *action.mutable_timeout() = DurationMessage(route.request_timeout);  // zero: none
   action.mutable_idle_timeout();
-  SetRetries(*action.mutable_retry_policy());
+  SetRetries(*action.mutable_retry_policy(), repeatable);
   (*to.mutable_typed_per_filter_config())[kGateFilter] =
       Packed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", GateOf(route, node));
+}
+
+}  // namespace
+
+// Under a hard limit a request belongs to the pod that has room for it: if that one ends, another
+// would get one too many.
+void AddRoutes(envoy::VirtualHost& host, const envoy::RouteMatch& match, const RouteResource& route,
+               absl::string_view node) {
+  if (!route.hard_limit) {
+    envoy::Route& repeatable = *host.add_routes();
+    *repeatable.mutable_match() = match;
+    envoy::HeaderMatcher& method = *repeatable.mutable_match()->add_headers();
+    method.set_name(":method");
+    method.mutable_string_match()->mutable_safe_regex()->set_regex(kRepeatable);
+    SetRoute(repeatable, route, node, /*repeatable=*/true);
+  }
+  envoy::Route& other = *host.add_routes();
+  *other.mutable_match() = match;
+  SetRoute(other, route, node, /*repeatable=*/false);
 }
 
 envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_view node) {
@@ -63,9 +86,9 @@ envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_
   envoy::VirtualHost& host = *message.add_virtual_hosts();
   host.set_name(route.service);
   host.add_domains("*");
-  envoy::Route& only = *host.add_routes();
-  only.mutable_match()->set_prefix("/");
-  SetRoute(only, route, node);
+  envoy::RouteMatch all;
+  all.set_prefix("/");
+  AddRoutes(host, all, route, node);
   return message;
 }
 

@@ -148,12 +148,13 @@ class Granting {
 }  // namespace
 
 size_t RouteBytes(const HostPlace& place, const std::vector<HeaderNeed>& headers) {
-  // 400 bytes are for the service's name, which is that of the cluster, and the gate's settings.
+  // It is there twice, since requests that may be repeated have a route of their own. 400 bytes are
+  // for the service's name, which is that of the cluster, and the gate's settings.
   size_t bytes = 400 + place.host.size() + place.path.size();
   for (const HeaderNeed& need : headers) {
     bytes += 24 + need.name.size() + need.value.value_or("").size();
   }
-  return bytes;
+  return 2 * bytes;
 }
 
 std::map<std::string, HostGrant> GrantHosts(std::vector<HostClaim> claims,

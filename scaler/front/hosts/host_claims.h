@@ -24,8 +24,8 @@ namespace flyball::front {
 
 struct HostLimits {
   bool shared = false;              // services of several namespaces may have routes of one host
-  size_t bytes = 1 << 20;           // of a namespace's routes, each counted once
-  size_t repeated_bytes = 4 << 20;  // of its wildcards' routes, repeated for the hosts below them
+  size_t bytes = 2 << 20;           // of a namespace's routes, each counted once
+  size_t repeated_bytes = 8 << 20;  // of its wildcards' routes, repeated for the hosts below them
 };
 
 struct HostClaim {

@@ -2,6 +2,7 @@
 
   GET /…          200, after ?delay=SECONDS, {"pod": port, "bytes": of the body, "most": requests at once so far}
   GET /socket     a websocket that sends back each message
+With --breaks it closes the connection after each request, without an answer.
 With --grpc a gRPC server instead: /test.Echo/Unary and /test.Echo/Stream, bytes in, the same bytes out. It listens at a port of
 its own choice, or at --port, and then once the file --until is there.
 """
@@ -56,6 +57,8 @@ class _Server:
                 await _echo_socket(headers, reader, writer)
                 return False
             got = await _body(headers, reader)
+            if "--breaks" in sys.argv:
+                return False
             await asyncio.sleep(float(query.get("delay", 0)))
             said = json.dumps({"pod": self.port, "bytes": got, "most": self.most}).encode()
         finally:
