@@ -76,7 +76,8 @@ TEST(HostsMessageTest, EachRouteHasTheGateOfItsService) {
 
 // Else the one of a service would take what belongs to a more particular one of another.
 TEST(HostsMessageTest, WhatMayBeRepeatedHasARouteBeforeEachOther) {
-  const HostRouteResource all = Route("s/all", "a.com"), api = Route("s/api", "a.com/api", "x-beta");
+  const HostRouteResource all = Route("s/all", "a.com");
+  const HostRouteResource api = Route("s/api", "a.com/api", "x-beta");
   const envoy::RouteConfiguration table = HostsMessage({&all, &api}, {}, "front-1");
   std::vector<std::string> routes;
   for (const envoy::Route& route : table.virtual_hosts(0).routes()) {
