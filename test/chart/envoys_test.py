@@ -165,6 +165,12 @@ class Rendered(case.Case):
             monitors = bootstrap["overload_manager"]["resource_monitors"]
             self.assertEqual([m["typed_config"]["max_heap_size_bytes"] for m in monitors if m["name"].endswith("fixed_heap")], [most])
 
+    def test_its_probes_may_come_over_ipv6(self):
+        for values, expected in (({}, {"address": "0.0.0.0", "port_value": 9902}),
+                                 ({"ipv6": True}, {"address": "::", "ipv4_compat": True, "port_value": 9902})):
+            bootstrap = yaml.safe_load(named(self.render(**values), "ConfigMap", "flyball-front")["data"]["front-bootstrap.yaml"])
+            self.assertEqual(bootstrap["static_resources"]["listeners"][0]["address"]["socket_address"], expected)
+
     def test_envoy_takes_the_bootstrap(self):
         program, items = envoy_program(), self.render()
         folder, tls = processes.fresh_folder("bootstrap"), processes.fresh_folder("tls")

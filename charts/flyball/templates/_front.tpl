@@ -78,7 +78,7 @@ One of the two pairs that Helm makes with the front's own CA and that upgrades k
 {{/* A file of the Envoys with its variables filled in: a list of the root and the file's name. */}}
 {{- define "flyball.frontFile" -}}
 {{- $root := index . 0 -}}
-{{- $root.Files.Get (printf "files/%s" (index . 1)) | replace "${ADMIN_PORT}" "9901" | replace "${PROBE_PORT}" "9902" | replace "${FLYBALL_HOST}" (include "flyball.xdsHost" $root) | replace "${FLYBALL_PORT}" (toString $root.Values.front.listenPort) | replace "${SERVER_NAME}" (include "flyball.xdsHost" $root) | replace "${CONFIG_FOLDER}" "/etc/envoy" | replace "${TLS_FOLDER}" "/var/run/front" | replace "${MEMORY_BYTES}" (include "flyball.frontMemoryBytes" $root) -}}
+{{- $root.Files.Get (printf "files/%s" (index . 1)) | replace "${ADMIN_PORT}" "9901" | replace "${PROBE_ADDRESS}" (ternary "\"::\", ipv4_compat: true" "0.0.0.0" (eq (toString $root.Values.front.ipv6) "true")) | replace "${PROBE_PORT}" "9902" | replace "${FLYBALL_HOST}" (include "flyball.xdsHost" $root) | replace "${FLYBALL_PORT}" (toString $root.Values.front.listenPort) | replace "${SERVER_NAME}" (include "flyball.xdsHost" $root) | replace "${CONFIG_FOLDER}" "/etc/envoy" | replace "${TLS_FOLDER}" "/var/run/front" | replace "${MEMORY_BYTES}" (include "flyball.frontMemoryBytes" $root) -}}
 {{- end -}}
 
 {{/* What the kernel lets an Envoy have: the memory limit in bytes if it is in Mi or Gi, else as good as none. */}}

@@ -282,7 +282,7 @@ envoy::DeltaDiscoveryResponse DeltaStream::Message(ResourceKind kind,
     envoy::Resource& resource = *message.add_resources();
     resource.set_name(service);
     resource.set_version(absl::StrCat(found->version));
-    *resource.mutable_resource() = ResourceMessage(found->resource, node_);
+    *resource.mutable_resource() = ResourceMessage(found->resource, node_, ipv6_);
     subscription.versions[service] = found->version;
     sent.resources.emplace_back(service, found->version);
     // A changed cluster is used only after its endpoints have come again, which Envoy does not ask

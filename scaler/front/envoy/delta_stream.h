@@ -44,7 +44,9 @@ class DeltaStream {
     std::string why_refused;                                 // the Envoy's error text
   };
 
-  explicit DeltaStream(const ResourceTable& table) : table_(table), hosts_(table) {}
+  // `ipv6`: the Envoy's machine has IPv6.
+  explicit DeltaStream(const ResourceTable& table, bool ipv6 = false)
+      : table_(table), ipv6_(ipv6), hosts_(table) {}
 
   // Handles a message. The stream's first one has to name the node. Messages of kinds that we do
   // not serve are ignored.
@@ -96,6 +98,7 @@ class DeltaStream {
   envoy::DeltaDiscoveryResponse Message(ResourceKind kind, const std::vector<std::string>& due);
 
   const ResourceTable& table_;
+  const bool ipv6_;
   std::string node_;
   bool returning_ = false;
   uint64_t last_nonce_ = 0;

@@ -244,6 +244,18 @@ TEST(DeltaStreamTest, WhatIsNotKnownYetStaysAsItIsUntilItIsPutOrRemoved) {
   EXPECT_THAT(side.Sent(), ElementsAre("listener -shop/b", "cluster -shop/b"));
 }
 
+TEST(DeltaStreamTest, AnEnvoyThatHasIpv6ListensOnIt) {
+  ResourceTable table;
+  table.Put(ListenerResource{.service = "shop/a", .port = 20000}, 1);
+  DeltaStream stream(table, /*ipv6=*/true);
+  stream.OnRequest(Side::Request(kListener));
+  const auto message = stream.Next();
+  ASSERT_TRUE(message.has_value());
+  envoy::Listener listener;
+  ASSERT_TRUE(listener.ParseFromString(message->resources(0).resource().value()));
+  EXPECT_EQ(listener.address().socket_address().address(), "::");
+}
+
 TEST(DeltaStreamTest, AServiceGoesListenerFirstClusterLast) {
   Side side;
   side.PutAll("shop/a", 1);

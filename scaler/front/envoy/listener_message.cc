@@ -50,7 +50,8 @@ envoy::ExternalProcessor Gate() {
 
 }  // namespace
 
-envoy::Listener ListenerMessage(const ListenerResource& listener) {
+// An Envoy whose machine has no IPv6 refuses a listener with such an address.
+envoy::Listener ListenerMessage(const ListenerResource& listener, bool ipv6) {
   envoy::HttpConnectionManager http;
   http.set_stat_prefix(StatNameOf(listener.service));
   SetFromAds(*http.mutable_rds()->mutable_config_source());
@@ -81,8 +82,10 @@ envoy::Listener ListenerMessage(const ListenerResource& listener) {
 
   envoy::Listener message;
   message.set_name(listener.service);
-  message.mutable_address()->mutable_socket_address()->set_address("0.0.0.0");
-  message.mutable_address()->mutable_socket_address()->set_port_value(listener.port);
+  envoy::SocketAddress& address = *message.mutable_address()->mutable_socket_address();
+  address.set_address(ipv6 ? "::" : "0.0.0.0");
+  address.set_ipv4_compat(ipv6);
+  address.set_port_value(listener.port);
   message.mutable_per_connection_buffer_limit_bytes()->set_value(kBufferBytes);
   envoy::Filter& filter = *message.add_filter_chains()->add_filters();
   filter.set_name("envoy.filters.network.http_connection_manager");

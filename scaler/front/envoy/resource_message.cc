@@ -40,11 +40,12 @@ void SetProcessingMode(envoy::ProcessingMode& mode, bool until_end) {
   mode.set_response_trailer_mode(until_end ? kSend : kSkip);
 }
 
-envoy::Any ResourceMessage(const Resource& resource, absl::string_view node) {
+envoy::Any ResourceMessage(const Resource& resource, absl::string_view node, bool ipv6) {
   envoy::Any any;
   any.set_type_url(std::string(TypeUrlOf(KindOf(resource))));
   struct Serialize {
     absl::string_view node;
+    bool ipv6;
     std::string operator()(const ClusterResource& cluster) const {
       return ClusterMessage(cluster).SerializeAsString();
     }
@@ -58,10 +59,10 @@ envoy::Any ResourceMessage(const Resource& resource, absl::string_view node) {
       return HostsMessage({&hosts}, {}, node).SerializeAsString();
     }
     std::string operator()(const ListenerResource& listener) const {
-      return ListenerMessage(listener).SerializeAsString();
+      return ListenerMessage(listener, ipv6).SerializeAsString();
     }
   };
-  any.set_value(std::visit(Serialize{node}, resource));
+  any.set_value(std::visit(Serialize{node, ipv6}, resource));
   return any;
 }
 

@@ -15,8 +15,9 @@
 
 namespace flyball::front {
 
-// `node` is the Envoy's name: the route tells it to send that name with each gated request.
-envoy::Any ResourceMessage(const Resource& resource, absl::string_view node);
+// `node` is the Envoy's name: the route tells it to send that name with each gated request. `ipv6`:
+// its machine has IPv6, on which it listens then as well.
+envoy::Any ResourceMessage(const Resource& resource, absl::string_view node, bool ipv6 = false);
 
 envoy::Cluster ClusterMessage(const ClusterResource& cluster);
 envoy::ClusterLoadAssignment EndpointsMessage(const EndpointsResource& endpoints);
@@ -26,7 +27,7 @@ envoy::RouteConfiguration RouteMessage(const RouteResource& route, absl::string_
 envoy::RouteConfiguration HostsMessage(absl::Span<const HostRouteResource* const> routes,
                                        const std::set<std::string>& still_gated,
                                        absl::string_view node);
-envoy::Listener ListenerMessage(const ListenerResource& listener);
+envoy::Listener ListenerMessage(const ListenerResource& listener, bool ipv6 = false);
 
 // Shared by the messages.
 // Adds the routes of what matches to the pods of the service, with whether the front is asked about

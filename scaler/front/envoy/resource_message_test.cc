@@ -118,6 +118,18 @@ TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
   EXPECT_EQ(gate.grpc_service().retry_policy().num_retries().value(), 600u);
 }
 
+// Where there is no IPv6 an Envoy would refuse the listener.
+TEST(ListenerMessageTest, ListensOnIpv6WhereThereIsOne) {
+  const Resource listener = ListenerResource{.service = "shop/web", .port = 20001};
+  for (const bool ipv6 : {false, true}) {
+    const auto message = Unpacked<envoy::Listener>(ResourceMessage(listener, "front-1", ipv6));
+    const auto& address = message.address().socket_address();
+    EXPECT_EQ(address.address(), ipv6 ? "::" : "0.0.0.0");
+    EXPECT_EQ(address.ipv4_compat(), ipv6);
+    EXPECT_EQ(address.port_value(), 20001u);
+  }
+}
+
 TEST(ClusterMessageTest, SpeaksHttp2WhereThePodsDo) {
   const auto plain = ClusterMessage({.service = "shop/web"});
   EXPECT_FALSE(plain.has_load_balancing_policy());

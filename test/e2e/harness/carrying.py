@@ -100,7 +100,8 @@ class Envoy:
         self._client, self._namespace, self.node = admin_client, namespace, node
         self.address = "10.99.0." + node.rpartition("-")[2]  # slices may have none of the loopback network
         self.admin = Client(f"http://127.0.0.1:{(admin := ports.free())}")
-        values = {"ADMIN_PORT": admin, "PROBE_PORT": ports.free(), "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": 1, "SERVER_NAME": "flyball", "MEMORY_BYTES": 1 << 30}
+        values = {"ADMIN_PORT": admin, "PROBE_ADDRESS": "0.0.0.0", "PROBE_PORT": ports.free(),
+                  "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": 1, "SERVER_NAME": "flyball", "MEMORY_BYTES": 1 << 30}
         config = yaml.safe_load(envoy.filled((envoy.FILES / "front-bootstrap.yaml").read_text(), values))
         for cluster in config["static_resources"]["clusters"]:
             if cluster["name"].startswith("flyball"):

@@ -54,7 +54,7 @@ class Envoy:
         self.node, self.admin = node, admin
         self.folder = folder / node
         self.folder.mkdir(parents=True, exist_ok=True)
-        values = {"ADMIN_PORT": admin, "PROBE_PORT": 0, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
+        values = {"ADMIN_PORT": admin, "PROBE_ADDRESS": "0.0.0.0", "PROBE_PORT": 0, "FLYBALL_HOST": "127.0.0.1", "FLYBALL_PORT": port, "SERVER_NAME": "flyball",
                   "CONFIG_FOLDER": self.folder, "TLS_FOLDER": tls, "MEMORY_BYTES": memory}
         for name in ("front-bootstrap.yaml", "front-certificate.yaml", "front-ca.yaml"):
             text = filled((FILES / name).read_text(), values)

@@ -15,7 +15,7 @@ using AdsReactor =
 // read fails, as every stream does at some time, and deletes itself.
 class AdsService::Stream : public AdsReactor {
  public:
-  explicit Stream(AdsService& service) : service_(service), delta_(service.table_) {
+  Stream(AdsService& service, bool ipv6) : service_(service), delta_(service.table_, ipv6) {
     absl::MutexLock lock(&service_.mutex_);
     service_.streams_.insert(this);
     if (service_.serving_) Read();
@@ -115,7 +115,7 @@ AdsReactor* AdsService::DeltaAggregatedResources(grpc::CallbackServerContext* ca
   if (grpc::Status status = CheckPeer(*call, peer_name_); !status.ok()) {
     return new RefusedCall<AdsReactor>(status);
   }
-  return new Stream(*this);
+  return new Stream(*this, CameByIpv6(*call));
 }
 
 void AdsService::Put(Resource resource, uint64_t version) {

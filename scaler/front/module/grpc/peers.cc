@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
@@ -98,6 +99,12 @@ grpc::Status CheckPeer(const grpc::ServerContextBase& call, const std::string& p
     if (name == peer_name) return grpc::Status::OK;
   }
   return OfSomebodyElse();
+}
+
+// The port listens on both families with one socket, where an IPv4 address looks like one of IPv6.
+bool CameByIpv6(const grpc::ServerContextBase& call) {
+  const std::string peer = call.peer();
+  return absl::StartsWith(peer, "ipv6:") && !absl::StrContains(peer, "::ffff:");
 }
 
 }  // namespace flyball::front

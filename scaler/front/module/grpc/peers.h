@@ -28,4 +28,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> CredentialsFor(
 // the peer sends in headers be trusted.
 grpc::Status CheckPeer(const grpc::ServerContextBase& call, const std::string& peer_name);
 
+// Whether the peer connected over IPv6, so that its machine certainly has it.
+bool CameByIpv6(const grpc::ServerContextBase& call);
+
 }  // namespace flyball::front
