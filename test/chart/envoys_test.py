@@ -80,7 +80,9 @@ class Rendered(case.Case):
                 ("one Secret of two", {"front": {"enabled": True, "tls": {"envoySecret": "a"}}}, "go together"),
                 ("a digest that is a tag", {"front": {"enabled": True, "image": {"digest": "v1"}}}, "digest"),
                 ("a typo", {"front": {"enabled": True, "replcias": 2}}, "replcias"),
-                ("a port of applications", {"front": {"enabled": True, "hosts": {"port": 20000}}}, "port"))
+                ("a port of applications", {"front": {"enabled": True, "hosts": {"port": 20000}}}, "port"),
+                ("the port for probes", {"front": {"enabled": True, "hosts": {"port": 9902}}}, "port"),
+                ("more than the most", {"front": {"enabled": True, "autoscaling": {"minReplicas": 12}}}, "minReplicas is greater"))
         self.helm.render("--values", values_file(good))
         for claim, wrong, words in rows:
             with self.subTest(claim):
@@ -109,6 +111,11 @@ class Rendered(case.Case):
         server, = [i for i in self.render() if i["kind"] == "Service" and i["metadata"]["name"] == "flyball"]
         self.assertFalse(server["spec"]["selector"].items() <= labels.items(), "metrics are not asked of it")
         self.assertEqual(self.envoy(autoscaling={"enabled": False}, replicas=3)["replicas"], 3)
+
+    def test_its_security_context_may_have_nothing_else(self):
+        ids = "podSecurityContext.fsGroup=null,podSecurityContext.seccompProfile=null,podSecurityContext.runAsUser=1000"
+        pod = self.envoy("--set", f"{ids},global.compatibility.openshift.adaptSecurityContext=force")["template"]["spec"]
+        self.assertEqual(pod["securityContext"], {"sysctls": [{"name": "net.ipv4.ip_local_port_range", "value": "40000 65535"}]})
 
     def test_flyball_listens_for_them(self):
         items = self.render(hosts={"port": 9000, "shared": True})
@@ -157,10 +164,12 @@ class Rendered(case.Case):
         for secret, name in (("flyball-front-tls", "flyball-front"), ("flyball-xds-tls", "flyball-xds.monitoring.svc")):
             self.assertEqual((issued[secret]["dnsNames"], issued[secret]["issuerRef"]), ([name], {"name": "flyball-front-ca"}))
             self.assertLessEqual({"server auth", "client auth"}, set(issued[secret]["usages"]))
+        for certificate in of_kind(self.render("--set", "certManager.enabled=true,fullnameOverride=" + "n" * 63), "Certificate"):
+            self.assertLessEqual(len(certificate["spec"].get("commonName", "")), 64, "the most that a certificate may have")
 
     def test_an_envoy_knows_how_much_memory_it_may_have(self):
-        for limits, most in (({}, 1 << 30), ({"memory": "600Mi"}, 600 << 20), ({"memory": "3Gi"}, 3 << 30), ({"memory": "1500M"}, 2**63 - 1), ({"cpu": "1"}, 2**63 - 1)):
-            items = self.render(resources={"limits": limits} if limits else {})
+        for limits, most in (({}, 1 << 30), (None, 2**63 - 1), ({"memory": "600Mi"}, 600 << 20), ({"memory": "3Gi"}, 3 << 30), ({"memory": "1500M"}, 2**63 - 1), ({"cpu": "1"}, 2**63 - 1)):
+            items = self.render(resources={"limits": limits, "requests": {"cpu": "1"}} if limits != {} else {})
             bootstrap = yaml.safe_load(named(items, "ConfigMap", "flyball-front")["data"]["front-bootstrap.yaml"])
             monitors = bootstrap["overload_manager"]["resource_monitors"]
             self.assertEqual([m["typed_config"]["max_heap_size_bytes"] for m in monitors if m["name"].endswith("fixed_heap")], [most])

@@ -83,7 +83,8 @@ One of the two pairs that Helm makes with the front's own CA and that upgrades k
 
 {{/* What the kernel lets an Envoy have: the memory limit in bytes if it is in Mi or Gi, else as good as none. */}}
 {{- define "flyball.frontMemoryBytes" -}}
-{{- $memory := dig "limits" "memory" "" (include "flyball.frontResources" . | fromYaml) | toString -}}
+{{- $limits := default (dict) (get (include "flyball.frontResources" . | fromYaml) "limits") -}}
+{{- $memory := get $limits "memory" | toString -}}
 {{- if regexMatch "^[0-9]+Gi$" $memory -}}
 {{- mul (trimSuffix "Gi" $memory) 1073741824 -}}
 {{- else if regexMatch "^[0-9]+Mi$" $memory -}}
