@@ -83,7 +83,7 @@ std::vector<MetricFamily> FrontMetrics(const ServeFront& front) {
       Gauge("flyball_front_slots_used",
             "Requests in progress at pods with a hard limit on concurrency.",
             static_cast<double>(totals.slots_used)),
-      Gauge("flyball_front_slots_total",
+      Gauge("flyball_front_slots",
             "Requests that pods with a hard limit on concurrency may have in progress.",
             static_cast<double>(totals.slots_total)),
       Counter("flyball_front_xds_nacks_total", "Parts of the configuration that an Envoy refused.",

@@ -4,7 +4,7 @@
   test/docs/references.py [PROGRAM]           says which pages are not as $FLYBALL, or build/release/flyball, says
   test/docs/references.py [PROGRAM] --write   makes them so
 
-The metrics are those of a server that has just decided, beside a Prometheus of fixed answers.
+The metrics are those of a server that has just decided, with every part that needs no cluster, beside a Prometheus of fixed answers.
 """
 
 import http.server
@@ -55,6 +55,8 @@ spec:
   - {type: External, external: {metric: {name: broken}, target: {type: AverageValue, averageValue: "10"}}}
 """
 RULE = "{seriesQuery: '%s{namespace!=\"\"}', resources: {overrides: {namespace: {resource: namespace}}}, metricsQuery: 'max(<<.Series>>{<<.LabelMatchers>>}) by (queue)'}"
+# The series that a decision from readings and the dropping of a value leave.
+WHEN_ALL_IS_SHOWN = ("flyball_scaler_decisions_total", "flyball_query_values_dropped_total", "flyball_autoscaler_reading_age_seconds")
 RULES = "externalRules:\n- " + RULE % "queue_depth" + "\n- " + RULE % "broken" + "\n"
 
 
@@ -100,7 +102,9 @@ def metrics_page(program: str) -> str:
         port = free_port()
         server = subprocess.Popen(
             [program, "serve", f"--config={folder}/rules.yaml", f"--prometheus-url=http://127.0.0.1:{prometheus.server_port}", f"--objects={objects}",
-             f"--secure-port={port}", f"--cert-dir={folder}/cert", "--scaler", "--metrics-relist-interval=1s", "--metrics-max-age=60s"],
+             f"--secure-port={port}", f"--cert-dir={folder}/cert", "--metrics-relist-interval=1s", "--metrics-max-age=60s", "--metric-source=prometheus+live",
+             "--scaler", "--scaler-autoscaler-metrics", "--front-listen=127.0.0.1:0",
+             f"--decision-log-otlp=http://127.0.0.1:{prometheus.server_port}"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             def get(path: str) -> str:
@@ -110,7 +114,7 @@ def metrics_page(program: str) -> str:
                 try:
                     get("/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/broken")
                     page = get("/metrics")
-                    if "flyball_scaler_decisions_total{" in page and "values_dropped_total{" in page:
+                    if all(name + "{" in page for name in WHEN_ALL_IS_SHOWN):
                         return page
                 except OSError:
                     pass
@@ -135,14 +139,18 @@ OPEN_LABELS = {"le", "server", "path", "code", "resource", "scope", "subresource
                "request_kind", "queue", "namespace", "horizontalpodautoscaler", "gitCommit", "commit"}
 
 
-# Of these the series come one by one, as they are needed.
-LAZY = {"flyball_scaler_decisions_total", "flyball_query_values_dropped_total"}
+# Of these the series come one by one, as they are needed, so the values of their labels on the page are not all that there are.
+LAZY = {"flyball_scaler_decisions_total", "flyball_query_values_dropped_total",
+        *(f"flyball_autoscaler_{what}" for what in ("current_replicas", "desired_replicas", "limited", "proposal_replicas", "reading_age_seconds", "unbounded_replicas"))}
+# Of these the server has no series, since it has neither targets nor services: their labels.
+WITHOUT_SERIES = {"flyball_front_held": {"service"}, "flyball_live_targets": {"health", "job"}}
 
 
 def shown_labels(metric: str, lines: list) -> str:
     """Labels with the values that they can have, where the program alone decides on these."""
     words = []
-    for name, values in sorted(labels_of(lines).items()):
+    found = labels_of(lines) or {name: set() for name in WITHOUT_SERIES.get(metric, ())}
+    for name, values in sorted(found.items()):
         if name != "le":
             known = sorted(v for v in values if v and metric not in LAZY)
             words.append(f"`{name}`" if name in OPEN_LABELS or not known else f"`{name}` ({', '.join(known)})")
