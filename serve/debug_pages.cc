@@ -176,7 +176,7 @@ std::optional<scaler::AutoscalerKind> ParseAutoscalerKind(absl::string_view kind
     if (lower == name) return scaler::AutoscalerKind::kHpa;
   }
   for (const char* name :
-       {"autoscaler", "autoscalers", "autoscaler.flyball.dev", "autoscalers.flyball.dev"}) {
+       {"as", "autoscaler", "autoscalers", "autoscaler.flyball.dev", "autoscalers.flyball.dev"}) {
     if (lower == name) return scaler::AutoscalerKind::kOwn;
   }
   return std::nullopt;

@@ -176,6 +176,7 @@ TEST(ParseAutoscalerKind, TakesTheFormsOfKubectl) {
   EXPECT_EQ(serve::ParseAutoscalerKind("horizontalpodautoscalers.autoscaling"),
             scaler::AutoscalerKind::kHpa);
   EXPECT_EQ(serve::ParseAutoscalerKind("Autoscaler"), scaler::AutoscalerKind::kOwn);
+  EXPECT_EQ(serve::ParseAutoscalerKind("as"), scaler::AutoscalerKind::kOwn) << "its short name";
   EXPECT_EQ(serve::ParseAutoscalerKind("deployment"), std::nullopt);
 }
 
