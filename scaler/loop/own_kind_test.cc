@@ -449,6 +449,11 @@ TEST(OwnKind, AnExternalScalerMayTellOfActivityAlone) {
   // Nothing is wrong with it, so no alert may say so.
   EXPECT_EQ(LimitingReason(world.diary.last("web").decision), "none");
   EXPECT_FALSE(absl::StrContains(world.Own("web"), "fallback of metric")) << world.Own("web");
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    return world.Next("web").has_value() &&
+           absl::StrContains(world.Own("web"), R"("active":true)");  // of status.triggers
+  })) << world.Own("web");
+  EXPECT_FALSE(absl::StrContains(world.Own("web"), R"("error":)")) << world.Own("web");
   peer.Do(R"({"active": false})");
   EXPECT_TRUE(LoopWorld::Await([&] {
     return world.Next("web").has_value() && world.Replicas("web") == 0;

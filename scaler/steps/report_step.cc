@@ -44,7 +44,7 @@ OwnStatus OwnStatusOf(const TrackedAutoscaler& tracked) {
       if (next >= tracked.inputs.trigger_readings.size()) break;
       const TriggerReading& reading = tracked.inputs.trigger_readings[next];
       out.active = out.active || reading.active;
-      if (out.error.empty()) out.error = reading.error;
+      if (out.error.empty() && reading.failed()) out.error = reading.error;
       if (j == 0 && reading.error.empty()) out.value_milli = reading.value_milli;
     }
   }
