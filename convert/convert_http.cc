@@ -11,6 +11,7 @@
 #include "convert/add_on_routes.h"
 #include "convert/documents.h"
 #include "convert/keda_pause.h"
+#include "convert/keda_settings.h"
 #include "convert/manifests.h"
 #include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
@@ -142,14 +143,16 @@ class HttpConverter {
     out_.MadeFrom("spec.minReplicas", at + ".minReplicaCount");
     out_.MadeFrom("spec.maxReplicas", at + ".maxReplicaCount");
     out_.MadeFrom("spec.cooldownPeriod", at + ".cooldownPeriod");
+    AddKedaSettings(spec, at, own, out_);
     AddKedaPause(scaled, own, out_);
     NameInitialCooldown(scaled, of, out_);
     NameRunningCooldown(scaled, of, own, out_);
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
     out_.NameUnknown(spec, at,
-                     {"scaleTargetRef", "minReplicaCount", "maxReplicaCount", "cooldownPeriod",
-                      "initialCooldownPeriod", "pollingInterval", "triggers"});
+                     {"advanced", "cooldownPeriod", "fallback", "initialCooldownPeriod",
+                      "maxReplicaCount", "minReplicaCount", "pollingInterval", "scaleTargetRef",
+                      "triggers"});
     for (const Json& trigger : ItemsOf(spec, "triggers")) {
       if (!AddOnObject(trigger).empty()) continue;
       out_.NotCarriedOver(absl::StrCat(at, ".triggers, type ", TextOf(trigger, "type")),

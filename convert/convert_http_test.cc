@@ -69,6 +69,20 @@ TEST(ConvertHttpObjectsTest, AScaledObjectSaysTheBoundsOfARoute) {
   EXPECT_THAT(got.yaml, HasSubstr("Target and bounds are those of ScaledObject s"));
 }
 
+TEST(ConvertHttpObjectsTest, TheFallbackAndTheBehaviorOfAScaledObjectAreCarriedOver) {
+  const Conversion got =
+      Convert(Route("  rules: [{hosts: [a.b]}]\n") +
+              absl::StrReplaceAll(kScaledObject,
+                                  {{"spec: {",
+                                    "spec: {fallback: {failureThreshold: 4, replicas: 6}, "
+                                    "advanced: {horizontalPodAutoscalerConfig: {behavior: "
+                                    "{scaleUp: {stabilizationWindowSeconds: 7}}}}, "}}));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("fallback:\n    failureThreshold: 4\n    replicas: 6\n"));
+  EXPECT_THAT(got.yaml, HasSubstr("stabilizationWindowSeconds: 7\n"));
+  EXPECT_THAT(got.yaml, testing::Not(HasSubstr("nothing like it")));
+}
+
 TEST(ConvertHttpObjectsTest, CooldownsThatDoNotHoldAreNamed) {
   std::string scaled =
       absl::StrReplaceAll(kScaledObject, {{"spec: {", "spec: {initialCooldownPeriod: 60, "}});

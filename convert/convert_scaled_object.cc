@@ -15,6 +15,7 @@
 #include "base/go/number.h"
 #include "convert/documents.h"
 #include "convert/keda_pause.h"
+#include "convert/keda_settings.h"
 #include "convert/manifests.h"
 #include "kube/objects/json_members.h"
 #include "kube/objects/quantity.h"
@@ -108,16 +109,13 @@ class ScaledObjectConverter {
              {"spec.minReplicas", "spec.minReplicaCount"},
              {"spec.maxReplicas", "spec.maxReplicaCount"},
              {"spec.cooldownPeriod", "spec.cooldownPeriod"},
-             {"spec.fallback", "spec.fallback"},
-             {"spec.behavior", "spec.advanced.horizontalPodAutoscalerConfig.behavior"},
              {"spec.metrics", "spec.triggers"},
              {"spec.triggers", "spec.triggers"}}) {
       out_.MadeFrom(made, source);
     }
     AddPolling(spec, out);
     if (spec.contains("cooldownPeriod")) out["cooldownPeriod"] = NumberOr("cooldownPeriod", 0);
-    AddFallback(MemberOf(spec, "fallback"), out);
-    AddAdvanced(MemberOf(spec, "advanced"), out);
+    AddKedaSettings(spec, "spec", out, out_);
     AddKedaPause(object_, out, out_);
     NameInitialCooldown(object_, "", out_);
     NameRunningCooldown(object_, "", out, out_);
@@ -133,14 +131,6 @@ class ScaledObjectConverter {
          "maxReplicaCount", "minReplicaCount", "pollingInterval", "scaleTargetRef", "triggers"});
     out_.NameUnknown(MemberOf(spec, "scaleTargetRef"), "spec.scaleTargetRef",
                      {"apiVersion", "kind", "name"});
-    out_.NameUnknown(MemberOf(spec, "fallback"), "spec.fallback",
-                     {"behavior", "failureThreshold", "replicas"});
-    const Json& advanced = MemberOf(spec, "advanced");
-    out_.NameUnknown(
-        advanced, "spec.advanced",
-        {"horizontalPodAutoscalerConfig", "restoreToOriginalReplicaCount", "scalingModifiers"});
-    out_.NameUnknown(MemberOf(advanced, "horizontalPodAutoscalerConfig"),
-                     "spec.advanced.horizontalPodAutoscalerConfig", {"behavior"});
   }
 
   void AddPolling(const Json& spec, Json& out) {
@@ -158,33 +148,6 @@ class ScaledObjectConverter {
       out_.Refuse(
           "spec.idleReplicaCount",
           "there is no idle count: minReplicas of 0 sleeps, and schedules set other bounds");
-    }
-  }
-
-  void AddFallback(const Json& fallback, Json& out) {
-    if (!fallback.is_object()) return;
-    const std::string behavior = TextOf(fallback, "behavior");
-    if (!behavior.empty() && behavior != "static") {
-      return out_.Refuse("spec.fallback.behavior", "only static can be carried over");
-    }
-    for (const char* name : {"failureThreshold", "replicas"}) {
-      if (!fallback.contains(name)) continue;
-      out["fallback"][name] = out_.NumberOr(fallback, "spec.fallback", name, 0);
-    }
-  }
-
-  void AddAdvanced(const Json& advanced, Json& out) {
-    const Json& hpa = MemberOf(advanced, "horizontalPodAutoscalerConfig");
-    if (MemberOf(hpa, "behavior").is_object()) out["behavior"] = hpa["behavior"];
-    // KEDA writes empty ones into each object that has anything else here.
-    const Json& modifiers = MemberOf(advanced, "scalingModifiers");
-    if (absl::c_any_of(modifiers, [](const Json& each) { return each != ""; })) {
-      out_.Refuse(
-          "spec.advanced.scalingModifiers",
-          "there are no formulas: one PromQL query of a prometheus trigger can do the same");
-    }
-    if (kube::IsTrue(advanced, "restoreToOriginalReplicaCount")) {
-      out_.NotCarriedOver("spec.advanced.restoreToOriginalReplicaCount");
     }
   }
 
