@@ -73,7 +73,9 @@ void GoFlags::Float(const char* name, double& value, const char* help) {
 }
 
 void GoFlags::Bool(const char* name, bool& value, const char* help) {
-  app_.add_flag(Dashed(name), value, help)->take_last()->group(group_);
+  app_.add_flag(Dashed(name), value, WithDefault(help, value ? "true" : ""))
+      ->take_last()
+      ->group(group_);
 }
 
 void GoFlags::Duration(const char* name, absl::Duration& value, const char* help) {

@@ -82,7 +82,7 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "kubeconfig of the scaler (default: as --lister-kubeconfig)");
   flags.Bool("scaler-leader-elect", f.leader_elect,
              "decide only autoscalers whose lease this replica holds; false: all of them, for a "
-             "single replica (default true)");
+             "single replica");
   flags.Int("scaler-shards", f.election.shards,
             "into how many parts, by namespace, the work is split among the replicas; replicas "
             "with another number wait until those with this one have handed over; 1 is plain "
