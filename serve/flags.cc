@@ -341,8 +341,8 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
       "flyball serve");
   app.set_help_all_flag("--help-all", "Print this, and the flags that are accepted without effect");
   app.footer(
-      "Exit status: 0 after a signal to stop, 2 for a flag that is unknown or malformed, 255 when it "
-      "cannot start, also because of a flag's value.");
+      "Exit status: 0 after a signal to stop, 2 for a flag that is unknown or malformed, 255 when "
+      "it cannot start, also because of a flag's value.");
   AddSourceFlags(GoFlags(app, "Rules and Prometheus"), f);
   AddObjectFlags(GoFlags(app, "Objects"), f);
   AddServingFlags(GoFlags(app, "Serving"), f);
