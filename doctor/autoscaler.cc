@@ -50,7 +50,9 @@ std::optional<Finding> CheckCondition(const scaler::Condition& condition,
     return Doubt("condition", said,
                  "it wants more than spec.maxReplicas: raise it if the target is overloaded");
   }
-  if (on) return Good("condition", said);
+  // That no trigger is active is no fault.
+  const bool idle = condition.reason == "ScalerNotActive" || condition.reason == "ScalerCooldown";
+  if (on || idle) return Good("condition", said);
   if (condition.type == scaler::kScaledToZero) return std::nullopt;  // it is about the past
   if (condition.reason == "ScalingDisabled") {
     return Doubt("condition", said,

@@ -3,6 +3,7 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "doctor/test_findings.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -66,6 +67,23 @@ TEST(CheckAutoscaler, IsAllGood) {
                           "good pods: all 2 pods are ready",
                           "good condition: ScalingActive=True (ValidMetricFound): the HPA was "
                           "able to"));
+}
+
+// At zero replicas ScalingActive has these reasons too.
+TEST(CheckAutoscaler, NoFaultIsThatNoTriggerIsActive) {
+  AutoscalerFacts facts = Web();
+  scaler::Condition& condition = facts.autoscaler.status.conditions[0];
+  condition.status = scaler::ConditionStatus::kFalse;
+  for (const char* type : {"Active", "ScalingActive"}) {
+    for (const char* reason : {"ScalerNotActive", "ScalerCooldown"}) {
+      condition.type = type;
+      condition.reason = reason;
+      EXPECT_THAT(Lines(CheckAutoscaler(facts, kNow)),
+                  Contains(StartsWith(absl::StrCat("good condition: ", type, "=False"))));
+    }
+  }
+  condition.reason = "TriggerError";
+  EXPECT_THAT(Lines(CheckAutoscaler(facts, kNow)), Contains(StartsWith("bad condition: ")));
 }
 
 struct Row {
