@@ -189,7 +189,9 @@ class HttpConverter {
       const bool same =
           name.empty() ? NumberOf(port, "port") == number : TextOf(port, "name") == name;
       if (!same) continue;
-      h2c_ = TextOf(port, "appProtocol") == "kubernetes.io/h2c";
+      const std::string protocol = TextOf(port, "appProtocol");
+      // The words that the server knows (serve/front/front_slices.cc).
+      h2c_ = protocol == "kubernetes.io/h2c" || protocol == "grpc" || protocol == "h2c";
       if (const std::string text = TextOf(port, "targetPort"); !text.empty()) return text;
       const int64_t at = NumberOf(port, "targetPort");
       return absl::StrCat(at > 0 ? at : NumberOf(port, "port"));

@@ -131,6 +131,23 @@ TEST(ConvertHttpObjectsTest, WhatKedaDoesNotScaleIsPaused) {
   }
 }
 
+// Pods that speak gRPC understand no HTTP/1.1.
+TEST(ConvertHttpObjectsTest, EachWordForHttp2OfTheServiceIsCarriedOver) {
+  const auto with = [](absl::string_view protocol) {
+    return Convert(absl::StrCat(
+        Object(""),
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\n"
+        "spec: {ports: [{port: 8080, appProtocol: ",
+        protocol, "}]}\n"));
+  };
+  for (const char* protocol : {"kubernetes.io/h2c", "grpc", "h2c"}) {
+    const Conversion got = with(protocol);
+    EXPECT_THAT(got.errors, IsEmpty());
+    EXPECT_THAT(got.yaml, HasSubstr("appProtocol: kubernetes.io/h2c\n")) << protocol;
+  }
+  EXPECT_THAT(with("http").yaml, testing::Not(HasSubstr("appProtocol")));
+}
+
 TEST(ConvertHttpObjectsTest, TimeoutsThatLiveObjectsHaveUnasked) {
   const Conversion got = Convert(Object("  timeouts: {conditionWait: 0s, responseHeader: 0s}\n"));
   EXPECT_THAT(got.errors, IsEmpty());
