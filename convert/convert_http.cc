@@ -150,9 +150,14 @@ class HttpConverter {
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
     out_.NameUnknown(spec, at,
-                     {"advanced", "cooldownPeriod", "fallback", "initialCooldownPeriod",
-                      "maxReplicaCount", "minReplicaCount", "pollingInterval", "scaleTargetRef",
-                      "triggers"});
+                     {"advanced", "cooldownPeriod", "fallback", "idleReplicaCount",
+                      "initialCooldownPeriod", "maxReplicaCount", "minReplicaCount",
+                      "pollingInterval", "scaleTargetRef", "triggers"});
+    if (!MemberOf(spec, "idleReplicaCount").is_null()) {
+      out_.NotCarriedOver(at + ".idleReplicaCount",
+                          "there is no idle count: minReplicas of 0 sleeps, and activationScale of "
+                          "the trigger says with how many replicas it wakes");
+    }
     for (const Json& trigger : ItemsOf(spec, "triggers")) {
       if (!AddOnObject(trigger).empty()) continue;
       out_.NotCarriedOver(absl::StrCat(at, ".triggers, type ", TextOf(trigger, "type")),

@@ -75,11 +75,13 @@ TEST(ConvertHttpObjectsTest, TheFallbackAndTheBehaviorOfAScaledObjectAreCarriedO
               absl::StrReplaceAll(kScaledObject,
                                   {{"spec: {",
                                     "spec: {fallback: {failureThreshold: 4, replicas: 6}, "
+                                    "idleReplicaCount: 0, "
                                     "advanced: {horizontalPodAutoscalerConfig: {behavior: "
                                     "{scaleUp: {stabilizationWindowSeconds: 7}}}}, "}}));
   EXPECT_THAT(got.errors, IsEmpty());
   EXPECT_THAT(got.yaml, HasSubstr("fallback:\n    failureThreshold: 4\n    replicas: 6\n"));
   EXPECT_THAT(got.yaml, HasSubstr("stabilizationWindowSeconds: 7\n"));
+  EXPECT_THAT(got.yaml, HasSubstr("# not carried over: ScaledObject s: spec.idleReplicaCount: "));
   EXPECT_THAT(got.yaml, testing::Not(HasSubstr("nothing like it")));
 }
 
