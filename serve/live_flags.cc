@@ -11,7 +11,8 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
   flags.String("metric-source", f.metric_source,
                "what answers the queries of the rules: prometheus; live: samples that this process "
                "scrapes or is sent, and keeps in memory; prometheus+live: live where it has seen "
-               "the query's whole window, prometheus otherwise");
+               "the query's whole window, prometheus otherwise",
+               "prometheus|live|prometheus+live");
   flags.String("live-scrape-config", f.scrape_config,
                "file with scrape_configs as Prometheus has them: what the live source scrapes");
   flags.Duration("live-scrape-annotated-pods", f.scrape_annotated,
@@ -55,7 +56,7 @@ void AddLiveFlags(GoFlags flags, LiveFlags& f) {
                "file in which the samples are kept each minute and at the end, and from which a "
                "restart goes on");
   flags.String("promql-dialect", f.dialect,
-               "major version of the Prometheus whose PromQL the live source speaks: 3 or 2");
+               "major version of the Prometheus whose PromQL the live source speaks", "2|3");
   flags.Duration("live-lookback", f.lookback,
                  "how old a series' newest sample may be and still be its value");
   flags.Duration("live-warmup", f.warmup,

@@ -102,7 +102,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
              "link-local, multicast or a cloud's metadata server");
   flags.String("scaler-trigger-secrets", f.trigger_secrets,
                "which Secrets triggers may use: all (that they name), or referenced (of these only "
-               "the ones with the label flyball.dev/trigger-secret=true)");
+               "the ones with the label flyball.dev/trigger-secret=true)",
+               "all|referenced");
   AddFrontFlags(flags, f);
   flags.Duration("scaler-status-interval", f.options.status_interval,
                  "how often, at most, a status that tells nothing new is written; with 0 every "

@@ -84,6 +84,7 @@ TEST(Main, HelpOfServeHasGroupsAndLeavesOutWhatHasNoEffect) {
   EXPECT_THAT(help, HasSubstr("Rules and Prometheus:"));
   EXPECT_THAT(help, HasSubstr("--metrics-relist-interval DURATION"));
   EXPECT_THAT(help, HasSubstr("where the answers are the same (default true)"));
+  EXPECT_THAT(help, HasSubstr("--metric-source prometheus|live|prometheus+live"));
   EXPECT_THAT(help, Not(HasSubstr("DURATION ..."))) << "one counts";
   EXPECT_THAT(help, Not(HasSubstr("INT ...")));
   EXPECT_THAT(help, Not(HasSubstr("--audit-log-path")));
