@@ -149,10 +149,10 @@ class HttpConverter {
     NameRunningCooldown(scaled, of, own, out_);
     out_.Remark(absl::StrCat("Target and bounds are those of ScaledObject ", name,
                              ": pause or delete it before this one acts."));
-    out_.NameUnknown(spec, at,
-                     {"advanced", "cooldownPeriod", "fallback", "idleReplicaCount",
-                      "initialCooldownPeriod", "maxReplicaCount", "minReplicaCount",
-                      "pollingInterval", "scaleTargetRef", "triggers"});
+    out_.NameUnknown(
+        spec, at,
+        {"advanced", "cooldownPeriod", "fallback", "idleReplicaCount", "initialCooldownPeriod",
+         "maxReplicaCount", "minReplicaCount", "pollingInterval", "scaleTargetRef", "triggers"});
     if (!MemberOf(spec, "idleReplicaCount").is_null()) {
       out_.NotCarriedOver(at + ".idleReplicaCount",
                           "there is no idle count: minReplicas of 0 sleeps, and activationScale of "

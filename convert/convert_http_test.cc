@@ -70,14 +70,13 @@ TEST(ConvertHttpObjectsTest, AScaledObjectSaysTheBoundsOfARoute) {
 }
 
 TEST(ConvertHttpObjectsTest, TheFallbackAndTheBehaviorOfAScaledObjectAreCarriedOver) {
-  const Conversion got =
-      Convert(Route("  rules: [{hosts: [a.b]}]\n") +
-              absl::StrReplaceAll(kScaledObject,
-                                  {{"spec: {",
-                                    "spec: {fallback: {failureThreshold: 4, replicas: 6}, "
-                                    "idleReplicaCount: 0, "
-                                    "advanced: {horizontalPodAutoscalerConfig: {behavior: "
-                                    "{scaleUp: {stabilizationWindowSeconds: 7}}}}, "}}));
+  const Conversion got = Convert(
+      Route("  rules: [{hosts: [a.b]}]\n") +
+      absl::StrReplaceAll(kScaledObject, {{"spec: {",
+                                           "spec: {fallback: {failureThreshold: 4, replicas: 6}, "
+                                           "idleReplicaCount: 0, "
+                                           "advanced: {horizontalPodAutoscalerConfig: {behavior: "
+                                           "{scaleUp: {stabilizationWindowSeconds: 7}}}}, "}}));
   EXPECT_THAT(got.errors, IsEmpty());
   EXPECT_THAT(got.yaml, HasSubstr("fallback:\n    failureThreshold: 4\n    replicas: 6\n"));
   EXPECT_THAT(got.yaml, HasSubstr("stabilizationWindowSeconds: 7\n"));
@@ -136,11 +135,11 @@ TEST(ConvertHttpObjectsTest, WhatKedaDoesNotScaleIsPaused) {
 // Pods that speak gRPC understand no HTTP/1.1.
 TEST(ConvertHttpObjectsTest, EachWordForHttp2OfTheServiceIsCarriedOver) {
   const auto with = [](absl::string_view protocol) {
-    return Convert(absl::StrCat(
-        Object(""),
-        "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\n"
-        "spec: {ports: [{port: 8080, appProtocol: ",
-        protocol, "}]}\n"));
+    return Convert(
+        absl::StrCat(Object(""),
+                     "---\napiVersion: v1\nkind: Service\nmetadata: {name: web, namespace: shop}\n"
+                     "spec: {ports: [{port: 8080, appProtocol: ",
+                     protocol, "}]}\n"));
   };
   for (const char* protocol : {"kubernetes.io/h2c", "grpc", "h2c"}) {
     const Conversion got = with(protocol);
