@@ -41,53 +41,7 @@ auto& Made(Builder builder, Registry& registry, const char* name, const char* he
 }  // namespace
 
 struct AdapterMetrics::Families {
-  explicit Families(Registry& registry)
-      : requests(Made(BuildHistogram(), registry,
-                      "prometheus_adapter_prometheus_client_request_duration_seconds",
-                      "Time that requests to Prometheus took")),
-        reachable(Made(BuildGauge(), registry, "flyball_prometheus_reachable",
-                       "1 if the last request to this Prometheus was answered, 0 if it failed")),
-        server_changes(Made(BuildCounter(), registry, "flyball_prometheus_server_changes_total",
-                            "How often queries moved to another one of several Prometheus servers")
-                           .Add({})),
-        series_queries(Made(BuildCounter(), registry, "flyball_relist_series_queries_total",
-                            "Queries that look for the series of rules, by result")),
-        series_query_duration(
-            Made(BuildHistogram(), registry, "flyball_relist_series_query_duration_seconds",
-                 "Seconds that the queries took that look for the series of rules")
-                .Add({}, Buckets())),
-        rule_series(Made(
-            BuildGauge(), registry, "flyball_rules_series",
-            "Series, told apart by metric name and label names, that the rule accepted when its "
-            "series query last succeeded")),
-        rule_success(Made(BuildGauge(), registry, "flyball_rules_last_success_timestamp_seconds",
-                          "When the rule's series query last succeeded; 0 if it never has")),
-        rule_failing(Made(BuildGauge(), registry, "flyball_rules_failing",
-                          "1 if the rule's last series query failed, else 0")),
-        rule_failures(Made(BuildCounter(), registry, "flyball_rule_query_failures_total",
-                           "Requests for metrics of this rule that failed because its query did")),
-        metrics(Made(BuildGauge(), registry, "flyball_rules_metrics",
-                     "Names of metrics that this API offers")),
-        queries(Made(BuildCounter(), registry, "flyball_query_requests_total",
-                     "Queries: sent to Prometheus, joined to an equal one under way, answered by a "
-                     "result just received (reused), or failed")),
-        answers(Made(BuildCounter(), registry, "flyball_query_answers_total",
-                     "Answers to queries by the source that gave them")),
-        objects(
-            Made(BuildCounter(), registry, "flyball_query_objects_total",
-                 "Objects whose values were asked of Prometheus (sent) or taken from a result just "
-                 "received (reused), in queries that ask for several objects at once")),
-        dropped(Made(BuildCounter(), registry, "flyball_query_values_dropped_total",
-                     "Values left out of answers because they are not numbers (nan) or infinite")),
-        success(series_queries.Add({{"result", "success"}})),
-        failure(series_queries.Add({{"result", "failure"}})),
-        custom_metrics(metrics.Add({{"api", "custom"}})),
-        external_metrics(metrics.Add({{"api", "external"}})),
-        by_outcome{&queries.Add({{"outcome", "sent"}}), &queries.Add({{"outcome", "joined"}}),
-                   &queries.Add({{"outcome", "reused"}}), &queries.Add({{"outcome", "failed"}})},
-        by_source{&answers.Add({{"source", "live"}}), &answers.Add({{"source", "prometheus"}})},
-        objects_sent(objects.Add({{"outcome", "sent"}})),
-        objects_reused(objects.Add({{"outcome", "reused"}})) {}
+  explicit Families(Registry& its_registry) : registry(its_registry) {}
 
   // The three gauges of one rule.
   struct RuleGauges {
@@ -118,28 +72,62 @@ struct AdapterMetrics::Families {
     return *one.durations;
   }
 
-  Family<Histogram>& requests;
-  Family<Gauge>& reachable;
-  Counter& server_changes;
-  Family<Counter>& series_queries;
-  Histogram& series_query_duration;
-  Family<Gauge>& rule_series;
-  Family<Gauge>& rule_success;
-  Family<Gauge>& rule_failing;
-  Family<Counter>& rule_failures;
-  Family<Gauge>& metrics;
-  Family<Counter>& queries;
-  Family<Counter>& answers;
-  Family<Counter>& objects;
-  Family<Counter>& dropped;
-  Counter& success;
-  Counter& failure;
-  Gauge& custom_metrics;
-  Gauge& external_metrics;
-  std::array<Counter*, 4> by_outcome;  // by QueryOutcome
-  std::array<Counter*, 2> by_source;   // live, prometheus
-  Counter& objects_sent;
-  Counter& objects_reused;
+  Registry& registry;
+  Family<Histogram>& requests = Made(
+      BuildHistogram(), registry, "prometheus_adapter_prometheus_client_request_duration_seconds",
+      "Time that requests to Prometheus took");
+  Family<Gauge>& reachable =
+      Made(BuildGauge(), registry, "flyball_prometheus_reachable",
+           "1 if the last request to this Prometheus was answered, 0 if it failed");
+  Counter& server_changes =
+      Made(BuildCounter(), registry, "flyball_prometheus_server_changes_total",
+           "How often queries moved to another one of several Prometheus servers")
+          .Add({});
+  Family<Counter>& series_queries =
+      Made(BuildCounter(), registry, "flyball_relist_series_queries_total",
+           "Queries that look for the series of rules, by result");
+  Counter& success = series_queries.Add({{"result", "success"}});
+  Counter& failure = series_queries.Add({{"result", "failure"}});
+  Histogram& series_query_duration =
+      Made(BuildHistogram(), registry, "flyball_relist_series_query_duration_seconds",
+           "Seconds that the queries took that look for the series of rules")
+          .Add({}, Buckets());
+  Family<Gauge>& rule_series = Made(
+      BuildGauge(), registry, "flyball_rules_series",
+      "Series, told apart by metric name and label names, that the rule accepted when its series "
+      "query last succeeded");
+  Family<Gauge>& rule_success =
+      Made(BuildGauge(), registry, "flyball_rules_last_success_timestamp_seconds",
+           "When the rule's series query last succeeded; 0 if it never has");
+  Family<Gauge>& rule_failing = Made(BuildGauge(), registry, "flyball_rules_failing",
+                                     "1 if the rule's last series query failed, else 0");
+  Family<Counter>& rule_failures =
+      Made(BuildCounter(), registry, "flyball_rule_query_failures_total",
+           "Requests for metrics of this rule that failed because its query did");
+  Family<Gauge>& metrics = Made(BuildGauge(), registry, "flyball_rules_metrics",
+                                "Names of metrics that this API offers");
+  Gauge& custom_metrics = metrics.Add({{"api", "custom"}});
+  Gauge& external_metrics = metrics.Add({{"api", "external"}});
+  Family<Counter>& queries =
+      Made(BuildCounter(), registry, "flyball_query_requests_total",
+           "Queries: sent to Prometheus, joined to an equal one under way, answered by a result "
+           "just received (reused), or failed");
+  const std::array<Counter*, 4> by_outcome = {
+      &queries.Add({{"outcome", "sent"}}), &queries.Add({{"outcome", "joined"}}),
+      &queries.Add({{"outcome", "reused"}}), &queries.Add({{"outcome", "failed"}})};
+  Family<Counter>& answers = Made(BuildCounter(), registry, "flyball_query_answers_total",
+                                  "Answers to queries by the source that gave them");
+  Counter& from_live = answers.Add({{"source", "live"}});
+  Counter& from_prometheus = answers.Add({{"source", "prometheus"}});
+  Family<Counter>& objects =
+      Made(BuildCounter(), registry, "flyball_query_objects_total",
+           "Objects whose values were asked of Prometheus (sent) or taken from a result just "
+           "received (reused), in queries that ask for several objects at once");
+  Counter& objects_sent = objects.Add({{"outcome", "sent"}});
+  Counter& objects_reused = objects.Add({{"outcome", "reused"}});
+  Family<Counter>& dropped =
+      Made(BuildCounter(), registry, "flyball_query_values_dropped_total",
+           "Values left out of answers because they are not numbers (nan) or infinite");
   absl::Mutex mutex;
   std::map<std::pair<std::string, int>, RuleGauges> rules ABSL_GUARDED_BY(mutex);
   std::vector<Requests> requests_of ABSL_GUARDED_BY(mutex);
@@ -227,7 +215,8 @@ void AdapterMetrics::OnQuery(QueryOutcome outcome) {
 
 void AdapterMetrics::OnAnswer(rules::SourceChoice source) {
   if (source == rules::SourceChoice::kAny) return;
-  families_->by_source[source == rules::SourceChoice::kLive ? 0 : 1]->Increment();
+  const bool live = source == rules::SourceChoice::kLive;
+  (live ? families_->from_live : families_->from_prometheus).Increment();
 }
 
 void AdapterMetrics::OnObjects(size_t sent, size_t reused) {
