@@ -34,15 +34,22 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "base/clock.h"
+#include "base/repeating_thread.h"
 #include "kube/client/api_client.h"
 #include "scaler/shards/election.h"
+#include "scaler/shards/shards.h"
+#include "scaler/shards/state_records.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/state_store_codec.h"
 #include "scaler/views/decision_record.h"
@@ -104,8 +111,88 @@ class StateStore : public ShardMemory, public DecisionObserver {
   Stats stats() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  struct HeldState {
+    bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
+    bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
+    int32_t replicas = 0;
+    // The count that was found last, if since then the autoscaler was decided only in mode shadow,
+    // of which the state has no record.
+    std::optional<int32_t> paused_at;
+    ScalerState state;           // compact
+    absl::Duration wall_offset;  // wall - monotonic, when its times were taken
+    bool saved = false;          // it is in the record, or the record has no room for it
+    bool change_unsaved = false;
+    bool under_way = false;  // it is being written...
+    bool change_under_way = false;
+    bool zero_saved = false;  // the record says that zero was recommended last
+    bool zero_under_way = false;
+    MonotonicTime seen = absl::ZeroDuration();  // when it was decided last
+    absl::Time written_newest = absl::InfinitePast();
+    SteadinessPtr steadiness;    // each of its rounds has renewed... (may be null)
+    int32_t recommendation = 0;  // ...the one for so many replicas
+
+    // The time of the last round; in the infinite past if there was none.
+    absl::Time LastRound() const {
+      const bool any = steadiness != nullptr && steadiness->rounds() > 0;
+      return any ? steadiness->last() : absl::InfinitePast();
+    }
+
+    bool IsSafe() const { return saved && !change_unsaved && !change_under_way; }
+  };
+
+  struct Shard {
+    bool loaded = false;
+    bool writing = false;  // one write at a time
+    bool changed = false;
+    bool urgent = false;    // something waits until it is written
+    bool complete = false;  // whether what was read is complete (RememberedState)
+    bool said_dropped = false;
+    std::optional<int64_t> loaded_epoch;  // of the last Load, also after Drop
+    ShardTerm record;                     // which owner wrote it down
+    std::string resource_version;         // "" when there is no ConfigMap
+    MonotonicTime written_at = absl::ZeroDuration();
+    MonotonicTime looked_at = absl::ZeroDuration();  // for steady autoscalers
+    absl::Duration write_took;                       // the last that succeeded
+    absl::Duration pause;  // while writes fail: each is twice as long as the one before
+    std::string failure;   // of the last write; "" if it succeeded
+    int refusals = 0;      // how many of the last writes the API server has refused, in a row
+    absl::flat_hash_map<AutoscalerKey, HeldState> states;
+
+    // A single refusal may come from an API server that has just started and does not know all
+    // rights.
+    bool MayNotBeWritten() const { return refusals >= kMemoryTries; }
+  };
+
+  void NotePause(const AutoscalerKey& key, int32_t current);
+  void AddTo(HeldState& held, const Decision& decision, Shard& shard) const;
+  Shard& ShardFor(const AutoscalerKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return shards_[static_cast<size_t>(ShardOf(key, options_.shards))];
+  }
+  absl::Duration WallOffset() const {
+    return clock_.WallNow() - absl::UnixEpoch() - clock_.MonotonicNow();
+  }
+  // Moves the times if the wall clock was set since they were taken.
+  void FollowClock(HeldState& held) const;
+  bool SteadyLong(Shard& shard) const;
+  KeptShard Collect(Shard& shard, bool hand_over) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Writes a shard: at a hand-over in any case, otherwise if it has changed, is due and the fence
+  // allows it.
+  void Write(int index, bool hand_over);
+  void CountOn(int index, int64_t epoch);
+  void Finish(int index, int64_t epoch, size_t dropped,
+              const absl::StatusOr<std::string>& resource_version);
+  static void TakeRounds(HeldState& held);
+  static void EndOfWrite(bool written, HeldState& held);
+
+  const StateStoreOptions options_;
+  const StateRecords records_;
+  Clock& clock_;
+  const absl::Duration step_;  // time between two checks of what is to be written
+  mutable absl::Mutex mutex_;
+  std::vector<Shard> shards_ ABSL_GUARDED_BY(mutex_);
+  Stats stats_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool(int)> may_write_ ABSL_GUARDED_BY(mutex_);
+  RepeatingThread thread_;
 };
 
 }  // namespace flyball::scaler
