@@ -1,21 +1,11 @@
 #include "scaler/loop/scaler.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-#include "base/repeating_thread.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
-#include "base/worker_pool.h"
-#include "kube/client/api_client.h"
-#include "kube/client/event_recorder.h"
-#include "kube/client/request_budget.h"
 #include "kube/objects/builtin_resources.h"
-#include "kube/objects/rest_mapping.h"
-#include "kube/watch/object_watch.h"
 #include "scaler/loop/loop_wiring.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/triggers/parts/clients.h"
@@ -39,73 +29,31 @@ constexpr absl::Duration kVersionNap = absl::Milliseconds(50);
 constexpr absl::Duration kFirstVersion = absl::Seconds(2);
 constexpr absl::Duration kNextVersion = absl::Seconds(30);
 
+QuestionBoard::Run RunIn(const std::unique_ptr<WorkerPool>& pool) {
+  return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
+}
+
 }  // namespace
 
-class Scaler::Impl {
- public:
-  Impl(const Deps& deps, ScalerOptions options)
-      : deps_(deps),
-        options_(std::move(options)),
-        due_(deps_.clock, [this] { return TellDue(); }),
-        version_(deps_.clock, [this] { return AskVersion(); }),
-        version_known_(options_.dialect.minor.has_value()),
-        trigger_clients_(std::make_shared<TriggerClients>(
-            deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {
-  }
-  ~Impl() {
-    Stop();
-    // A start that failed may have left threads, which use members.
-    if (client_ != nullptr) client_->Shutdown();
-    if (server_ != nullptr) server_->Shutdown();
-    due_.Stop();
-    version_.Stop();
-  }
+Scaler::Scaler(const Deps& deps, ScalerOptions options)
+    : deps_(deps),
+      options_(std::move(options)),
+      due_(deps_.clock, [this] { return TellDue(); }),
+      version_(deps_.clock, [this] { return AskVersion(); }),
+      version_known_(options_.dialect.minor.has_value()),
+      trigger_clients_(std::make_shared<TriggerClients>(
+          deps.clock, TriggerClientOptions{.addresses = options_.trigger_addresses, .dns = {}})) {}
 
-  absl::Status Start();
-  void Stop();
-  absl::Status Ready() const;
-  Stats stats() const;
+Scaler::~Scaler() {
+  Stop();
+  // A start that failed may have left threads, which use members.
+  if (client_ != nullptr) client_->Shutdown();
+  if (server_ != nullptr) server_->Shutdown();
+  due_.Stop();
+  version_.Stop();
+}
 
- private:
-  static QuestionBoard::Run RunIn(const std::unique_ptr<WorkerPool>& pool) {
-    return [&pool](std::function<void()> task) { pool->Submit(std::move(task)); };
-  }
-  void MakeLoop();
-  // nullptr: the watch could not be made, and the handler has been told.
-  std::unique_ptr<kube::ObjectWatch> MakeWatch(const kube::ResourceInfo& resource,
-                                               const std::string& ns, kube::WatchHandler& handler);
-  void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
-                  kube::WatchHandler& handler);
-  void StartWatches();
-  // Returns when it is to be called again.
-  RepeatingThread::Next TellDue();
-  // Returns after which time it is to be called again.
-  absl::Duration AskVersion();
-
-  const Deps deps_;
-  const ScalerOptions options_;
-  RepeatingThread due_;  // other members wake it until they are destroyed, so it comes first
-  RepeatingThread version_;
-  std::atomic<bool> version_known_;
-  std::string version_failure_;  // of the last look; used by the thread of version_ alone
-  std::unique_ptr<http::HttpTransport> server_;
-  std::unique_ptr<kube::ApiClient> client_;
-  std::unique_ptr<kube::RequestBudget> budget_;
-  std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
-  std::unique_ptr<WorkerPool> reads_, triggers_, decisions_, writes_;
-  const std::shared_ptr<TriggerClients> trigger_clients_;
-  std::unique_ptr<LoopWiring> wiring_;
-  // The watch of pods that others follow. It continues after Stop, since they still need it.
-  std::unique_ptr<kube::ObjectWatch> followed_watch_;
-  absl::Mutex mutex_;
-  std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
-  // Ready and stats may be called at any time. The members that they read are complete while
-  // running_ is true, and they hold the lock while they read.
-  mutable absl::Mutex running_mutex_;
-  bool running_ ABSL_GUARDED_BY(running_mutex_) = false;
-};
-
-absl::Status Scaler::Impl::Start() {
+absl::Status Scaler::Start() {
   ASSIGN_OR_RETURN(server_, deps_.make_transport());
   client_ = std::make_unique<kube::ApiClient>(*server_, deps_.clock, options_.request_timeout);
   budget_ = std::make_unique<kube::RequestBudget>(deps_.clock, options_.writes_per_second,
@@ -122,7 +70,7 @@ absl::Status Scaler::Impl::Start() {
   return absl::OkStatus();
 }
 
-void Scaler::Impl::MakeLoop() {
+void Scaler::MakeLoop() {
   reads_ = std::make_unique<WorkerPool>(options_.read_threads);
   triggers_ = std::make_unique<WorkerPool>(kTriggerThreads);
   decisions_ = std::make_unique<WorkerPool>(options_.decide_threads);
@@ -152,9 +100,9 @@ void Scaler::Impl::MakeLoop() {
       options_);
 }
 
-std::unique_ptr<kube::ObjectWatch> Scaler::Impl::MakeWatch(const kube::ResourceInfo& resource,
-                                                           const std::string& ns,
-                                                           kube::WatchHandler& handler) {
+std::unique_ptr<kube::ObjectWatch> Scaler::MakeWatch(const kube::ResourceInfo& resource,
+                                                     const std::string& ns,
+                                                     kube::WatchHandler& handler) {
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<kube::ObjectWatch>> {
     kube::ObjectWatchOptions watch;
     watch.resource = resource;
@@ -179,14 +127,14 @@ std::unique_ptr<kube::ObjectWatch> Scaler::Impl::MakeWatch(const kube::ResourceI
   return nullptr;
 }
 
-void Scaler::Impl::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
-                              kube::WatchHandler& handler) {
+void Scaler::StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
+                        kube::WatchHandler& handler) {
   std::unique_ptr<kube::ObjectWatch> watch = MakeWatch(resource, ns, handler);
   absl::MutexLock lock(&mutex_);
   watches_.push_back(std::move(watch));
 }
 
-void Scaler::Impl::StartWatches() {
+void Scaler::StartWatches() {
   std::vector<std::string> namespaces = options_.namespaces;
   if (namespaces.empty()) namespaces.push_back("");
   // All feeds are added before the first watch begins: a store takes no new feed while it is fed.
@@ -211,7 +159,7 @@ void Scaler::Impl::StartWatches() {
   }
 }
 
-absl::Duration Scaler::Impl::AskVersion() {
+absl::Duration Scaler::AskVersion() {
   const absl::StatusOr<std::string> answer = client_->Get("/version");
   const absl::StatusOr<ServerVersion> version =
       answer.ok() ? ParseServerVersion(*answer) : answer.status();
@@ -232,14 +180,14 @@ absl::Duration Scaler::Impl::AskVersion() {
 }
 
 // The pauses count from before the call, so that what becomes due during the call is not late.
-RepeatingThread::Next Scaler::Impl::TellDue() {
+RepeatingThread::Next Scaler::TellDue() {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   if (!version_known_) return {now + kVersionNap};
   return {std::clamp(wiring_->Turn(), now + kShortestNap, now + kLongestNap)};
 }
 
 // First no new cycles begin, then the watches and the pools stop. Work under way ends first.
-void Scaler::Impl::Stop() {
+void Scaler::Stop() {
   {
     absl::MutexLock lock(&running_mutex_);
     if (!std::exchange(running_, false)) return;
@@ -269,14 +217,14 @@ void Scaler::Impl::Stop() {
   server_->Shutdown();
 }
 
-absl::Status Scaler::Impl::Ready() const {
+absl::Status Scaler::Ready() const {
   absl::ReaderMutexLock lock(&running_mutex_);
   if (!running_) return absl::UnavailableError("the scaler is not started");
   if (!version_known_) return absl::UnavailableError("the cluster's version is not known yet");
   return wiring_->Ready();
 }
 
-Scaler::Stats Scaler::Impl::stats() const {
+Scaler::Stats Scaler::stats() const {
   Stats stats;
   absl::ReaderMutexLock lock(&running_mutex_);
   if (!running_) return stats;
@@ -297,13 +245,5 @@ Scaler::Stats Scaler::Impl::stats() const {
   stats.api_calls = calls.gets + calls.creates + calls.updates + calls.patches;
   return stats;
 }
-
-Scaler::Scaler(const Deps& deps, ScalerOptions options)
-    : impl_(std::make_unique<Impl>(deps, std::move(options))) {}
-Scaler::~Scaler() = default;
-absl::Status Scaler::Start() { return impl_->Start(); }
-void Scaler::Stop() { impl_->Stop(); }
-absl::Status Scaler::Ready() const { return impl_->Ready(); }
-Scaler::Stats Scaler::stats() const { return impl_->stats(); }
 
 }  // namespace flyball::scaler

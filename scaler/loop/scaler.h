@@ -7,19 +7,29 @@
 // and two that send events. Everything in Deps outlives the scaler.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "adapter/provider.h"
 #include "base/clock.h"
+#include "base/repeating_thread.h"
+#include "base/worker_pool.h"
 #include "http/client/address_rules.h"
 #include "http/client/transport.h"
+#include "kube/client/api_client.h"
+#include "kube/client/event_recorder.h"
+#include "kube/client/request_budget.h"
 #include "kube/objects/object_directory.h"
+#include "kube/objects/rest_mapping.h"
+#include "kube/watch/object_watch.h"
 #include "kube/watch/pod_feed.h"
 #include "scaler/math/math_config.h"
 #include "scaler/spec/dialect.h"
@@ -30,7 +40,9 @@
 
 namespace flyball::scaler {
 
+class LoopWiring;
 class RequestFront;
+class TriggerClients;
 
 struct ScalerOptions : ModeFlags {
   std::vector<std::string> namespaces;  // empty: all
@@ -90,8 +102,39 @@ class Scaler {
   Stats stats() const;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  void MakeLoop();
+  // nullptr: the watch could not be made, and the handler has been told.
+  std::unique_ptr<kube::ObjectWatch> MakeWatch(const kube::ResourceInfo& resource,
+                                               const std::string& ns, kube::WatchHandler& handler);
+  void StartWatch(const kube::ResourceInfo& resource, const std::string& ns,
+                  kube::WatchHandler& handler);
+  void StartWatches();
+  // Returns when it is to be called again.
+  RepeatingThread::Next TellDue();
+  // Returns after which time it is to be called again.
+  absl::Duration AskVersion();
+
+  const Deps deps_;
+  const ScalerOptions options_;
+  RepeatingThread due_;  // other members wake it until they are destroyed, so it comes first
+  RepeatingThread version_;
+  std::atomic<bool> version_known_;
+  std::string version_failure_;  // of the last look; used by the thread of version_ alone
+  std::unique_ptr<http::HttpTransport> server_;
+  std::unique_ptr<kube::ApiClient> client_;
+  std::unique_ptr<kube::RequestBudget> budget_;
+  std::unique_ptr<kube::EventRecorder> hpa_events_, own_events_;
+  std::unique_ptr<WorkerPool> reads_, triggers_, decisions_, writes_;
+  const std::shared_ptr<TriggerClients> trigger_clients_;
+  std::unique_ptr<LoopWiring> wiring_;
+  // The watch of pods that others follow. It continues after Stop, since they still need it.
+  std::unique_ptr<kube::ObjectWatch> followed_watch_;
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<kube::ObjectWatch>> watches_ ABSL_GUARDED_BY(mutex_);
+  // Ready and stats may be called at any time. The members that they read are complete while
+  // running_ is true, and they hold the lock while they read.
+  mutable absl::Mutex running_mutex_;
+  bool running_ ABSL_GUARDED_BY(running_mutex_) = false;
 };
 
 }  // namespace flyball::scaler
