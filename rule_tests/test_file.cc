@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/go/text.h"
-#include "kube/objects/yaml_documents.h"
+#include "kube/objects/yaml_text.h"
 #include "promql/engine/series_notation.h"
 #include "promql/parser.h"
 

@@ -11,7 +11,7 @@
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "kube/objects/api_version.h"
-#include "kube/objects/yaml_documents.h"
+#include "kube/objects/yaml_text.h"
 #include "yaml-cpp/yaml.h"
 
 namespace flyball::kube {

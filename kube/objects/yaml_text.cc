@@ -1,9 +1,11 @@
 #include "kube/objects/yaml_text.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -11,6 +13,29 @@
 
 namespace flyball::kube {
 namespace {
+
+// Sees where each document begins.
+class Progress : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (mark.pos == began_) throw YAML::ParserException(mark, "no value begins like this");
+    began_ = mark.pos;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int began_ = -1;
+};
 
 // Whether every reader takes the text as a string even without quotes: letters, digits and `-._/`,
 // beginning with a letter, and not a word that YAML 1.1 takes as a bool or null.
@@ -56,6 +81,15 @@ void Emit(const Json& value, YAML::Emitter& out) {
 }
 
 }  // namespace
+
+std::vector<YAML::Node> LoadYamlDocuments(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  Progress progress;
+  while (parser.HandleNextDocument(progress)) {
+  }
+  return YAML::LoadAll(text);
+}
 
 template <typename Json>
 std::string YamlOf(const Json& json) {
