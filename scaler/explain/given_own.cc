@@ -10,7 +10,6 @@
 #include "base/status_macros.h"
 #include "scaler/steps/metric_fallback.h"
 #include "scaler/steps/reading_maker.h"
-#include "scaler/steps/trigger_fallback.h"
 #include "scaler/triggers/fallback.h"
 #include "scaler/triggers/types/trigger_types.h"
 

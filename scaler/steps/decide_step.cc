@@ -12,7 +12,6 @@
 #include "scaler/steps/decider_of.h"
 #include "scaler/steps/reading_maker.h"
 #include "scaler/steps/stored_status.h"
-#include "scaler/steps/trigger_fallback.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/triggers/fallback.h"
 

@@ -1,10 +1,15 @@
-// What a metric of an Autoscaler (CRD) asks for while it is unknown (spec.metrics[].fallback).
+// What a metric of an Autoscaler (CRD), or a trigger with a fallback of its own, asks for while it
+// is unknown (spec.metrics[].fallback, spec.triggers[].fallback).
 //
 // Pure. A kept count never makes the target smaller: it is what the metric asked for last, or the
 // current count if that is more. What `then` says counts like a reading, since a person has set it;
-// the autoscaler's windows and policies apply to it as to any reading.
+// the autoscaler's windows and policies apply to it as to any reading. While a count of a trigger
+// is a kept one, activation (triggers/activation.h) treats the trigger as unknown, so that nothing
+// goes to zero; a count that `then` sets is activity, unless it is 0. A trigger that is active
+// stays active.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,6 +17,7 @@
 #include "scaler/math/input.h"
 #include "scaler/math/proposal.h"
 #include "scaler/spec/own_spec.h"
+#include "scaler/triggers/trigger.h"
 
 namespace flyball::scaler {
 
@@ -44,5 +50,13 @@ struct CountBounds {
 std::optional<Reading::Instead> CountInstead(const MetricFallback& fallback,
                                              const MetricOutage& outage, const CountBounds& bounds,
                                              const DecisionTimes& now);
+
+// The fallback of the trigger with that index; nullptr: it has none, so spec.fallback counts. In
+// OwnSpec::metric_fallbacks those of the triggers follow those of the `metrics` metrics.
+const MetricFallback* FallbackOfTrigger(const OwnSpec& own, size_t metrics, size_t index);
+
+// The reading that activation gets for an unknown trigger for which `instead` counts.
+TriggerReading ActivityInstead(const TriggerReading& unknown,
+                               const std::optional<Reading::Instead>& instead);
 
 }  // namespace flyball::scaler
