@@ -485,14 +485,15 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   ++decisions_;
   if (decided.unchanged) ++unchanged_;
   const DecisionInput input = deps_.decide.InputOf(tracked, decided.decision.now);
+  WriteOutcome write;
   if (decided.decision.rescale && !decided.unchanged) {
     if (inputs.mode == Mode::kAct) {
       const Lanes::Run run = deps_.write_lanes.For(tracked.key.ns, "scale");
       return run([this, &tracked] { WriteScale(tracked); });
     }
-    ActStep::Pretend(inputs, input, decided.decision);
+    write = deps_.act.Pretend(tracked, input);
   }
-  deps_.report.Report(tracked, input, WriteOutcome(), now.monotonic);
+  deps_.report.Report(tracked, input, write, now.monotonic);
   deps_.steady.Note(tracked, now);
   Finish(tracked);
 }

@@ -93,7 +93,39 @@ TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
   }
 }
 
-// The watch of pods fails, and another one does not open.
+// Ends the watch of pods, and no other one opens. Within a minute the pods become unknown.
+void BreakWatchOfPods(LoopWorld& world) {
+  world.api.Inject({.method = "WATCH", .part = "/api/v1/pods", .times = 1'000'000});
+  world.api.CutWatches(/*well=*/true);
+  // At the second failure the first has been reported.
+  ASSERT_TRUE(LoopWorld::Await([&, looks = 0]() mutable {
+    if (looks++ % 100 == 0) world.clock.Advance(absl::Seconds(1));
+    return world.api.faults() >= 2;
+  }));
+}
+
+TEST(Scaler, NoRemovalIsAdvisedOnPodsThatMayBeOutOfDate) {
+  LoopWorld world;
+  world.AddDeployment("web", 8);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"),
+               R"(,"mode":"Advise","behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})");
+  world.metrics.SetExternal("queue", 80'000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  ASSERT_NO_FATAL_FAILURE(BreakWatchOfPods(world));
+  world.metrics.SetExternal("queue", 20'000);
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->mode, Mode::kAdvise);
+  EXPECT_EQ(seen->decision.desired, 2);
+  EXPECT_TRUE(absl::StrContains(seen->scale_error, "the watch of pods")) << seen->scale_error;
+  world.metrics.SetExternal("queue", 100'000);
+  const std::optional<Seen> grown = world.Next("web");
+  ASSERT_TRUE(grown.has_value());
+  EXPECT_EQ(grown->decision.desired, 10);
+  EXPECT_EQ(grown->scale_error, "");
+}
+
 TEST(Scaler, TheStatusGoesOnWhileARemovalIsHeld) {
   LoopWorld world;
   world.AddDeployment("web", 8);
@@ -102,13 +134,7 @@ TEST(Scaler, TheStatusGoesOnWhileARemovalIsHeld) {
   world.metrics.SetExternal("queue", 80'000);
   world.Start();
   ASSERT_TRUE(world.Next("web").has_value());
-  world.api.Inject({.method = "WATCH", .part = "/api/v1/pods", .times = 1'000'000});
-  world.api.CutWatches(/*well=*/true);
-  // At the second the first has been reported. Within a minute of time the pods become unknown.
-  ASSERT_TRUE(LoopWorld::Await([&, looks = 0]() mutable {
-    if (looks++ % 100 == 0) world.clock.Advance(absl::Seconds(1));
-    return world.api.faults() >= 2;
-  }));
+  ASSERT_NO_FATAL_FAILURE(BreakWatchOfPods(world));
   world.metrics.SetExternal("queue", 20'000);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
   EXPECT_TRUE(LoopWorld::Await([&] {

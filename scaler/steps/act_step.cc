@@ -68,6 +68,16 @@ absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
   return absl::OkStatus();
 }
 
+// The target may have more replicas now than its status showed when the watch began to fail. If the
+// watch of pods fails now, or failed when this was decided, the pods in the decision may not be the
+// target's any more.
+std::string ActStep::WhyStale(const TrackedAutoscaler& tracked) const {
+  std::string failure = tracked.inputs.scale.failure;
+  if (failure.empty()) failure = tracked.inputs.pods.failure;
+  if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
+  return failure.empty() ? "" : absl::StrCat("it is not scaled down meanwhile: ", failure);
+}
+
 std::string ActStep::WhyHeld(const TrackedAutoscaler& tracked) {
   const Decision& decision = tracked.decided.decision;
   if (!tracked.decided.restored || !deps_.ownership.MayShrink(tracked.key, decision.current)) {
@@ -77,13 +87,7 @@ std::string ActStep::WhyHeld(const TrackedAutoscaler& tracked) {
       !deps_.ownership.MayPutToSleep(tracked.key)) {
     return "it is not put to sleep until that could be written down";
   }
-  // The target may have more replicas now than its status showed when the watch began to fail. If
-  // the watch of pods fails now, or failed when this was decided, the pods in the decision may not
-  // be the target's any more.
-  std::string failure = tracked.inputs.scale.failure;
-  if (failure.empty()) failure = tracked.inputs.pods.failure;
-  if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
-  return failure.empty() ? "" : absl::StrCat("it is not scaled down meanwhile: ", failure);
+  return WhyStale(tracked);
 }
 
 absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
@@ -239,20 +243,29 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
   return write;
 }
 
-void ActStep::Pretend(const CycleInputs& inputs, const DecisionInput& input, Decision& decision) {
+WriteOutcome ActStep::Pretend(TrackedAutoscaler& tracked, const DecisionInput& input) const {
+  const CycleInputs& inputs = tracked.inputs;
+  Decision& decision = tracked.decided.decision;
+  if (inputs.mode == Mode::kAdvise && decision.desired < decision.current) {
+    WriteOutcome outcome;
+    outcome.error = WhyStale(tracked);
+    outcome.dropped = outcome.held = !outcome.error.empty();
+    if (outcome.held) return outcome;
+  }
   std::vector<ScaleEvent> ups = decision.state.scale_ups;
   std::vector<ScaleEvent> downs = decision.state.scale_downs;
   RecordScaleWrite(input, "", decision);
   decision.state.scale_ups = std::move(ups);
   decision.state.scale_downs = std::move(downs);
   // The status of an HPA is never written: it is compared with what its own controller says.
-  if (inputs.mode != Mode::kAdvise || inputs.managed->key.kind != AutoscalerKind::kOwn) return;
+  if (inputs.mode != Mode::kAdvise || inputs.managed->key.kind != AutoscalerKind::kOwn) return {};
   decision.status.last_scale_time = StoredStatus(input).last_scale_time;
   SetCondition(decision,
                {.type = kAbleToScale,
                 .reason = "ReplicasAdvised",
                 .message = {"replicas advised: ", absl::AlphaNum(decision.desired).Piece()}});
   decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
+  return {};
 }
 
 }  // namespace flyball::scaler

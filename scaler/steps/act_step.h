@@ -57,8 +57,9 @@ class ActStep {
 
   // For modes that write no scale: makes the decision what it would be if the scale had been
   // written. The scale events in it stay those that were observed, and the status in mode advise
-  // reports no scaling.
-  static void Pretend(const CycleInputs& inputs, const DecisionInput& input, Decision& decision);
+  // reports no scaling. In that mode, since an HPA follows, a removal is held while the watch of
+  // the scale or of pods fails, as it would not be written then.
+  WriteOutcome Pretend(TrackedAutoscaler& tracked, const DecisionInput& input) const;
 
   uint64_t written() const { return written_.load(); }
   uint64_t conflicts() const { return conflicts_.load(); }
@@ -69,8 +70,9 @@ class ActStep {
   // OK, or the reason why the scale must not be written now, for which `write` has its flags.
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         WriteOutcome& write);
-  // Why a removal has to wait; "": it need not.
+  // Why a removal has to wait; "": it need not. WhyStale: since its data may be out of date.
   std::string WhyHeld(const TrackedAutoscaler& tracked);
+  std::string WhyStale(const TrackedAutoscaler& tracked) const;
   absl::Status AskWhetherCurrent(const CycleInputs& inputs);
   // The wall time, as the decision's time plus what has passed since: the decision may have waited
   // for a thread, and the wall clock may have been set meanwhile, but the times that are remembered

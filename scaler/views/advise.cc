@@ -86,7 +86,7 @@ void Advise::OnDecision(const DecisionRecord& record) {
     return;
   }
   advised.target_kind = record.managed->autoscaler.scale_target.kind;
-  advised.replicas = decision.count();
+  advised.replicas = record.scale_error.empty() ? decision.count() : decision.current;
   advised.time = record.time;
   advised.good_until = record.monotonic + std::max(2 * period, sync_period_);
   advised.error.clear();

@@ -30,7 +30,8 @@ class RulesProvider : public adapter::ExternalMetricsProvider {
 class AdviseTest : public testing::Test {
  protected:
   void Decide(const std::string& name, int32_t desired, Mode mode = Mode::kAdvise,
-              Outcome outcome = Outcome::kDecided, AutoscalerKind kind = AutoscalerKind::kOwn) {
+              Outcome outcome = Outcome::kDecided, AutoscalerKind kind = AutoscalerKind::kOwn,
+              const std::string& scale_error = "") {
     auto managed = std::make_shared<Managed>();
     managed->key = {.kind = kind, .ns = "shop", .name = name};
     managed->autoscaler.scale_target.kind = "Deployment";
@@ -45,6 +46,7 @@ class AdviseTest : public testing::Test {
     record.managed = managed;
     record.mode = mode;
     record.decision = &decision;
+    record.scale_error = scale_error;
     record.time = clock_.WallNow();
     record.monotonic = clock_.MonotonicNow();
     advise_.OnDecision(record);
@@ -91,6 +93,13 @@ TEST_F(AdviseTest, WhatNobodyPublishesIsNotFound) {
             absl::StatusCode::kNotFound);
   EXPECT_EQ(Get("flyball_desired_replicas", "kind=StatefulSet").status().code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST_F(AdviseTest, ARemovalThatHasToWaitIsNotPublished) {
+  Decide("web", 1, Mode::kAdvise, Outcome::kDecided, AutoscalerKind::kOwn, "the watch fails");
+  EXPECT_EQ(Get("flyball-desired-web")->items[0].value_milli, 3000);
+  Decide("web", 1);
+  EXPECT_EQ(Get("flyball-desired-web")->items[0].value_milli, 1000);
 }
 
 TEST_F(AdviseTest, AnUnknownDecisionKeepsTheLastForTwoPeriods) {
