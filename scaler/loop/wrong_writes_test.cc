@@ -299,6 +299,25 @@ TEST_F(WrongWrites, ReplicasWithOtherNumbersOfShardsAreNeverTwoOwners) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// As kubectl delete leases --all does. The rounds of the two replicas are a second apart, so that
+// each of them is sometimes the first to see it.
+TEST_F(WrongWrites, LeasesThatAreAllDeletedGetNoTwoOwners) {
+  sim.Set({"shop", "web"}, 'a', 20'000);
+  sim.AddReplica();
+  Make(
+      {.key = Hpa(), .metrics = MetricOf('a', "web", 10), .spec = Bounds(1, 20), .annotations = ""},
+      2);
+  sim.Run(absl::Seconds(1));
+  sim.AddReplica();
+  for (int i = 0; i < 20; ++i) {
+    sim.Run(absl::Seconds(40) + i * absl::Milliseconds(130));
+    EXPECT_TRUE(sim.replica(0).MayWrite(Hpa()) || sim.replica(1).MayWrite(Hpa())) << i;
+    sim.leases.clear();
+  }
+  sim.Run(absl::Seconds(5));
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(WrongWrites, WhoOnlyAdvisesRemembersWhatItActsOnAcrossOwners) {
   ScalerOptions options = Simulation::ActOnAll();
   options.mode = Mode::kAdvise;

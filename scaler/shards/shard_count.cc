@@ -56,13 +56,15 @@ ShardCount::State ShardCount::Round() {
   settled_ = false;
   if (!keeper_.Read(record_)) return State::kUnknown;
   const std::string waited_for = std::exchange(waits_for_, "");
+  const AgreedCount agreed = AgreedCount::Parse(record_.lease.holder);
+  const int before = agreed.shards;
+  // If somebody has deleted all Leases, the owners of these shards take theirs again.
+  if (before != 0) last_agreed_ = before;
   if (SaysOurs()) {
     others_.clear();
     if (!waited_for.empty()) spdlog::info("scaler: all replicas use {} shards now", shards_);
     return State::kOurs;
   }
-  const AgreedCount agreed = AgreedCount::Parse(record_.lease.holder);
-  const int before = agreed.shards;
   const bool announced = agreed.announced == shards_;
   const auto wait = [&](std::string why) {
     if (why != waited_for) spdlog::warn("scaler: {}", why);
@@ -70,7 +72,7 @@ ShardCount::State ShardCount::Round() {
     return State::kOther;
   };
   const int most = std::max(agreed.announced.value_or(0), shards_);
-  if (!AllEnded(before, most)) {
+  if (!AllEnded(most)) {
     const std::string others =
         before == 0 ? "the number of shards is not agreed on yet, and shards may have owners"
                     : absl::StrCat("other replicas use ", before, " shards, this one uses ",
@@ -81,7 +83,7 @@ ShardCount::State ShardCount::Round() {
     return Confirm() ? State::kOurs : State::kOther;
   }
   // A replica that read the old number before we announced ours may have taken a shard since.
-  if (!AllEnded(before, most)) return State::kOther;
+  if (!AllEnded(most)) return State::kOther;
   // Nothing was agreed on yet, or somebody has deleted what was.
   const int kept = before != 0 ? before : Existing();
   if (memory_ != nullptr && kept != 0) {
@@ -100,7 +102,7 @@ ShardCount::State ShardCount::Round() {
 }
 
 // The Leases of shards have consecutive numbers, which tells how many others exist.
-bool ShardCount::AllEnded(int before, int most) {
+bool ShardCount::AllEnded(int most) {
   bool ended = true;
   for (size_t i = 0; i < kMaxShards; ++i) {
     if (i == others_.size()) others_.push_back(keeper_.Watch(LeaseOf(i)));
@@ -111,11 +113,11 @@ bool ShardCount::AllEnded(int before, int most) {
     const bool missing = watched.missing();
     // A Lease of theirs that somebody deleted or emptied may still be held: then its owner takes it
     // again.
-    const bool lost = watched.emptied() || (missing && i < static_cast<size_t>(before));
+    const bool lost = watched.emptied() || (missing && i < static_cast<size_t>(last_agreed_));
     // The loop goes on after the first that has not ended, since each Lease counts from when it was
     // first seen.
     if ((lost || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
-    if (missing && i + 1 >= static_cast<size_t>(std::max(before, most))) break;
+    if (missing && i + 1 >= static_cast<size_t>(std::max(last_agreed_, most))) break;
   }
   return ended;
 }
