@@ -49,14 +49,22 @@ void KeptAnswers::Keep(const ExternalMetricRequest& request, absl::string_view m
   const std::string key = KeyOf(request, meaning);
   absl::MutexLock lock(&mutex_);
   if (!histories_.contains(key) && histories_.size() >= kMaxQuestions) MakeRoom(now);
-  History& history = histories_[key];
+  History& history = HistoryOf(key);
   history.ns = request.ns;
   history.window = window;
   history.last_good = history.last_asked = std::max(history.last_good, now);
   history.silent_since.reset();
-  if (list.items.empty()) return;
-  KeepList(list, total, window, now, history.buckets);
+  if (!list.items.empty()) KeepList(list, total, window, now, history.buckets);
   while (bytes_ > kMaxBytes && histories_.size() > 1) MakeRoom(now);
+}
+
+KeptAnswers::History& KeptAnswers::HistoryOf(const std::string& key) {
+  const auto [known, added] = histories_.try_emplace(key);
+  if (added) {
+    known->second.key_bytes = key.size();
+    bytes_ += key.size();
+  }
+  return known->second;
 }
 
 void KeptAnswers::KeepList(const ExternalMetricList& list, double total, absl::Duration window,
@@ -83,12 +91,15 @@ KeptAnswers::Kept KeptAnswers::Find(const ExternalMetricRequest& request, absl::
   const std::string key = KeyOf(request, meaning);
   const bool known = histories_.contains(key);
   if (!known && !heard) return {.silent_since = started_};
-  if (!known && histories_.size() >= kMaxQuestions) {
+  const auto has_room = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+    return histories_.size() < kMaxQuestions && bytes_ + key.size() <= kMaxBytes;
+  };
+  if (!known && !has_room()) {
     // A failure of a new question must not push out what is kept for others.
     DropForgotten(now);
-    if (histories_.size() >= kMaxQuestions) return {.silent_since = now};
+    if (!has_room()) return {.silent_since = now};
   }
-  History& history = histories_[key];
+  History& history = HistoryOf(key);
   history.ns = request.ns;
   history.window = window;
   if (!known) history.last_good = now;
@@ -115,7 +126,7 @@ bool KeptAnswers::IsForgotten(const History& history, MonotonicTime now) {
 }
 
 size_t KeptAnswers::BytesOf(const History& history) {
-  size_t bytes = 0;
+  size_t bytes = history.key_bytes;
   for (const Bucket& bucket : history.buckets) bytes += bucket.bytes;
   return bytes;
 }

@@ -11,10 +11,11 @@
 //
 // Thread-safe; holds its lock for map operations only.
 //
-// Limits: kMaxQuestions questions and kMaxBytes for all answers. Beyond these, questions that
-// nobody has asked for that long are removed first, and then, from the namespace that takes most,
-// those that have not been answered for the longest time. kMaxItems series and kMaxAnswerBytes in
-// an answer (for a larger one only time and total are kept); kBuckets answers for each question.
+// Limits: kMaxQuestions questions, and kMaxBytes for all questions and answers. Beyond these,
+// questions that nobody has asked for that long are removed first, and then, from the namespace
+// that takes most, those that have not been answered for the longest time. kMaxItems series and
+// kMaxAnswerBytes in an answer (for a larger one only time and total are kept); kBuckets answers
+// for each question.
 #pragma once
 
 #include <deque>
@@ -73,6 +74,7 @@ class KeptAnswers {
   };
   struct History {
     std::string ns;
+    size_t key_bytes = 0;     // of the question
     MonotonicTime last_good;  // or the first failure, if there was no good answer
     MonotonicTime last_asked;
     absl::Duration window;
@@ -80,10 +82,12 @@ class KeptAnswers {
     std::deque<Bucket> buckets;                 // oldest first
   };
 
+  // Of a question that is known from now on.
+  History& HistoryOf(const std::string& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void KeepList(const ExternalMetricList& list, double total, absl::Duration window,
                 MonotonicTime now, std::deque<Bucket>& buckets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  static size_t BytesOf(const History& history);  // size of its lists
+  static size_t BytesOf(const History& history);  // size of the question and its lists
   // Whether nobody has asked for so long that the next failure counts as the first.
   static bool IsForgotten(const History& history, MonotonicTime now);
   void DropForgotten(MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -92,7 +96,7 @@ class KeptAnswers {
   const MonotonicTime started_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, History> histories_ ABSL_GUARDED_BY(mutex_);
-  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // size of all lists
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // size of all questions and lists
 };
 
 }  // namespace flyball::adapter

@@ -145,6 +145,34 @@ TEST_F(KeptAnswersTest, AListThatMakesPlaceForALargerAnswerTakesNoBytes) {
   EXPECT_TRUE(Keeps(0, now)) << "it would be the first to go";
 }
 
+// Whoever may ask can think of any number of long selectors.
+TEST_F(KeptAnswersTest, QuestionsTakeTheirBytes) {
+  constexpr size_t kEach = 60'000;
+  constexpr size_t kFit = KeptAnswers::kMaxBytes / kEach;
+  const auto question = [](size_t i) {
+    ExternalMetricRequest request = Question(static_cast<int>(i));
+    request.metric.append(kEach, 'x');
+    return request;
+  };
+  const MonotonicTime began = absl::Seconds(1), later = absl::Seconds(2);
+  size_t remembered = 0, kept = 0;
+  for (size_t i = 0; i < 2 * kFit; ++i) kept_.Find(question(i), "q", kWindow, began, true);
+  for (size_t i = 0; i < 2 * kFit; ++i) {
+    const auto found = kept_.Find(question(i), "q", kWindow, later, true);
+    if (found.silent_since == began) ++remembered;
+  }
+  EXPECT_LE(remembered, kFit);
+  EXPECT_GE(remembered, kFit / 2);
+  for (size_t i = 0; i < 2 * kFit; ++i) {
+    kept_.Keep(question(i), "q", ListOf(10), kWindow, later + absl::Milliseconds(i));
+  }
+  for (size_t i = 0; i < 2 * kFit; ++i) {
+    if (kept_.Find(question(i), "q", kWindow, absl::Seconds(3), true).list != nullptr) ++kept;
+  }
+  EXPECT_LE(kept, kFit);
+  EXPECT_GE(kept, kFit / 3);
+}
+
 TEST_F(KeptAnswersTest, ManyQuestionsMakeRoomForNewOnes) {
   const auto request = [](size_t i) {
     return ExternalMetricRequest{.ns = "n", .metric = absl::StrCat("m", i), .selector = {}};
