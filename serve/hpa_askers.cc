@@ -112,6 +112,8 @@ absl::Status HpaAskers::Look(const std::string& ns, const Hpa& hpa, adapter::Met
 
 HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& request,
                                        MonotonicTime deadline) {
+  const auto place = places_.Take(1, deadline);
+  if (!place.ok()) return TooSlow();
   ASSIGN_OR_RETURN(const std::vector<Hpa> hpas, List(request.ns));
   const std::string selector = request.selector.ToString();
   std::vector<adapter::MetricAsker> askers;

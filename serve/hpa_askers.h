@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/single_flight.h"
 #include "http/client/transport.h"
+#include "http/server/room.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/rest_mapping.h"
 #include "scaler/spec/autoscaler.h"
@@ -34,6 +35,8 @@ class HpaAskers : public adapter::MetricAskers {
   static constexpr absl::Duration kTimeout = absl::Seconds(5);
   // Limit for one question; more are an error.
   static constexpr size_t kMaxAskers = 20;
+  // Questions that are looked at at the same time; others wait. Each reads all HPAs of a namespace.
+  static constexpr int kMaxLooks = 8;
 
   // `kinds`: those that the cluster has now. The clock outlives this.
   HpaAskers(std::unique_ptr<http::HttpTransport> server, Clock& clock,
@@ -42,7 +45,8 @@ class HpaAskers : public adapter::MetricAskers {
         clock_(clock),
         client_(*server_, clock, kTimeout),
         kinds_(std::move(kinds)),
-        looks_(clock, "look at HorizontalPodAutoscalers") {}
+        looks_(clock, "look at HorizontalPodAutoscalers"),
+        places_({.all = kMaxLooks}, clock) {}
 
   absl::StatusOr<std::vector<adapter::MetricAsker>> Of(
       const adapter::ExternalMetricRequest& request) override;
@@ -80,6 +84,7 @@ class HpaAskers : public adapter::MetricAskers {
   kube::ApiClient client_;
   const std::function<std::shared_ptr<const kube::RestMapper>()> kinds_;
   SingleFlight<std::vector<adapter::MetricAsker>> looks_;
+  http::Room places_;  // of looks
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<Line>> lines_ ABSL_GUARDED_BY(mutex_);
 };

@@ -133,6 +133,28 @@ TEST_F(HpaAskersTest, ThoseWhoComeDuringALookShareTheNext) {
   EXPECT_EQ(lists_, 2);
 }
 
+// Whoever may ask can think of any number of questions while a source is down.
+TEST_F(HpaAskersTest, OnlyAFewQuestionsAreLookedAtAtOnce) {
+  std::atomic<int> looks = 0;
+  absl::Notification all_begun, go_on;
+  server_.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, kHpas)) return;
+    if (++looks == HpaAskers::kMaxLooks) all_begun.Notify();
+    go_on.WaitForNotification();
+  });
+  std::vector<std::thread> askers;
+  for (int i = 0; i < HpaAskers::kMaxLooks; ++i) {
+    askers.emplace_back([&, i] { EXPECT_TRUE(Of(absl::StrCat("m", i)).ok()); });
+  }
+  all_begun.WaitForNotification();
+  askers.emplace_back([&] { EXPECT_TRUE(Of("one_more").ok()); });
+  clock_.AwaitWaits(1);
+  EXPECT_EQ(looks, HpaAskers::kMaxLooks);
+  go_on.Notify();
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(looks, HpaAskers::kMaxLooks + 1);
+}
+
 TEST_F(HpaAskersTest, ASlowApiServerIsNotWaitedForBeyondTheRequestsTime) {
   for (int i = 0; i < 5; ++i) {
     PutTarget(absl::StrCat("web-", i), 1, 1);
