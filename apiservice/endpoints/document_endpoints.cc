@@ -47,14 +47,19 @@ http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string&
 
 http::HttpResponse InStyle(const Document& document, const std::function<std::string()>& protobuf,
                            const Style& style) {
-  if (style.media.encoding == Encoding::kJson && !style.pretty) {
-    return Ok(ContentTypeOf(style.media), document.json, style);
-  }
   const auto make = [&] {
     return style.media.encoding == Encoding::kProtobuf ? protobuf()
                                                        : Restyle(*document.json, style);
   };
-  return Ok(ContentTypeOf(style.media), document.forms->Get(style, make), style);
+  const bool compact = style.media.encoding == Encoding::kJson && !style.pretty;
+  const DocumentForms::Body body =
+      compact ? document.json : document.forms->Get(style, /*compressed=*/false, make);
+  if (IsCompressed(body->size(), style)) {
+    const DocumentForms::Body compressed =
+        document.forms->Get(style, /*compressed=*/true, [&body] { return Gzip(*body); });
+    if (!compressed->empty()) return OkGzip(ContentTypeOf(style.media), compressed);
+  }
+  return Ok(ContentTypeOf(style.media), body, style);
 }
 
 // JSON is the only form of these documents.

@@ -18,11 +18,12 @@ TEST(DocumentFormsTest, EachFormIsMadeOnce) {
   Style yaml, pretty;
   yaml.media.encoding = Encoding::kYaml;
   pretty.pretty = true;
-  const DocumentForms::Body first = forms.Get(yaml, make);
+  const DocumentForms::Body first = forms.Get(yaml, false, make);
   EXPECT_EQ(*first, "1");
-  EXPECT_EQ(*forms.Get(pretty, make), "2");
-  EXPECT_EQ(forms.Get(yaml, make), first);
-  EXPECT_EQ(*forms.Get(pretty, make), "2");
+  EXPECT_EQ(*forms.Get(pretty, false, make), "2");
+  EXPECT_EQ(*forms.Get(yaml, true, make), "3");
+  EXPECT_EQ(forms.Get(yaml, false, make), first);
+  EXPECT_EQ(*forms.Get(pretty, false, make), "2");
 }
 
 TEST(DocumentFormsTest, FormsOfAllDocumentsAreMadeOneAfterTheOther) {
@@ -41,7 +42,7 @@ TEST(DocumentFormsTest, FormsOfAllDocumentsAreMadeOneAfterTheOther) {
       askers.emplace_back([&, pretty] {
         Style style;
         style.pretty = pretty;
-        document.Get(style, make);
+        document.Get(style, false, make);
       });
     }
   }

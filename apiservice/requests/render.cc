@@ -28,24 +28,6 @@ bool IsForHumans(absl::string_view user_agent) {
          absl::StartsWith(user_agent, "Mozilla/5.0");
 }
 
-std::string Gzip(absl::string_view bytes) {
-  z_stream stream = {};
-  constexpr int kGzipWindow = 15 + 16;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    return "";
-  }
-  std::string out(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int result = deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  out.shrink_to_fit();  // it may be kept for long, and counts as long as it is
-  deflateEnd(&stream);
-  return result == Z_STREAM_END ? out : "";
-}
-
 }  // namespace
 
 Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed) {
@@ -94,18 +76,46 @@ http::HttpResponse StatusResponse(const wire::Status& status, const Style& style
   return response;
 }
 
+bool IsCompressed(size_t bytes, const Style& style) { return style.gzip && bytes > kGzipAbove; }
+
+std::string Gzip(absl::string_view bytes) {
+  z_stream stream = {};
+  constexpr int kGzipWindow = 15 + 16;
+  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    return "";
+  }
+  std::string out(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = static_cast<uInt>(out.size());
+  const int result = deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  out.shrink_to_fit();  // it may be kept for long, and counts as long as it is
+  deflateEnd(&stream);
+  return result == Z_STREAM_END ? out : "";
+}
+
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
                       const Style& style) {
+  if (IsCompressed(body->size(), style)) {
+    if (std::string compressed = Gzip(*body); !compressed.empty()) {
+      return OkGzip(std::move(content_type),
+                    std::make_shared<const std::string>(std::move(compressed)));
+    }
+  }
   http::HttpResponse response;
   response.content_type = std::move(content_type);
   response.body = std::move(body);
-  if (style.gzip && response.body->size() > kGzipAbove) {
-    if (std::string compressed = Gzip(*response.body); !compressed.empty()) {
-      response.body = std::make_shared<const std::string>(std::move(compressed));
-      response.headers.emplace_back("Content-Encoding", "gzip");
-      response.headers.emplace_back("Vary", "Accept-Encoding");
-    }
-  }
+  return response;
+}
+
+http::HttpResponse OkGzip(std::string content_type, std::shared_ptr<const std::string> compressed) {
+  http::HttpResponse response;
+  response.content_type = std::move(content_type);
+  response.body = std::move(compressed);
+  response.headers.emplace_back("Content-Encoding", "gzip");
+  response.headers.emplace_back("Vary", "Accept-Encoding");
   return response;
 }
 

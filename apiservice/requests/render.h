@@ -3,6 +3,8 @@
 // Pure.
 #pragma once
 
+#include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -39,8 +41,17 @@ http::HttpResponse TimeoutResponse();
 // `json` in the wanted style: indented or as YAML where asked. Not for protobuf.
 std::string Restyle(std::string json, const Style& style);
 
-// 200 with this body, compressed by gzip if it is above 128 KiB and the client accepts that.
+// Whether a body of that length is compressed: it is above 128 KiB, and the client accepts gzip.
+bool IsCompressed(size_t bytes, const Style& style);
+
+// `bytes` as gzip; "": there is no memory.
+std::string Gzip(absl::string_view bytes);
+
+// 200 with this body, compressed where IsCompressed says so.
 http::HttpResponse Ok(std::string content_type, std::shared_ptr<const std::string> body,
                       const Style& style);
+
+// 200 with what Gzip has made.
+http::HttpResponse OkGzip(std::string content_type, std::shared_ptr<const std::string> compressed);
 
 }  // namespace flyball::apiservice
