@@ -258,6 +258,7 @@ TEST_F(ApiServerFixture, ConnectionsShareOneAmountOfMemory) {
 
 TEST_F(ApiServerFixture, LongAnswersThatAreMadeTakeTheRoomOfRequestsThatStopped) {
   options_.listen.max_connection_bytes = 3 << 20;
+  options_.listen.workers = 1;  // as above
   custom_->on_get = [](const adapter::CustomMetricRequest& request) {
     EXPECT_TRUE(request.admit({.items = 10'000}).ok());  // which take 5 MB
   };
