@@ -143,9 +143,9 @@ bool ConnectionSet::End(ServerConnection* connection) {
 }
 
 size_t ConnectionSet::MostBytes() const {
-  const size_t free = limits_.max_bytes * 3 / 10;
   const size_t making = making_;
-  return limits_.max_bytes - std::min(making - std::min(making, free), limits_.max_bytes / 2);
+  const size_t beside = std::min(making, limits_.max_bytes * 3 / 10);
+  return limits_.max_bytes - std::min(making - beside, limits_.max_bytes / 2);
 }
 
 void ConnectionSet::KeepWithinBytes(bool for_large) {
