@@ -62,10 +62,8 @@ http::HttpResponse ProviderError(const absl::Status& error, const Style& style,
   return response;
 }
 
-// What takes no more than this needs no room: an answer, of which only as many are made at once as
-// there are processors, and what each request may hold while it waits for Prometheus.
-constexpr size_t kShortAnswer = 64 << 10;
-constexpr size_t kShortWait = 16 << 10;
+// What takes no more than this needs no room. Each request under way may hold as much of each kind.
+constexpr size_t kShort = 16 << 10;
 
 // What all questions under way may take, by the lengths of their targets: a selector becomes a
 // query, and that a request, each of which is longer, and each is there more than once.
@@ -220,11 +218,11 @@ MetricEndpoints::MetricEndpoints(Clock* clock, const LimitOptions& limits,
                                  std::function<std::shared_ptr<const void>(size_t bytes)> count)
     : clock_(clock),
       max_answer_bytes_(limits.max_answer_bytes),
-      questions_({.all = kQuestionBytes, .free = kShortWait, .max_waiting = kQuestionBytes / 4},
+      questions_({.all = kQuestionBytes, .free = kShort, .max_waiting = kQuestionBytes / 4},
                  *clock),
-      lists_({.all = kListBytes, .free = kShortWait, .max_waiting = kListBytes / 4}, *clock),
+      lists_({.all = kListBytes, .free = kShort, .max_waiting = kListBytes / 4}, *clock),
       answers_({.all = limits.max_answer_bytes,
-                .free = kShortAnswer,
+                .free = kShort,
                 .max_waiting = limits.max_answer_bytes / 4,
                 .also = std::move(count)},
                *clock),

@@ -107,6 +107,7 @@ void ConnectionSet::EndAnswer(const ServerConnection& connection) {
 std::shared_ptr<const void> ConnectionSet::CountAnswer(size_t bytes) {
   making_ += bytes;
   std::shared_ptr<const void> counted(this, [this, bytes](const void*) { making_ -= bytes; });
+  if (bytes_ <= MostBytes()) return counted;
   absl::MutexLock lock(&mutex_);
   KeepWithinBytes(/*for_large=*/true);
   return counted;
