@@ -41,8 +41,9 @@ absl::StatusOr<std::string> UncompressSnappy(
     absl::string_view body, size_t limit,
     absl::FunctionRef<bool(size_t)> has_room = [](size_t) { return true; });
 
-inline constexpr size_t kMaxSymbols = 1'000'000;
-inline constexpr size_t kMaxSeriesSamples = 1'000'000;
+// An entry of each takes two bytes of a request, and sixteen in memory.
+inline constexpr size_t kMaxSymbols = 250'000;
+inline constexpr size_t kMaxSeriesSamples = 250'000;
 
 struct WrittenSample {
   int64_t time_ms = 0;

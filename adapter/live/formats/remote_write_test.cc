@@ -5,6 +5,7 @@
 #include <snappy.h>
 
 #include <limits>
+#include <string>
 
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
@@ -194,6 +195,29 @@ TEST(RemoteWrite2, SeriesThatMustBeRefusedAreToldWithTheReason) {
                   HasSubstr("! a series has neither sample nor histogram"), "__name__=up 1@1"));
   EXPECT_THAT(Read(WriteVersion::k2, Message().Bytes(4, "x")).status.message(),
               HasSubstr("the first symbol of a request must be empty"));
+}
+
+// Symbols and samples without content take many times their bytes.
+TEST(RemoteWrite2, OfSymbolsAndSamplesThereAreNotTooMany) {
+  std::string symbols, samples;
+  for (int i = 0; i < 250'001; ++i) {
+    symbols.append("\x22\0", 2);
+    samples.append("\x12\0", 2);
+  }
+  const auto ignore_series = [](const WrittenSeries&) {};
+  const auto ignore_family = [](const FamilyMetadata&) {};
+  EXPECT_THAT(ReadWriteRequest(WriteVersion::k2, symbols, ignore_series, ignore_family).message(),
+              HasSubstr("more than 250000 symbols"));
+  absl::Status refused;
+  size_t taken = 0;
+  const auto see = [&](const WrittenSeries& series) {
+    refused = series.status;
+    taken = series.samples.size();
+  };
+  const std::string request = Message().Bytes(4, "").Bytes(5, samples).bytes();
+  EXPECT_TRUE(ReadWriteRequest(WriteVersion::k2, request, see, ignore_family).ok());
+  EXPECT_THAT(refused.message(), HasSubstr("more than 250000 samples"));
+  EXPECT_EQ(taken, 250'000u);
 }
 
 TEST(RemoteWrite1, AKeyIsThatOfItsOwnLabelsOnly) {
