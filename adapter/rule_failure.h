@@ -19,7 +19,7 @@ struct RuleFailure {
   uint64_t in_all = 0;
   uint64_t in_a_row = 0;  // 0 once a query has succeeded again
   std::string metric;     // of the last one
-  std::string promql;     // "" if none could be made
+  std::string promql;     // its first LastAnswer::kMaxPromql bytes; "" if none could be made
   std::string error;
   absl::Time at;
 };

@@ -1,14 +1,19 @@
 #include "adapter/rule_failures.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "adapter/queries/failure_notes.h"
+#include "rules/last_answer.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::adapter {
 
 void RuleFailures::Failed(RuleName rule, absl::string_view where, absl::string_view metric,
                           const absl::Status& cause) {
-  const std::string promql = NoteOf(cause, kQueryNote);
+  std::string promql = NoteOf(cause, kQueryNote);
+  // A selector may be long, and each rule keeps one query.
+  promql.resize(std::min(promql.size(), rules::LastAnswer::kMaxPromql));
   const bool log = complaints_.Due(metric);
   uint64_t not_logged = 0;
   {

@@ -48,6 +48,14 @@ TEST_F(RuleFailuresTest, TheLineNamesRulePlaceAndQueryAndCountsThoseLeftOut) {
   EXPECT_THAT(log_.text(), HasSubstr("query sum(a); 2 more since the last such line"));
 }
 
+TEST_F(RuleFailuresTest, OfALongQueryTheBeginningIsKeptAndLogged) {
+  absl::Status cause = absl::UnavailableError("refused");
+  SetNote(cause, kQueryNote, std::string(100'000, 'x'));
+  failures_.Failed({"rules", 1}, "c.yaml:4", "a_per_second", cause);
+  EXPECT_EQ(failures_.Of({"rules", 1})->promql.size(), 2048u);
+  EXPECT_LT(log_.text().size(), 4096u);
+}
+
 TEST_F(RuleFailuresTest, CountsByRuleUntilOneSucceeds) {
   EXPECT_FALSE(failures_.Of({"rules", 1}).has_value());
   Fail();
