@@ -13,7 +13,7 @@ from cases import varied, varied_text
 from cases.model import C1, C2, E, M, Case as Drawn
 from differences import DIFFERENCES
 from differential_test import MERGED, ORIGINAL, UNMERGED, Side, fixture
-from harness import adapter, compare, wait
+from harness import adapter, compare, kube, wait
 from harness.case import Case, differs
 from harness.scripted_prometheus import ScriptedPrometheus
 
@@ -75,12 +75,28 @@ def on_purpose(request, ours, theirs) -> str:
     return ""
 
 
+def varied_objects(admin):
+    """More kinds of objects, and a pod that does not run, in a namespace of their own."""
+    kube.namespace(admin, "varied")
+    for name, labels in (("a-1", {"app": "shop", "tier": "db"}), ("v.1", {"app": "shop", "zone": "a"}), ("v-2", {"num": "7"})):
+        kube.pod(admin, "varied", name, labels)
+    containers = {"containers": [{"name": "c", "image": "none.invalid/none"}]}
+    kube.apply(admin, kube.make("Pod", "pending", "varied", labels={"app": "shop"}, spec=containers))
+    for name in ("d", "web"):
+        kube.apply(admin, kube.make("Service", name, "varied", labels={"app": name}, spec={"ports": [{"port": 80}]}))
+        kube.apply(admin, kube.make("Ingress", name, "varied", spec={"defaultBackend": {"service": {"name": name, "port": {"number": 80}}}}))
+        kube.apply(admin, kube.make("Job", name, "varied", labels={"app": name}, spec={"suspend": True, "template": {
+            "spec": {**containers, "restartPolicy": "Never"}}}))
+    kube.apply(admin, kube.make("ConfigMap", "settings", "varied", data={}))
+
+
 class Varied(Case):
     """One test for each seed: the original, and flyball with or without merged queries in turn."""
 
     @classmethod
     def setUpClass(cls):
         fixture(cls.cluster().admin)
+        varied_objects(cls.cluster().admin)
 
     def compare_seed(self, seed: int):
         config = varied.config_of(seed)

@@ -194,8 +194,8 @@ class Answers:
 
 # ---- requests ----
 
-OBJECTS = ["a-1", "a-1", "a-2", "b-1", "d", "web", "none", "n1", "A-1", "a 1", "a\"1", "a\\1", "ü", "a'1", "a,b", "a|b", "%", "a:1", "a%2Fb"]
-NAMESPACES = ["web"] * 14 + ["default", "nowhere", "kube-system", "WEB", "w b", "*", "we\"b", "ü", "a%b", ".", "web.", "namespaces", "metrics", "status"]
+OBJECTS = ["a-1", "a-1", "a-2", "b-1", "d", "web", "none", "n1", "A-1", "a 1", "a\"1", "a\\1", "ü", "a'1", "a,b", "a|b", "%", "a:1", "*", "v.1", "v-2", "pending", "settings"]
+NAMESPACES = ["web"] * 9 + ["varied"] * 9 + ["default", "nowhere", "kube-system", "WEB", "w b", "*", "we\"b", "ü", "a%b", ".", "web.", "namespaces", "metrics", "status"]
 KEYS = ["app", "tier", "num", "k", "zone", "ns", "po", "a.b/c", "in", "notin", "le", "a_b", "A", "x-y"]
 SELECTED = ["shop", "db", "5", "", "a", "b", "v", "1.5", "a_b", "A-z", "web", "none"]
 BAD_SELECTORS = ["a b", "a,", ",a", "a=b c", "!a=b", "a in b", "a in (b", "a=b)", "=a", "a>b", "a=b/c", "a=*", "_=1", "/a=1", "a/=1", "a in (b c)", "a==,b", "!", "!!a",
@@ -229,7 +229,7 @@ def _parameters(draw: Draw) -> str:
         lambda: draw.choice(("sendInitialEvents=true", "sendInitialEvents=false", "allowWatchBookmarks=true", "allowWatchBookmarks=x", "timeoutSeconds=5", "timeoutSeconds=x", "timeoutSeconds=-1")),
         lambda: draw.choice(("a=b", "=", "&", ";", "a;b=1", "%zz=1", "labelSelector=%zz", "x=%", "includeObject=None", "as=Table", "labelSelector", "dryRun=All", "?", "label+Selector=a", "labelSelector=a%3Db%00")),
     ]
-    return "&".join(draw.choice(choices)() for _ in range(draw.choice((0, 0, 1, 1, 1, 2, 3))))
+    return "&".join(draw.choice(choices)() for _ in range(draw.choice((0, 0, 0, 1, 1, 1, 2, 3))))
 
 
 def _accept(draw: Draw) -> str:
@@ -242,7 +242,7 @@ def _accept(draw: Draw) -> str:
 
 def _headers(draw: Draw) -> tuple:
     headers = []
-    if draw.often(0.35):
+    if draw.often(0.2):
         headers.append(("Accept", _accept(draw)))
     if draw.often(0.1):
         headers.append(("User-Agent", draw.choice(("curl/8", "Mozilla/5.0", "Mozilla/4", "Wget", "kubectl/v1.34", "Curl", ""))))
