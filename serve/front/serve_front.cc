@@ -283,7 +283,9 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
 void ServeFront::OnReleased(const scaler::AutoscalerKey& key) {
   {
     absl::MutexLock lock(&mutex_);
-    if (!records_.contains(key.ToString())) return;
+    const auto found = records_.find(key.ToString());
+    if (found == records_.end()) return;
+    found->second.replicas.reset();  // the other replica may write another count
     released_ = true;
   }
   keeper_.Wake();

@@ -855,6 +855,36 @@ TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
   EXPECT_EQ(removed(), 0u);
 }
 
+// It would count as asleep, and its pods as about to go.
+TEST_F(ServeFrontTest, TheScaleIsReadAnewAfterAnotherReplicaOwnedIt) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  PutPod("web-1", "web");
+  {
+    absl::MutexLock lock(&log_.mutex);
+    log_.serving = false;
+    log_.put.clear();
+  }
+  const int tries = tries_to_listen_;
+  front_.OnReleased({.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = "web"});
+  ASSERT_TRUE(Becomes([&] { return tries_to_listen_ > tries; }));
+  int steps = 0;
+  ASSERT_TRUE(Becomes([&] { return Carries("shop/web") || ++steps == 200; }));
+  EXPECT_FALSE(Carries("shop/web")) << "its scale is that of before";
+  Decide("web", 1);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  absl::MutexLock lock(&log_.mutex);
+  std::vector<std::string> addresses;
+  for (const front::Resource& resource : log_.put) {
+    const auto* const endpoints = std::get_if<front::EndpointsResource>(&resource);
+    if (endpoints != nullptr) addresses = endpoints->addresses;
+  }
+  EXPECT_EQ(addresses, std::vector<std::string>{"10.0.0.7:8080"});
+}
+
 TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
   PutAutoscaler("web");
   PutService("web", R"({"selector":{"app":"web"},"ports":[{"port":80}]})");
@@ -1306,6 +1336,7 @@ TEST_F(ServeFrontTest, WhoOwnsAnewAsksAtOnceWhatCouldNotBeListed) {
   Decide("web", 0);
   ASSERT_TRUE(Becomes([&] { return api_.faults() == 4; }));
   front_.OnReleased({.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = "web"});
+  Decide("web", 0);
   EXPECT_TRUE(Await([&] { return Carries("shop/web"); }));
 }
 
