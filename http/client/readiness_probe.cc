@@ -27,7 +27,7 @@ ReadinessProbe::ReadinessProbe(const std::string& address, std::string request)
   fd_ = socket(target.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd_ < 0) return;
   if (connect(fd_, reinterpret_cast<const sockaddr*>(&target), size) != 0 && errno != EINPROGRESS) {
-    close(std::exchange(fd_, -1));
+    Fail(errno);
   }
 }
 
@@ -35,16 +35,27 @@ ReadinessProbe::~ReadinessProbe() {
   if (fd_ >= 0) close(fd_);
 }
 
+// No server answers in this way, but a router, or a NetworkPolicy that tells whom it rejects.
+void ReadinessProbe::Fail(int error) {
+  rejected_ = error == EHOSTUNREACH || error == ENETUNREACH;
+  close(std::exchange(fd_, -1));
+}
+
 short ReadinessProbe::events() const { return connected_ && unsent_.empty() ? POLLIN : POLLOUT; }
 
 std::optional<bool> ReadinessProbe::Advance() {
+  if (rejected_) return std::nullopt;
   if (fd_ < 0) return false;
   if (!connected_) {
     pollfd one = {.fd = fd_, .events = POLLOUT, .revents = 0};
     if (poll(&one, 1, 0) == 0) return std::nullopt;
     int error = 0;
     socklen_t size = sizeof(error);
-    if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0) return false;
+    if (getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return false;
+    if (error != 0) {
+      Fail(error);
+      return Advance();
+    }
     connected_ = true;
     if (unsent_.empty()) return true;
   }

@@ -19,13 +19,17 @@ class ReadinessProbe {
   ReadinessProbe(const ReadinessProbe&) = delete;
   ReadinessProbe& operator=(const ReadinessProbe&) = delete;
 
-  int fd() const { return fd_; }  // -1: it has failed already
+  int fd() const { return fd_; }  // -1: there is nothing more to wait for
   short events() const;           // what to poll for
-  // Continues as far as it can without waiting. The result; nullopt: the probe goes on.
+  // Continues as far as it can without waiting. The result; nullopt: the probe goes on. So it does
+  // for ever if something on the way rejects it, since that says nothing of the server.
   std::optional<bool> Advance();
 
  private:
+  void Fail(int error);
+
   int fd_ = -1;
+  bool rejected_ = false;  // on the way
   bool connected_ = false;
   std::string unsent_;
   std::string answer_;  // its first bytes

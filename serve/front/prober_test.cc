@@ -123,6 +123,13 @@ TEST_F(ProberTest, WhoDoesNotAnswerIsSilent) {
   EXPECT_EQ(Ask(prober, server.address(), kGet), ProbeResult::kSilent);
 }
 
+// As a NetworkPolicy may do that lets in the Envoys alone; no server is at a multicast address.
+TEST_F(ProberTest, WhoIsNotReachedIsSilentToo) {
+  Prober prober(Clock::System());
+  ASSERT_TRUE(prober.Start().ok());
+  EXPECT_EQ(Ask(prober, "224.0.0.1:80", {}), ProbeResult::kSilent);
+}
+
 TEST_F(ProberTest, NoAddressFails) {
   for (const char* const address : {"", "web:80", "127.0.0.1", "127.0.0.1:0", "[::1:80"}) {
     EXPECT_FALSE(Passes(address)) << address;
