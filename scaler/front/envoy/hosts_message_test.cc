@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "scaler/front/envoy/names.h"
 #include "scaler/front/envoy/resource_message.h"
@@ -24,7 +26,8 @@ bool IsGated(const envoy::Route& route) {
 
 bool IsForRepeatable(const envoy::Route& route) {
   const auto& headers = route.match().headers();
-  return !headers.empty() && headers[headers.size() - 1].name() == ":method";
+  return std::any_of(headers.begin(), headers.end(),
+                     [](const envoy::HeaderMatcher& each) { return each.name() == ":method"; });
 }
 
 // A line for each host: "HOST: /path{headers}=SERVICE …", with a star where the gate is on.
@@ -84,7 +87,7 @@ TEST(HostsMessageTest, WhatMayBeRepeatedHasARouteBeforeEachOther) {
     routes.push_back(absl::StrCat(route.route().cluster(), IsForRepeatable(route) ? " safe" : "",
                                   " ", route.match().headers_size()));
   }
-  EXPECT_THAT(routes, ElementsAre("s/api safe 2", "s/api 1", "s/all safe 1", "s/all 0"));
+  EXPECT_THAT(routes, ElementsAre("s/api safe 3", "s/api 1", "s/all safe 2", "s/all 0"));
 }
 
 TEST(HostsMessageTest, APortOfTheHostHeaderDoesNotMatter) {

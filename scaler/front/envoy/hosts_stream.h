@@ -2,7 +2,7 @@
 //
 // Pure. Not thread-safe: its owner locks, together with the table.
 //
-// The table is one resource, so a change of one route sends all of them (about 800 bytes each). One
+// The table is one resource, so a change of one route sends all of them (about 900 bytes each). One
 // message can hold gates that close, which must arrive before pods leave, and gates that open,
 // which must arrive after the pods. So a table is sent in two steps if needed: first with the gates
 // on for all services whose pods this Envoy was not sent yet, then in its final form. A gate that

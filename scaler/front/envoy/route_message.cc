@@ -30,8 +30,20 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
   return gate;
 }
 
-// The methods that Go's transport, and so Knative, repeats after a connection broke.
+// The methods that Go's transport, and so Knative, repeats after a connection broke, if there is no
+// body. With a body that never ends each try would take all of the time limit. Envoy removes the
+// header that tells of chunks before it looks for a route.
 constexpr char kRepeatable[] = "GET|HEAD|OPTIONS|TRACE";
+
+void LimitToRepeatable(envoy::RouteMatch& match) {
+  envoy::HeaderMatcher& method = *match.add_headers();
+  method.set_name(":method");
+  method.mutable_string_match()->mutable_safe_regex()->set_regex(kRepeatable);
+  envoy::HeaderMatcher& body = *match.add_headers();
+  body.set_name("content-length");
+  body.set_present_match(true);
+  body.set_invert_match(true);
+}
 
 // Any method may be tried again if nothing of the request has reached a pod. If a connection breaks
 // after that, as when a pod ends or closes an idle one at that moment, a request may be tried again
@@ -69,9 +81,7 @@ void AddRoutes(envoy::VirtualHost& host, const envoy::RouteMatch& match, const R
   if (!route.hard_limit) {
     envoy::Route& repeatable = *host.add_routes();
     *repeatable.mutable_match() = match;
-    envoy::HeaderMatcher& method = *repeatable.mutable_match()->add_headers();
-    method.set_name(":method");
-    method.mutable_string_match()->mutable_safe_regex()->set_regex(kRepeatable);
+    LimitToRepeatable(*repeatable.mutable_match());
     SetRoute(repeatable, route, node, /*repeatable=*/true);
   }
   envoy::Route& other = *host.add_routes();
