@@ -44,7 +44,6 @@ struct ServeFlags {
   std::vector<std::string> tls_sni_cert_keys;
   // Limits for clients. These are signed, unlike the options that they become, so that a negative
   // number can be refused with the name of its flag.
-  // negative number can be refused with the name of its flag.
   int max_connection_bytes = 40 << 20;
   int max_header_bytes = 1 << 20;
   int max_header_lines = 4096;

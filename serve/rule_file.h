@@ -1,6 +1,5 @@
 // The rule file of a running server: read at start, read again when it changes or on SIGHUP.
 //
-// Thread-safe. A file that is refused leaves the last good rules in force; its findings are logged
 // Thread-safe. If a file is refused, the last good rules stay in force; its findings are logged
 // once, and LastReload() and the metrics say so until a good file replaces it.
 // Metrics: flyball_rules_reload_success (1: the last reading was good),

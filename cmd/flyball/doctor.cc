@@ -37,6 +37,7 @@
 #include "kube/client/discovery.h"
 #include "rules/compiled_rules.h"
 #include "serve/connections.h"
+#include "serve/rule_file.h"
 
 namespace flyball::cmd {
 namespace {
@@ -116,10 +117,8 @@ class Doctor {
     }
     if (result.rules == nullptr) return findings;
     rules_ = result.rules;
-    findings.push_back(doctor::Good(
-        "rules", absl::StrCat(RuleName(), ": ", Counted(rules_->custom.size(), "rule"), ", ",
-                              Counted(rules_->external.size(), "external rule"),
-                              rules_->resource.has_value() ? ", resource rules" : "")));
+    findings.push_back(
+        doctor::Good("rules", absl::StrCat(RuleName(), ": ", serve::CountedRules(*rules_))));
     ExaminePrometheus(findings);
     return findings;
   }
