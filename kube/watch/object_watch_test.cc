@@ -174,14 +174,15 @@ TEST_F(ObjectWatchTest, BeginsWithACacheThatIsAsNewAsEtcd) {
   options_.begins_current = true;
   Follow();
   EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?limit=1"), 1);
-  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion=2"), 1);
+  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion="), 1);
+  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion=0"), 0);
   EXPECT_EQ(server_.CountRequests("GET", ""), 2);
 }
 
 TEST_F(ObjectWatchTest, ACacheThatStaysBehindIsDoneWithoutAtOnce) {
   options_.begins_current = true;
   server_.Inject({.method = "GET",
-                  .part = "resourceVersion=2",
+                  .part = "/api/v1/pods?resourceVersion=",
                   .status = 504,
                   .reason = "Timeout",
                   .message = "Too large resource version: 2, current: 1"});
