@@ -31,26 +31,26 @@ def _written(draw: Draw, text: str, indent: str) -> str:
 
 
 def _value(draw: Draw, good: str, indent: str) -> str:
-    if draw.often(0.08):
+    if draw.often(0.04):
         return draw.choice(WORDS)
-    return _written(draw, draw.choice(STRINGS) if draw.often(0.1) else good, indent)
+    return _written(draw, draw.choice(STRINGS) if draw.often(0.06) else good, indent)
 
 
 def _rule(draw: Draw, number: int, series: str) -> str:
     name = f"{series}{number}"
     lines = [f"seriesQuery: {_value(draw, name, '  ')}", f"metricsQuery: {_value(draw, '<<.Series>>{<<.LabelMatchers>>}', '  ')}"]
     usual = "{ns: {resource: namespace}, po: {resource: pod}}"
-    overrides = usual if draw.often(0.6) else draw.choice((usual, "\n      ns:\n        resource: namespace\n      po: {resource: \"pod\", group: }",
+    overrides = usual if draw.often(0.75) else draw.choice((usual, "\n      ns:\n        resource: namespace\n      po: {resource: \"pod\", group: }",
                              "{ns: {resource: namespace}, 5: {resource: pod}}", "{? ns : {resource: namespace}}", "{ns: {resource: namespace}, true: {resource: pod}}",
                              "{ns: &n {resource: namespace}, po: {<<: *n, resource: pod}}", "\n      ? ns\n      : resource: namespace\n      \"po\": {resource: pod,}", "null", "{}", "[]",
                              "{ns: {resource: namespace}, ns: {resource: pod}}", "{~: {resource: pod}}", "{1.5: {resource: pod}}", "{[a]: {resource: pod}}", "{ns: namespace}", "{ns: {resource: namespace, extra: 1}}", "{0x10: {resource: pod}}",
                              "{!!str ns: {resource: pod}}", "{<<: {ns: {resource: namespace}}, po: {resource: pod}}", "{<<: [{ns: {resource: namespace}}, {ns: {resource: pod}}]}", "{yes: {resource: pod}}", "{'<<': {resource: pod}}"))
     if draw.often(0.9):
-        lines.append("resources:\n    overrides: " + overrides + (f"\n    namespaced: {draw.choice(BOOLEANS)}" if draw.often(0.25) else ""))
-    if draw.often(0.4):
+        lines.append("resources:\n    overrides: " + overrides + (f"\n    namespaced: {draw.choice(BOOLEANS)}" if draw.often(0.15) else ""))
+    if draw.often(0.25):
         lines.append("name: " + draw.choice(("{as: fixed}", "{matches: ^(.*)$, as: x_$1}", "{matches: '^s', as: \"${0}_a\"}", "{as: 5}", "{as: }", "", "null", "{matches: null, as: true}", "[]", "x", "{As: x}", "{matches: \"\\\\d\", as: n}",
                                              "{as: 1.50}", "{as: 0x10}", "{as: 1_000}", "{as: yes}", "{as: 2001-01-01}", "{as: .inf}", "{as: !!int 07}", "{as: !!float 1}", "{as: !!binary aGk=}", "{as: 1e3}", "{as: ~}", "{as: [x]}")))
-    if draw.often(0.3):
+    if draw.often(0.2):
         lines.append("seriesFilters: " + draw.choice(("[]", "[{is: s}]", "[{isNot: '^x'}]", "\n  - is: s\n  - isNot: x", "\n    - {is: 5}", "null", "{is: s}", "[null]", "[{}]", "[{is: s, isNot: ''}]", "[[]]", "[{is: [a-z]}]", "[{is: '['}]", "[s]", "[{is: .*, }, ]")))
     if draw.often(0.06):
         lines.append(draw.choice(("unknown: 1", "seriesQuery: again", "SeriesQuery: x", "? x", "<<: {name: {as: merged}}", "<<: [{name: {as: m1}}, {name: {as: m2}}]", "<<: 5", "!!str name: {as: y}", "name : {as: z}", "\"name\": {as: q}", "metricsquery: x",
@@ -64,7 +64,7 @@ def text_of(seed: int) -> str:
     parts = ["rules:\n" + "\n".join(_rule(draw, i, "s") for i in range(draw.randint(1, 2)))]
     if draw.often(0.5):
         parts.append("externalRules:\n" + "\n".join(_rule(draw, i, "e") for i in range(draw.randint(1, 2))))
-    if draw.often(0.3):
+    if draw.often(0.2):
         parts.append("resourceRules: " + draw.choice(("null", "{}", "~", "", "[]", "x", "{cpu: {}, memory: {}}", "{cpu: null}", "{window: 5m, cpu: {containerLabel: c}}", "{cpu: {containerQuery: 5, nodeQuery: yes}}", "{Window: 5m}", "!!null x", "NULL", "Null")) if draw.often(0.5)
                      else f"resourceRules:\n  window: {draw.choice(WINDOWS)}")
     if draw.often(0.05):
@@ -75,7 +75,7 @@ def text_of(seed: int) -> str:
     if head < 0.3:
         text = draw.choice(("---\n", "%YAML 1.1\n---\n", "%YAML 1.2\n---\n", "\ufeff", "# c\n", "--- # c\n", "%TAG ! tag:x,2000:\n---\n", "--- !!map\n", "\n\n", "%YAML 2.0\n---\n", "%FOO bar\n---\n", "--- &all\n", " ")) + text
     tail = draw.random()
-    if tail < 0.1:
+    if tail < 0.06:
         at = draw.randrange(len(text))
         text = text[:at] + draw.choice(("\t", "\r\n", "\u0085", "\u2028", "\x00", "\x07", "\ufeff", "'", "\"", ": ", "\n", "  ", "#", " #", ",", "}", "\u00a0", "\ud7ff", "\U0001f642", "\x7f", "-", "*", "&")) + text[at + draw.randint(0, 2):]
     if 0.1 < tail < 0.15:
