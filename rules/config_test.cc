@@ -182,6 +182,16 @@ INSTANTIATE_TEST_SUITE_P(
             "f:1:16: resourceRules.window: warning: is missing or 0, expected the range that "
             "the queries look back, such as 5m\n"
             "f:1:25: resourceRules.window: found \"5m\", expected text that fits its tag"},
+        ErrorRow{
+            "CapitalNullIsNoDuration", "resourceRules: {window: NULL}\n",
+            "f:1:16: resourceRules.cpu: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:1:16: resourceRules.memory: warning: is missing: no pod and no node has metrics "
+            "without both cpu and memory\n"
+            "f:1:16: resourceRules.window: warning: is missing or 0, expected the range that "
+            "the queries look back, such as 5m\n"
+            "f:1:25: resourceRules.window: found nothing, expected a duration such as 5m, 1h30m "
+            "or 0, largest unit first"},
         ErrorRow{"SecondDocument", "rules: []\n---\nrules: [\n",
                  "f: warning: no rules: nothing is served\n"
                  "f:2:1: warning: this document is ignored, only the first is read"},

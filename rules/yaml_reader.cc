@@ -228,7 +228,7 @@ void YamlReader::Read(const YamlNode& node, const std::string& path, std::option
 }
 
 void YamlReader::Read(const YamlNode& node, const std::string& path, absl::Duration& out) {
-  if (IsNothing(node)) return void(out = absl::ZeroDuration());
+  if (IsNothing(node) && !IsCapitalNull(node)) return void(out = absl::ZeroDuration());
   const auto text = TextOf(node, path);
   if (!text) return;
   const auto duration = ParsePrometheusDuration(*text);

@@ -19,7 +19,7 @@ namespace flyball::rules {
 // Whether it means null.
 bool IsNothing(const YamlNode& node);
 // Null and NULL: the original treats them as null, but they set a pointer: to false, or to an empty
-// struct.
+// struct. As a duration they are read as an empty text, which is none.
 bool IsCapitalNull(const YamlNode& node);
 // A bool of YAML 1.1, as yaml.v2 resolves plain scalars.
 std::optional<bool> ReadBool(const YamlNode& node);
