@@ -52,13 +52,13 @@ class ResourceProvider::PodsStanding : public StandingPods {
     if (batch_.objects != nullptr && epoch == epoch_) return absl::OkStatus();
     std::shared_ptr<const kube::RestMapper> mapper =
         provider_.deps_.answering.relister.registry()->mapper();
-    ASSIGN_OR_RETURN(std::vector<kube::ObjectPtr> pods,
-                     provider_.deps_.answering.directory.List(
-                         {.resource = {.group = "", .resource = "pods"},
-                          .ns = ns_,
-                          .selector = selector_,
-                          .running_only = true,
-                          .timeout = timeout}));
+    ASSIGN_OR_RETURN(
+        std::vector<kube::ObjectPtr> pods,
+        provider_.deps_.answering.directory.List({.resource = {.group = "", .resource = "pods"},
+                                                  .ns = ns_,
+                                                  .selector = selector_,
+                                                  .running_only = true,
+                                                  .timeout = timeout}));
     epoch_ = epoch;
     if (batch_.objects != nullptr && mapper == mapper_ && pods == *batch_.objects) {
       return absl::OkStatus();

@@ -139,13 +139,12 @@ absl::StatusOr<ResourceMetricList<NodeMetrics>> ResourceProvider::Nodes(absl::st
                                                                         absl::Duration timeout) {
   const MonotonicTime deadline = deps_.answering.clock.MonotonicNow() + timeout;
   const uint64_t epoch = Epoch();
-  ASSIGN_OR_RETURN(const std::vector<kube::ObjectPtr> nodes,
-                   ObjectCandidates(deps_.answering.directory,
-                                    {.resource = NodeResource(),
-                                     .ns = "",
-                                     .running_only = false,
-                                     .timeout = timeout},
-                                    name, filter));
+  ASSIGN_OR_RETURN(
+      const std::vector<kube::ObjectPtr> nodes,
+      ObjectCandidates(
+          deps_.answering.directory,
+          {.resource = NodeResource(), .ns = "", .running_only = false, .timeout = timeout}, name,
+          filter));
   std::vector<Batch> batches;
   if (!nodes.empty()) {
     Batch& batch = batches.emplace_back();

@@ -205,10 +205,9 @@ QueryBatcher::ObjectGroup::Object& QueryBatcher::ObjectGroup::Known(const std::s
 bool QueryBatcher::ObjectGroup::MayKnow(const std::vector<std::string>& names) {
   if (batcher_.group_bytes_ <= batcher_.options_.max_group_bytes) return true;
   absl::MutexLock lock(&mutex_);
-  return std::all_of(names.begin(), names.end(), [this](const auto& name)
-                                                     ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-                                                       return objects_.contains(name);
-                                                     });
+  return std::all_of(names.begin(), names.end(),
+                     [this](const auto& name)
+                         ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return objects_.contains(name); });
 }
 
 void QueryBatcher::ObjectGroup::Forget(MonotonicTime now) {

@@ -218,16 +218,16 @@ class Emitter {
   bool Scalar(const std::string& text, yaml_scalar_style_t style) {
     if (text.size() > std::numeric_limits<int>::max()) return false;
     yaml_event_t event;
-    return Emit(yaml_scalar_event_initialize(
-                    &event, nullptr, nullptr, reinterpret_cast<const yaml_char_t*>(text.data()),
-                    static_cast<int>(text.size()), 1, 1, style),
+    return Emit(yaml_scalar_event_initialize(&event, nullptr, nullptr,
+                                             reinterpret_cast<const yaml_char_t*>(text.data()),
+                                             static_cast<int>(text.size()), 1, 1, style),
                 event);
   }
 
   bool Text(const std::string& text) {
     if (text.find('\n') != std::string::npos) return Scalar(text, YAML_LITERAL_SCALAR_STYLE);
-    return Scalar(text, IsReadAsText(text) ? YAML_PLAIN_SCALAR_STYLE
-                                           : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    return Scalar(text,
+                  IsReadAsText(text) ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
   }
 
   bool Map(const json& map) {

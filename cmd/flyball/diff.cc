@@ -30,10 +30,10 @@ int RunDiff(const Args& args) {
   }
   if (!old_rules.ok() || !new_rules.ok()) return kUsageError;
   const rule_tools::RulesDiff diff = rule_tools::DiffRules(old_rules->config, new_rules->config);
-  const int printed = Print(
-      output == "text"
-          ? rule_tools::DiffText(diff, was == "-" ? "stdin" : was, is == "-" ? "stdin" : is)
-          : JsonAs(output, rule_tools::DiffJson(diff)));
+  const int printed =
+      Print(output == "text"
+                ? rule_tools::DiffText(diff, was == "-" ? "stdin" : was, is == "-" ? "stdin" : is)
+                : JsonAs(output, rule_tools::DiffJson(diff)));
   return diff.differences.empty() ? printed : 1;
 }
 

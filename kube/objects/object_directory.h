@@ -30,8 +30,8 @@ using ObjectPtr = std::shared_ptr<const ObjectMeta>;
 
 struct ObjectQuery {
   GroupResource resource;
-  std::string ns;  // "" is all namespaces (or cluster scope)
-  Selector selector = {};  // empty: all
+  std::string ns;             // "" is all namespaces (or cluster scope)
+  Selector selector = {};     // empty: all
   bool running_only = false;  // pods only: status.phase=Running
   absl::Duration timeout = absl::Seconds(45);
 };
