@@ -132,7 +132,7 @@ size_t KeptAnswers::BytesOf(const History& history) {
 }
 
 void KeptAnswers::DropForgotten(MonotonicTime now) {
-  absl::erase_if(histories_, [&](const auto& one) {
+  absl::erase_if(histories_, [&](const auto& one) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const bool dropped = IsForgotten(one.second, now);
     if (dropped) bytes_ -= BytesOf(one.second);
     return dropped;
@@ -162,7 +162,7 @@ void KeptAnswers::MakeRoom(MonotonicTime now) {
   std::nth_element(times.begin(), middle, times.end());
   const MonotonicTime oldest = *middle;
   size_t left = (times.size() + 1) / 2;
-  absl::erase_if(histories_, [&](const auto& one) {
+  absl::erase_if(histories_, [&](const auto& one) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const History& history = one.second;
     const bool dropped = history.ns == most && history.last_good <= oldest && left > 0;
     if (!dropped) return false;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "adapter/testing/fakes.h"
 #include "base/clock.h"
@@ -156,7 +157,7 @@ class SimulatedReplica {
     absl::Time WallNow() const override { return kSimulationStart + wall_skew + time->now(); }
     MonotonicTime MonotonicNow() const override { return offset + time->now(); }
     bool Await(absl::Mutex& mutex, const absl::Condition& condition,
-               MonotonicTime deadline) override;
+               MonotonicTime deadline) override ABSL_NO_THREAD_SAFETY_ANALYSIS;
 
     SimulatedReplica& replica;
     SimulatedTime* const time;
