@@ -68,6 +68,8 @@ DIFFERENCES = {
     "unknown-metrics-list-nothing": Difference(
         "objects were listed, or the list was refused, before it was known whether there is such a metric",
         lambda _p, ours, theirs: ours.status == 404 and theirs.status == 500),
+    "unknown-openapi-documents-are-not-found": Difference(
+        "an OpenAPI document that is none was answered with 200 and nothing", lambda _p, ours, theirs: ours.status == 404 and not theirs.body),
     "encoded-slash-never-matches": Difference(
         "%2F inside a segment was decoded before routing", lambda _p, ours, _t: ours.status == 404),
 }

@@ -70,6 +70,8 @@ def on_purpose(request, ours, theirs) -> str:
         return "empty-segment-never-matches"
     if "%2f" in path.lower() and ours.status in (400, 404):
         return "encoded-slash-never-matches"
+    if path.startswith("/openapi/v3/") and ours.status == 404 and not theirs.body:
+        return "unknown-openapi-documents-are-not-found"
     if ours.status == 404 and theirs.status == 500 and b"unable to list matching resources" in theirs.body:
         return "unknown-metrics-list-nothing"
     return ""

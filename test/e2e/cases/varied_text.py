@@ -8,7 +8,7 @@ WORDS = ["5", "-5", "1.50", "1e3", "0x10", "010", "0o10", "1_000", "+7", ".5", "
          "[a]", "{a: b}", "[]", "{}", "!!str 5", "!!int 5", "!!int \"5\"", "!!bool yes", "!!float 3", "!!null ''", "!!binary aGk=", "!!binary '*'", "!local x", "!!str", "! x", "*none", "&x y", "1:30", "12e03", "0b101", "-0", "1__0",
          "!!seq [a]", "!!map {a: b}", "'a' b", "\"a\" b", "[a", "a]", "{a", "a, b", "<<", "=", "!!merge <<", "!!timestamp 2001-01-01", "!!timestamp x", "@x", "`x`", "%x", "|x", ">1x", "a: b: c", "- a"]
 BOOLEANS = ["true", "false", "yes", "no", "on", "off", "y", "n", "Y", "N", "True", "TRUE", "tRue", "YES", "Off", "1", "0", "'true'", "\"yes\"", "null", "~", "", "''", "[]", "{}", "!!bool 'no'", "!!str true", "1.0", "t"]
-WINDOWS = ["4m", "90s", "'1h30m'", "0", "5", "5ms", "1d", "1w", "1y", "1.5m", "-1m", "4m ", "m", "1m1h", "1h 1m", "null", "~", "", "''", "99999999999h", "1_0m", "007s", "!!str 5m", "[4m]", "4M", "0s", "00", "1h0m", "300y", "292y"]
+WINDOWS = ["4m", "90s", "'1h30m'", "0", "5", "5ms", "1d", "1w", "1y", "1.5m", "-1m", "4m ", "m", "1m1h", "1h 1m", "null", "~", "", "''", "99999999999h", "1_0m", "007s", "!!str 5m", "[4m]", "4M", "0s", "00", "1h0m", "300y", "292y", "NULL", "Null"]
 
 
 def _written(draw: Draw, text: str, indent: str) -> str:
