@@ -96,11 +96,11 @@ bool Matches(const Clause& clause, absl::string_view subtype) {
 }
 
 // YAML can't be streamed; of the server's API there is one version.
-bool IsKnown(const Clause& clause, Encoding encoding) {
+bool IsKnown(const Clause& clause, Encoding encoding, Offer offer) {
   if (!clause.stream.empty() && (clause.stream != "watch" || encoding == Encoding::kYaml)) {
     return false;
   }
-  return clause.server_version.empty() || clause.server_version == "v1";
+  return clause.server_version.empty() || (offer.server_versions && clause.server_version == "v1");
 }
 
 std::optional<Conversion> ConversionOf(const Clause& clause, Offer offer) {
@@ -151,7 +151,7 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
     if (!conversion.has_value()) continue;
     for (const Serializer& serializer : kSerializers) {
       if (!Matches(clause, serializer.subtype)) continue;
-      if (!IsKnown(clause, serializer.encoding)) continue;
+      if (!IsKnown(clause, serializer.encoding, offer)) continue;
       if (!IsMadeIn(*conversion, serializer.encoding)) continue;
       return MediaType{serializer.encoding, *conversion, clause.pretty};
     }

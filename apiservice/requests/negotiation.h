@@ -22,8 +22,9 @@ enum class Conversion { kNone, kTableV1, kTableV1Beta1, kDiscoveryV2, kDiscovery
 bool IsTable(Conversion conversion);
 
 struct Offer {
-  bool tables = false;     // metrics.k8s.io
-  bool discovery = false;  // /apis
+  bool tables = false;           // metrics.k8s.io
+  bool discovery = false;        // /apis
+  bool server_versions = false;  // takes ;sv=v1
 };
 
 struct MediaType {

@@ -25,6 +25,7 @@ TEST_P(NegotiateTest, Row) {
 
 constexpr Offer kPlain = {};
 constexpr Offer kTables = {.tables = true};
+constexpr Offer kVersions = {.server_versions = true};
 constexpr Offer kDiscovery = {.discovery = true};
 const std::string kV2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const std::string kTable = "application/json;as=Table;v=v1;g=meta.k8s.io";
@@ -71,8 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Stream", "application/json;stream=watch", kPlain, "application/json"},
         Row{"OtherStream", "application/json;stream=x", kPlain, "406"},
         Row{"NoStreamOfYaml", "application/yaml;stream=watch", kPlain, "406"},
-        Row{"ServerVersion", "application/json;sv=v1", kPlain, "application/json"},
-        Row{"OtherServerVersion", "application/json;sv=v2", kPlain, "406"},
+        Row{"ServerVersion", "application/json;sv=v1", kVersions, "application/json"},
+        Row{"NoServerVersionOfErrors", "application/json;sv=v1", kPlain, "406"},
+        Row{"OtherServerVersion", "application/json;sv=v2", kVersions, "406"},
         Row{"TableAsYaml", "application/yaml;as=Table;v=v1;g=meta.k8s.io", kTables, "table"},
         Row{"NoTableAsProtobuf", "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
             kTables, "406"},

@@ -32,14 +32,19 @@ bool IsForHumans(absl::string_view user_agent) {
 
 Style StyleOf(const http::HttpRequest& request, const RoutedRequest& routed) {
   Style style;
-  const Offer offer = {.tables = routed.endpoint == Endpoint::kPodMetrics ||
-                                 routed.endpoint == Endpoint::kNodeMetrics,
-                       .discovery = routed.endpoint == Endpoint::kGroupList};
+  const bool resource_metrics =
+      routed.endpoint == Endpoint::kPodMetrics || routed.endpoint == Endpoint::kNodeMetrics;
+  const Offer offer = {
+      .tables = resource_metrics,
+      .discovery = routed.endpoint == Endpoint::kGroupList,
+      .server_versions = resource_metrics || routed.endpoint == Endpoint::kExternalMetric};
   const absl::string_view accept = request.Header("Accept");
   const std::optional<MediaType> media = Negotiate(accept, offer);
   style.acceptable = media.has_value();
   style.media = media.value_or(MediaType());
-  style.error = style.media.conversion == Conversion::kNone ? media : Negotiate(accept, Offer());
+  // Errors are neither converted nor made for a version.
+  const bool same = style.media.conversion == Conversion::kNone && !offer.server_versions;
+  style.error = same ? media : Negotiate(accept, Offer());
   style.pretty =
       style.media.pretty || routed.pretty.value_or(IsForHumans(request.Header("User-Agent")));
   style.gzip = TakesGzip(request.Header("Accept-Encoding"));

@@ -70,6 +70,10 @@ DIFFERENCES = {
         lambda _p, ours, theirs: ours.status == 404 and theirs.status == 500),
     "unknown-openapi-documents-are-not-found": Difference(
         "an OpenAPI document that is none was answered with 200 and nothing", lambda _p, ours, theirs: ours.status == 404 and not theirs.body),
+    "malformed-targets-are-refused-with-a-status": Difference(
+        "a target with a broken escape was refused in plain text", lambda _p, ours, theirs: ours.status == theirs.status == 400),
+    "external-metrics-may-be-called-status": Difference(
+        "an external metric called status or finalize could not be read", lambda _p, _ours, theirs: theirs.status != 200),
     "encoded-slash-never-matches": Difference(
         "%2F inside a segment was decoded before routing", lambda _p, ours, _t: ours.status == 404),
 }

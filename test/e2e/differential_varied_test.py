@@ -70,6 +70,12 @@ def on_purpose(request, ours, theirs) -> str:
         return "empty-segment-never-matches"
     if "%2f" in path.lower() and ours.status in (400, 404):
         return "encoded-slash-never-matches"
+    if theirs.body == b"400 Bad Request" and ours.status == 400:
+        return "malformed-targets-are-refused-with-a-status"
+    if path.startswith(E) and path.rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
+        return "external-metrics-may-be-called-status"
+    if ours.status == 404 and theirs.status == 406 and path.startswith((C1, C2)):
+        return "infinite-values-are-left-out"  # there was a value, which nothing accepts
     if path.startswith("/openapi/v3/") and ours.status == 404 and not theirs.body:
         return "unknown-openapi-documents-are-not-found"
     if ours.status == 404 and theirs.status == 500 and b"unable to list matching resources" in theirs.body:
@@ -140,7 +146,7 @@ class Varied(Case):
         asked = [{str(compare.asked(a)).replace("\\" * 8 + ".", ".") for a in side.prometheus.take("/api/v1/query")} for side in sides]
         style = how(request, theirs)
         if is_own(request):
-            pair = [(a.status, a.headers.get("content-type")) for a in (theirs, ours)]
+            pair = [(a.status, a.headers.get("content-type") if a.body else None) for a in (theirs, ours)]
             unlike = [] if pair[0] == pair[1] else [f"{pair[0]} != {pair[1]}"]
         else:
             unlike = compare.unlike(compare.answer(theirs, style), compare.answer(ours, style))
