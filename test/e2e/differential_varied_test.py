@@ -72,7 +72,7 @@ def on_purpose(request, ours, theirs) -> str:
         return "encoded-slash-never-matches"
     if theirs.body == b"400 Bad Request" and ours.status == 400:
         return "malformed-targets-are-refused-with-a-status"
-    if path.startswith(E) and path.rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
+    if path.startswith(E) and urllib.parse.unquote(path).rstrip("/").rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
         return "external-metrics-may-be-called-status"
     if ours.status == 404 and theirs.status == 406 and path.startswith((C1, C2)):
         return "infinite-values-are-left-out"  # there was a value, which nothing accepts

@@ -50,7 +50,7 @@ QUERIES = [f"sum({V}) by (<<.GroupBy>>)", f"sum({V}) by (<<.GroupBy>>)", f"sum b
            '<<printf "%v %+v %#v %q" .GroupBySlice .LabelValuesByName .Series .GroupBy>>', "<<range $k, $v := .LabelValuesByName>><<$k>>=<<$v>>;<<end>>",
            '<<if eq .Series "a">>a<<else>><<.Series>>{<<.LabelMatchers>>}<<end>>', "<<.LabelValuesByName.ns>>{<<.LabelMatchers>>}", "\n  " + V + "  \n",
            f"quantile(0.5, {V}) by (<<.GroupBy>>)", f"count_values(\"v\", {V})", f"-({V})", f"absent({V})", f"group({V}) by (<<.GroupBy>>)",
-           "<<.Series | printf \"%.3s\">>{<<.LabelMatchers>>}", "<<len .LabelMatchers>><<.Series>>{<<.LabelMatchers>>}", "<<.Nope>>", "<<slice .Series 0 9>>",
+           "<<.Series | printf \"%.3s\">>{<<.LabelMatchers>>}", "<<len .Series>><<.Series>>{<<.LabelMatchers>>}", "<<.Nope>>", "<<slice .Series 0 9>>",
            f"({V} > 0) or {V}", "sum(<<.Series>>{a=\"b\",<<.LabelMatchers>>}) by (<<.GroupBy>>)", "<<.Series>>{<<.LabelMatchers>>,c=\"d\"}"]
 
 
