@@ -2,12 +2,14 @@
 //
 // Thread-safe. Each form is made once, however many clients ask for it at the same time, and no two
 // documents' forms at once: YAML of thousands of metrics takes tens of megabytes while it is made.
+// A form that was made before is returned at once.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -24,19 +26,30 @@ class DocumentForms {
   // `making` is held while a form is made. It is that of all documents, and outlives this.
   explicit DocumentForms(absl::Mutex& making) : making_(making) {}
 
-  // The form that `style` asks for, made by `make` unless it is there already. Others who ask for
-  // any form wait meanwhile. `compressed`: by gzip.
+  // The form that `style` asks for, made by `make` unless it was made before. `compressed`: by gzip.
   Body Get(const Style& style, bool compressed, const std::function<std::string()>& make) {
+    const Form form = {style.media.encoding, style.pretty, compressed};
+    if (Body made = Made(form)) return made;
     const http::EventWorkers::Waiting waiting;  // so that probes are answered meanwhile
-    const absl::MutexLock lock(&making_);
-    Body& body = made_[{style.media.encoding, style.pretty, compressed}];
-    if (body == nullptr) body = std::make_shared<const std::string>(make());
-    return body;
+    const absl::MutexLock turn(&making_);
+    if (Body made = Made(form)) return made;  // by the one whose turn was before
+    Body body = std::make_shared<const std::string>(make());
+    const absl::MutexLock lock(&mutex_);
+    return made_[form] = std::move(body);
   }
 
  private:
+  using Form = std::tuple<Encoding, bool, bool>;  // pretty; compressed
+
+  Body Made(const Form& form) {
+    const absl::MutexLock lock(&mutex_);
+    const auto made = made_.find(form);
+    return made == made_.end() ? nullptr : made->second;
+  }
+
   absl::Mutex& making_;
-  absl::flat_hash_map<std::tuple<Encoding, bool, bool>, Body> made_ ABSL_GUARDED_BY(making_);
+  absl::Mutex mutex_;
+  absl::flat_hash_map<Form, Body> made_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace flyball::apiservice

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/synchronization/notification.h"
+
 namespace flyball::apiservice {
 namespace {
 
@@ -47,6 +49,25 @@ TEST(DocumentFormsTest, FormsOfAllDocumentsAreMadeOneAfterTheOther) {
     }
   }
   for (std::thread& asker : askers) asker.join();
+}
+
+TEST(DocumentFormsTest, AFormThatIsThereNeedNotWaitForOthers) {
+  absl::Mutex making;
+  DocumentForms slow(making), quick(making);
+  Style style;
+  const DocumentForms::Body there = quick.Get(style, false, [] { return std::string("there"); });
+  absl::Notification begun, go_on;
+  std::thread asker([&] {
+    slow.Get(style, false, [&] {
+      begun.Notify();
+      go_on.WaitForNotification();
+      return std::string();
+    });
+  });
+  begun.WaitForNotification();
+  EXPECT_EQ(quick.Get(style, false, [] { return std::string(); }), there);
+  go_on.Notify();
+  asker.join();
 }
 
 }  // namespace
