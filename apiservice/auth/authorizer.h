@@ -4,7 +4,8 @@
 // MiB of them are kept, the least recently used ones are dropped first; questions of 10,000 bytes
 // and more are not kept; `max_waiting` requests wait for a review, for one user at most as many as
 // leave the same number of places free. All unauthenticated clients count as one user. Reviews of
-// more than 2 KiB, as of a user in thousands of groups, take 4 MiB together; others wait.
+// more than 2 KiB, as of a user in a hundred groups, take 4 MiB together, each counted six times;
+// others wait, for 10 s at most.
 #pragma once
 
 #include <atomic>

@@ -13,7 +13,7 @@
 namespace flyball::apiservice {
 namespace {
 
-// `making`: that of DocumentForms, as below.
+// `making`, here and below, is the lock that DocumentForms takes.
 Document MakeDocument(std::string json, absl::Mutex& making) {
   std::string hash = Sha256Hex(json);
   return {std::make_shared<const std::string>(std::move(json)), std::move(hash),

@@ -171,7 +171,7 @@ bool ComesBefore(const std::u32string& a, const std::u32string& b) {
   const bool b_letter = go::IsLetterOrDigit(b[i]) && !IsDigit(b[i]);
   if (a_letter && b_letter) return a[i] < b[i];
   if (a_letter || b_letter) return b_letter;
-  bool after_digits = false;  // a zero is no leading one
+  bool after_digits = false;  // other than zeros: then a zero here belongs to their number
   if (a[i] == '0' || b[i] == '0') {
     for (size_t j = i; j > 0 && IsDigit(a[j - 1]); --j) after_digits |= a[j - 1] != '0';
   }
