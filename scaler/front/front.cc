@@ -150,10 +150,12 @@ void Front::AddService(const HttpService& spec, int32_t replicas, const std::vec
     if (record.service != nullptr) return;
     record.service = std::make_unique<Service>(spec, replicas, pods, shared_, turn.now);
     const auto kept = kept_.extract(spec.name);
+    if (serving_) record.service->Begin(/*known=*/!kept.empty(), turn);
+    // After the rest was put: what is removed is not kept any more, and an Envoy that connects in
+    // between would be told to drop its cluster and its listener.
     if (!kept.empty() && !kept.mapped().empty() && spec.hosts.empty()) {
       turn.effects.push_back(RemoveResource{ResourceKind::kHostRoute, spec.name});
     }
-    if (serving_) record.service->Begin(/*known=*/!kept.empty(), turn);
     Touched(record, turn);
     if (serving_) AdmitEarly(spec.name, turn);
   });

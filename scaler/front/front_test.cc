@@ -717,6 +717,18 @@ TEST_F(FrontTest, AServiceThatWasKeptKeepsItsHosts) {
   EXPECT_FALSE(told_.hosts.contains("shop/gone"));
 }
 
+// Else an Envoy that connects in between would be told to drop the cluster and the listener.
+TEST_F(FrontTest, AServiceThatWasKeptLosesItsHostsAfterTheRestIsPut) {
+  HostRoutes hosts;
+  hosts.places = {{"web.example.com", "/"}};
+  front_.BeginServing(At(0), {{kWeb, hosts}});
+  front_.OnEnvoy("a", true, At(0.5));
+  told_.Take();
+  front_.AddService(spec_, 1, {Pod("7", true, true)}, At(1));
+  EXPECT_THAT(told_.Take(), ElementsAre("endpoints 1", "gate off", "remove"));
+  EXPECT_FALSE(told_.hosts.contains(kWeb));
+}
+
 TEST_F(FrontTest, AServiceThatWasKeptIsOpenAsSoonAsItIsKnown) {
   front_.BeginServing(At(0), {{kWeb, HostRoutes()}});
   front_.OnEnvoy("a", true, At(0.5));

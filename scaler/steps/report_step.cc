@@ -106,11 +106,19 @@ constexpr absl::Duration kGather = absl::Milliseconds(1250);
 // No ordinary pause: a watch that was reopened, or a state that is to be saved first, takes less.
 constexpr absl::Duration kLongHold = absl::Seconds(10);
 
+constexpr char kScaleDownHeld[] = "ScaleDownHeld";
+
+// The decider has set the condition to True. If the removal was held before, that is no transition:
+// the time would be another one in each decision, and the status would be written for it.
 void RecordHeldRemoval(const DecisionInput& input, absl::string_view why, Decision& decision) {
-  SetCondition(decision, {.type = kAbleToScale,
-                          .status = ConditionStatus::kFalse,
-                          .reason = "ScaleDownHeld",
-                          .message = {"the target keeps its replicas: ", why}});
+  const Condition* const before = FindCondition(kAbleToScale, StoredStatus(input).conditions);
+  const bool goes_on = before != nullptr && before->reason == kScaleDownHeld;
+  SetCondition({.type = kAbleToScale,
+                .status = ConditionStatus::kFalse,
+                .reason = kScaleDownHeld,
+                .message = {"the target keeps its replicas: ", why}},
+               goes_on ? before->last_transition_time.value_or(decision.now) : decision.now,
+               decision.status.conditions);
   RebuildStatus(input, decision.current, decision);
   decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
 }

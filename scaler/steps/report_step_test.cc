@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Reporting {
     AutoscalerStatus status = tracked_.decided.status;
     status.current_replicas = decided.current;
     status.desired_replicas = decided.desired;
+    SetCondition({.type = kAbleToScale, .reason = "ReadyForNewScale", .message = {}},
+                 world.clock.WallNow(), status.conditions);
     const bool fails = !decided.failure.empty();
     SetCondition({.type = kScalingActive,
                   .status = fails ? ConditionStatus::kFalse : ConditionStatus::kTrue,
@@ -44,6 +47,7 @@ class Reporting {
     tracked_.decided.decision.status_changed = !SemanticallyEqual(status, tracked_.decided.status);
     tracked_.decided.decision.status = std::move(status);
     tracked_.decided.decision.current = decided.current;
+    tracked_.decided.decision.now = world.clock.WallNow();
     DecisionInput input;
     input.autoscaler = &tracked_.inputs.managed->autoscaler;
     input.status = &tracked_.decided.status;
@@ -162,6 +166,23 @@ TEST(ReportStep, OnlyARemovalThatWaitsForLongIsInTheStatus) {
   EXPECT_TRUE(reporting.world.Desires(8)) << reporting.world.Stored();
   EXPECT_TRUE(absl::StrContains(reporting.world.Stored(), "ScaleDownHeld"));
   EXPECT_TRUE(absl::StrContains(reporting.world.Stored(), "the watch of pods fails"));
+}
+
+TEST(ReportStep, ARemovalThatIsStillHeldIsNoTransition) {
+  Reporting reporting(kLate);
+  const auto held_since = [&]() -> std::optional<absl::Time> {
+    const ManagedPtr stored = reporting.world.Read();
+    const Condition* const able = FindCondition(kAbleToScale, stored->autoscaler.status.conditions);
+    if (able == nullptr || able->reason != "ScaleDownHeld") return std::nullopt;
+    return able->last_transition_time;
+  };
+  for (const int at : {0, 15'000}) reporting.Report({kMs(at), 8, 3, "", /*held=*/true});
+  const std::optional<absl::Time> first = held_since();
+  ASSERT_TRUE(first.has_value()) << reporting.world.Stored();
+  for (const int at : {30'000, 45'000}) {
+    reporting.Report({kMs(at), 8, 3, "", /*held=*/true});
+    EXPECT_EQ(held_since(), first);
+  }
 }
 
 TEST(ReportStep, WithoutAStatusIntervalEachStatusIsWritten) {
