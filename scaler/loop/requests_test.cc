@@ -184,6 +184,23 @@ TEST_F(RequestsTest, KeepsTheLastPodUntilZeroIsSafe) {
   EXPECT_TRUE(Becomes(0)) << world_.Own("web");
 }
 
+// As during the whole of scaleToZeroPodRetentionPeriod.
+TEST_F(RequestsTest, ThatZeroIsNotSafeYetIsNoFailureInTheStatus) {
+  Begin(1);
+  front_->SafeAtZero(false);
+  Say({.replicas = 0,
+       .active = false,
+       .front = FrontReadiness{.ready = true, .reason = "Carried", .message = "on port 20007"}});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(world_.Next("web").has_value());
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world_.clock.Advance(absl::Seconds(1));  // a status may wait for the next decision
+    return absl::StrContains(world_.Own("web"), "on port 20007");
+  })) << world_.Own("web");
+  EXPECT_TRUE(absl::StrContains(world_.Own("web"), R"("desiredReplicas":1)")) << world_.Own("web");
+  EXPECT_FALSE(absl::StrContains(world_.Own("web"), "ScaleDownHeld")) << world_.Own("web");
+  EXPECT_EQ(world_.Replicas("web"), 1);
+}
+
 TEST_F(RequestsTest, IsNotMadeSmallerWhileTheDemandIsUnknown) {
   Begin(4);
   Say({.error = "no Envoy is connected"});

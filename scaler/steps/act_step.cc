@@ -117,7 +117,7 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
   if (decision.desired == 0 && deps_.front != nullptr &&
       CarriesRequests(tracked.inputs.managed->own) &&
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
-    write.held = true;
+    write.held = write.front_waits = true;
     return absl::AbortedError("zero waits until every request is sure to be seen");
   }
   // This is asked last, because the answer is valid only for a call that follows at once. The

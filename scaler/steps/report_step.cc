@@ -110,7 +110,7 @@ constexpr char kScaleDownHeld[] = "ScaleDownHeld";
 
 // The decider has set the condition to True. If the removal was held before, that is no transition:
 // the time would be another one in each decision, and the status would be written for it.
-void RecordHeldRemoval(const DecisionInput& input, absl::string_view why, Decision& decision) {
+void SetScaleDownHeld(const DecisionInput& input, absl::string_view why, Decision& decision) {
   const Condition* const before = FindCondition(kAbleToScale, StoredStatus(input).conditions);
   const bool goes_on = before != nullptr && before->reason == kScaleDownHeld;
   SetCondition({.type = kAbleToScale,
@@ -119,6 +119,12 @@ void RecordHeldRemoval(const DecisionInput& input, absl::string_view why, Decisi
                 .message = {"the target keeps its replicas: ", why}},
                goes_on ? before->last_transition_time.value_or(decision.now) : decision.now,
                decision.status.conditions);
+}
+
+// That the front waits is ordinary: the last pod stays for the retention period. If anything is
+// wrong there, the condition FrontReady says so.
+void RecordHeldRemoval(const DecisionInput& input, const WriteOutcome& write, Decision& decision) {
+  if (!write.front_waits) SetScaleDownHeld(input, write.error, decision);
   RebuildStatus(input, decision.current, decision);
   decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
 }
@@ -283,7 +289,7 @@ void ReportStep::Report(TrackedAutoscaler& tracked, const DecisionInput& input,
   LastDecision& decided = tracked.decided;
   const bool held = IsHeldForLong(write, now, tracked.written);
   if (held) {
-    RecordHeldRemoval(input, write.error, decided.decision);
+    RecordHeldRemoval(input, write, decided.decision);
   } else if (write.dropped) {
     return Observe(tracked, write, /*status_offered=*/false, now);
   }

@@ -29,7 +29,8 @@ class ReportStep {
 
   // The last step of a cycle. A decision that was dropped (act_step.h) is only reported to the
   // observers. But if removals have been held for longer than it takes a watch to catch up, the
-  // status goes on: it has the count that is kept, and AbleToScale says why.
+  // status goes on: it has the count that is kept, and AbleToScale says why unless only the front
+  // waits.
   void Report(TrackedAutoscaler& tracked, const DecisionInput& input, const WriteOutcome& write,
               MonotonicTime now) const;
 

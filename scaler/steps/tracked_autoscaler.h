@@ -188,6 +188,7 @@ struct WriteOutcome {
   std::string error = {};    // of a write that was tried and failed
   bool dropped = false;      // the decision was dropped instead of written (act_step.h)
   bool held = false;         // it was dropped since its removal has to wait (act_step.h)
+  bool front_waits = false;  // its removal of the last pod waits for the front alone
   bool decide_anew = false;  // its inputs are out of date: another cycle follows at once
 };
 
