@@ -72,6 +72,7 @@ Family<Histogram>& AddHistogram(Registry& registry, const char* name, const char
 }
 
 size_t ActionOf(const DecisionRecord& record) {
+  if (record.front_waits) return 0;
   if (!record.scale_error.empty()) return 3;
   if (!record.decision->rescale) return 0;
   return record.decision->desired > record.decision->current ? 1 : 2;

@@ -66,6 +66,17 @@ TEST_F(LoopMetricsTest, CountsDecisionsByWhatCameOut) {
   EXPECT_THAT(text, HasSubstr("flyball_scaler_decisions_unchanged_total 1"));
 }
 
+// Else an alert would fire during the whole of scaleToZeroPodRetentionPeriod.
+TEST_F(LoopMetricsTest, ALastPodThatWaitsForTheFrontIsNoFailedWrite) {
+  decision_.rescale = true;
+  decision_.desired = 0;
+  record_.scale_error = "zero waits";
+  record_.front_waits = true;
+  Decide();
+  EXPECT_THAT(Text(), HasSubstr("flyball_scaler_decisions_total{action=\"none\",kind=\"hpa\","
+                                "mode=\"act\",outcome=\"decided\"} 1"));
+}
+
 TEST_F(LoopMetricsTest, TheReactionIsFromTheSampleToTheWrite) {
   record_.newest_sample = kNow - absl::Milliseconds(700);
   Decide();

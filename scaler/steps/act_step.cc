@@ -183,7 +183,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     }
     if (!allowed.ok()) {
       write.dropped = true;
-      write.held = false;  // an earlier try may have taken effect
+      write.held = write.front_waits = false;  // an earlier try may have taken effect
       return allowed;
     }
     if (!conflicted) return stored.status();

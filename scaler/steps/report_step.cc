@@ -269,6 +269,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   record.wall_offset = decided.wall_offset;
   record.scale_written = write.written;
   record.scale_error = write.error;
+  record.front_waits = write.front_waits;
   record.status_written = status_offered;
   record.unchanged = decided.unchanged;
   for (DecisionObserver* observer : deps_.observers) observer->OnDecision(record);

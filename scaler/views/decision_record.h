@@ -38,7 +38,8 @@ struct DecisionRecord {
   // the wall clock may have been set since. nullopt: as it is now.
   std::optional<absl::Duration> wall_offset = std::nullopt;
   bool scale_written = false;
-  std::string scale_error;  // why the scale was not written, or what was decided is not advised
+  std::string scale_error;   // why the scale was not written, or what was decided is not advised
+  bool front_waits = false;  // it was not, since the last pod waits for the front: no failure
   bool status_written = false;
   bool restored = true;    // false: decided without what an earlier owner remembered
   bool unchanged = false;  // same inputs and same outcome as the last decision
