@@ -18,7 +18,9 @@ std::string ShowShort(absl::Duration duration) {
 
 std::string ShowAct(const LoggedDecision& logged) {
   if (!logged.scale_error.empty()) {
-    return absl::StrCat("the scale could not be written: ", logged.scale_error);
+    return absl::StrCat(logged.mode == Mode::kAdvise ? "the smaller count is not published: "
+                                                     : "the scale could not be written: ",
+                        logged.scale_error);
   }
   if (logged.scale_written) return "the scale was written";
   if (!logged.decision.rescale) return absl::StrCat("mode ", ModeName(logged.mode));

@@ -140,6 +140,9 @@ TEST_F(LoggedCaseTest, SaysWhatBecameOfIt) {
   record_.mode = Mode::kAct;
   record_.scale_error = "conflict";
   EXPECT_THAT(Explain(), HasSubstr("the scale could not be written: conflict"));
+  record_.mode = Mode::kAdvise;
+  record_.scale_error = "the watch fails";
+  EXPECT_THAT(Explain(), HasSubstr("the smaller count is not published: the watch fails"));
 }
 
 }  // namespace
