@@ -5,19 +5,21 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/civil_time.h"
 #include "base/go/number.h"
 #include "base/go/text.h"
+#include "simdjson.h"
 
 namespace flyball::apiservice::wire {
 namespace {
 
-using nlohmann::json;
+namespace dom = simdjson::dom;
 
 bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
 
@@ -184,6 +186,8 @@ bool ComesBefore(const std::u32string& a, const std::u32string& b) {
 
 // ---- the document ----
 
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
 class Emitter {
  public:
   Emitter() {
@@ -195,7 +199,7 @@ class Emitter {
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 
-  std::string Document(const json& value) {
+  std::string Document(const dom::element& value) {
     yaml_event_t event;
     const bool good =
         Emit(yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), event) &&
@@ -215,7 +219,7 @@ class Emitter {
     return made != 0 && yaml_emitter_emit(&emitter_, &event) != 0;
   }
 
-  bool Scalar(const std::string& text, yaml_scalar_style_t style) {
+  bool Scalar(absl::string_view text, yaml_scalar_style_t style) {
     if (text.size() > std::numeric_limits<int>::max()) return false;
     yaml_event_t event;
     return Emit(yaml_scalar_event_initialize(&event, nullptr, nullptr,
@@ -224,17 +228,17 @@ class Emitter {
                 event);
   }
 
-  bool Text(const std::string& text) {
-    if (text.find('\n') != std::string::npos) return Scalar(text, YAML_LITERAL_SCALAR_STYLE);
-    return Scalar(text,
-                  IsReadAsText(text) ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+  bool Plain(absl::string_view text) { return Scalar(text, YAML_PLAIN_SCALAR_STYLE); }
+
+  bool Text(absl::string_view text) {
+    if (absl::StrContains(text, '\n')) return Scalar(text, YAML_LITERAL_SCALAR_STYLE);
+    return IsReadAsText(text) ? Plain(text) : Scalar(text, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
   }
 
-  bool Map(const json& map) {
-    std::vector<std::pair<std::u32string, const json::object_t::value_type*>> members;
-    for (const auto& member : map.get_ref<const json::object_t&>()) {
-      members.emplace_back(RunesOf(member.first), &member);
-    }
+  bool Map(const dom::object& map) {
+    std::vector<std::pair<std::u32string, dom::key_value_pair>> members;
+    for (const dom::key_value_pair member : map)
+      members.emplace_back(RunesOf(View(member.key)), member);
     // Unlike std::sort, safe whether or not this is a strict order of any keys.
     std::stable_sort(members.begin(), members.end(),
                      [](const auto& a, const auto& b) { return ComesBefore(a.first, b.first); });
@@ -245,29 +249,31 @@ class Emitter {
       return false;
     }
     for (const auto& [runes, member] : members) {
-      if (!Text(member->first) || !Value(member->second)) return false;
+      if (!Text(View(member.key)) || !Value(member.value)) return false;
     }
     return Emit(yaml_mapping_end_event_initialize(&event), event);
   }
 
-  bool List(const json& list) {
+  bool List(const dom::array& list) {
     yaml_event_t event;
     if (!Emit(yaml_sequence_start_event_initialize(&event, nullptr, nullptr, 1,
                                                    YAML_BLOCK_SEQUENCE_STYLE),
               event)) {
       return false;
     }
-    for (const json& item : list) {
+    for (const dom::element item : list) {
       if (!Value(item)) return false;
     }
     return Emit(yaml_sequence_end_event_initialize(&event), event);
   }
 
-  bool Value(const json& value) {
-    if (value.is_object()) return Map(value);
-    if (value.is_array()) return List(value);
-    if (value.is_string()) return Text(value.get_ref<const std::string&>());
-    return Scalar(value.dump(), YAML_PLAIN_SCALAR_STYLE);  // a number, a boolean or null
+  bool Value(const dom::element& value) {
+    switch (value.type()) {
+      case dom::element_type::OBJECT: return Map(value.get_object().value_unsafe());
+      case dom::element_type::ARRAY: return List(value.get_array().value_unsafe());
+      case dom::element_type::STRING: return Text(View(value.get_string().value_unsafe()));
+      default: return Plain(simdjson::minify(value));  // a number, a boolean or null
+    }
   }
 
   std::string out_;
@@ -277,8 +283,11 @@ class Emitter {
 }  // namespace
 
 std::string YamlOfJson(absl::string_view text) {
-  const json value = json::parse(text, nullptr, false);
-  return value.is_discarded() ? "" : Emitter().Document(value);
+  // Its tree is in three blocks, which leave no pieces behind in the heap when they are freed.
+  dom::parser parser;
+  dom::element value;
+  if (parser.parse(text.data(), text.size()).get(value) != simdjson::SUCCESS) return "";
+  return Emitter().Document(value);
 }
 
 }  // namespace flyball::apiservice::wire
