@@ -382,7 +382,7 @@ class FreeMemory {
   }
 
  private:
-  static constexpr size_t kWorthIt = 8 << 20;
+  static constexpr size_t kWorthIt = 4 << 20;
   static constexpr size_t kMuchGrowth = 16 << 20;
   static constexpr uint32_t kCallsBetweenLooks = 10;
 

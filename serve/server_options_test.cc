@@ -108,10 +108,10 @@ TEST(ServerOptionsFromTest, WhatClientsMayTakeAtTheSameMomentLeavesRoomForThePro
   ASSERT_TRUE(options.ok());
   const adapter::BatcherOptions queries;
   constexpr size_t kOthers = 22 << 20;  // questions, lists, reviews, users and what they may do
-  const size_t with_answers = options->listen.max_connection_bytes * 13 / 10;
+  const size_t with_answers = options->listen.max_connection_bytes * 11 / 10;
   EXPECT_LE(with_answers + options->limits.response_cache_bytes + queries.max_group_bytes +
                 queries.flights.max_bytes + kOthers,
-            size_t{92} << 20);
+            size_t{84} << 20);
 }
 
 TEST(ServerOptionsFromTest, ALimitOfNothingIsRefused) {

@@ -145,7 +145,7 @@ bool ConnectionSet::End(ServerConnection* connection) {
 
 size_t ConnectionSet::MostBytes() const {
   const size_t making = making_;
-  const size_t beside = std::min(making, limits_.max_bytes * 3 / 10);
+  const size_t beside = std::min(making, limits_.max_bytes / 10);
   return limits_.max_bytes - std::min(making - beside, limits_.max_bytes / 2);
 }
 

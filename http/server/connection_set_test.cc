@@ -142,7 +142,7 @@ TEST_F(ConnectionSetTest, AnswersThatAreMadeTakeTheRoomOfWhatNobodyReads) {
   const ServerConnection* const first = MakeWaiting(kLarge, false);
   const ServerConnection* const second = MakeWaiting(kLarge, false);
   const ServerConnection* const third = MakeWaiting(kLarge, false);
-  const auto little = set_.CountAnswer(kMaxBytes / 4);
+  const auto little = set_.CountAnswer(kMaxBytes / 10);
   EXPECT_FALSE(Ended(first) || Ended(second) || Ended(third)) << "so much is beside them";
   const auto much = set_.CountAnswer(10 * kMaxBytes);
   EXPECT_TRUE(Ended(first) || Ended(second) || Ended(third));

@@ -28,7 +28,7 @@ struct ListenOptions {
   bool reuse_port = false;     // --permit-port-sharing: SO_REUSEPORT
   // --max-connections, --max-connection-bytes: if there are more, or they take more memory
   // together, those that have been quiet longest are ended. Answers that are being made may take
-  // three tenths of these bytes beside them; for what they take beyond that, connections are ended.
+  // a tenth of these bytes beside them; for what they take beyond that, connections are ended.
   int max_connections = 10000;
   size_t max_connection_bytes = 40u << 20;
   int workers = 0;      // threads ready to serve; 0: one for each processor, at least 8

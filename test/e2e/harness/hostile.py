@@ -39,6 +39,7 @@ class Attacker:
 def watched(case, process: processes.Process, port: int, what: str):
     """While the body attacks, kubelets are answered; the process takes no more memory than it may, and goes on."""
     process.reset_peak_rss()
+    before = process.peak_rss_mib()
     probe = Attacker(port, "probe")
     try:
         yield
@@ -46,7 +47,7 @@ def watched(case, process: processes.Process, port: int, what: str):
         seen = probe.end()
     peak = process.peak_rss_mib()
     print(f"hostile: {what}: {seen['probes']} probes, p99 {seen['p99'] * 1000:.0f} ms, longest {seen['longest'] * 1000:.0f} ms, "
-          f"peak RSS {peak:.0f} MiB", flush=True)
+          f"RSS {before:.0f} MiB before, at its peak {peak:.0f} MiB", flush=True)
     case.assertTrue(process.must_live())
     case.assertEqual(seen["bad"], [])
     case.assertLessEqual(seen["slow in a row"], MOST_SLOW_PROBES)
