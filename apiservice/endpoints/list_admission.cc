@@ -1,5 +1,6 @@
 #include "apiservice/endpoints/list_admission.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,10 @@ absl::Status ListAdmission::Take(const adapter::ListSize& size) {
   if (size.to_ask) {
     return TakeFrom(limits_.lists, list_bytes * kMemoryToAsk, size, listing_);
   }
+  // What the provider holds is there until the list that is made of it, and as large, is an answer.
+  const size_t list_memory = std::max(list_bytes, 2 * size.held_bytes);
   const size_t json_bytes = list_bytes + size.items * repeated_bytes_;
-  return TakeFrom(limits_.answers, list_bytes + AnswerMemory(json_bytes), size, held_);
+  return TakeFrom(limits_.answers, list_memory + AnswerMemory(json_bytes), size, held_);
 }
 
 // Counted before the answer is made. In protobuf, as kubectl asks for lists, an answer is no longer

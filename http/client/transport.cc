@@ -81,8 +81,10 @@ struct Received {
     uint64_t length = 0;
     const bool plain = answer.Header("Content-Encoding").empty();
     if (!plain || !absl::SimpleAtoi(answer.Header("Content-Length"), &length)) return true;
-    too_large = length > limit;
-    if (length <= std::min(limit, kLargeBody)) answer.body.reserve(length + kParserRoom);
+    // Admitted before it gets its room, which takes memory even while it is unused if the heap has
+    // used it before.
+    too_large = length > limit || (admit != nullptr && !admit(length));
+    if (!too_large && length <= kLargeBody) answer.body.reserve(length + kParserRoom);
     return !too_large;
   }
   bool TakeData(absl::string_view data) {
@@ -90,7 +92,7 @@ struct Received {
     too_large = size > limit || (admit != nullptr && !admit(size));
     if (too_large) return false;
     // A body that is not small gets its room at once: growing by doubling would hold it twice.
-    // Unused room costs no memory.
+    // So much room is not of the heap, and costs no memory while it is unused.
     if (size > kSmallBody && size + kParserRoom > answer.body.capacity()) {
       const size_t room = size <= kLargeBody ? kLargeBody : kLargestReserve;
       if (size <= room) answer.body.reserve(std::min(limit, room) + kParserRoom);
