@@ -366,14 +366,17 @@ void ReturnLargeBlocks() {
 class FreeMemory {
  public:
   // To be called each second. Looks each tenth time, as counting what is free takes time that grows
-  // with the pieces: 7 ms with 100,000 pods. While a burst makes the process grow it looks at once:
-  // what is free in a heap may be of no use to the next request, which is served with another one.
+  // with the pieces: 7 ms with 100,000 pods. A burst that makes the process grow, or has left
+  // something to return, is looked after each second: what is free in a heap may be of no use to
+  // the next request, which is served with another one.
   void GiveBack() {
 #ifdef __GLIBC__
-    if (++calls_ % kCallsBetweenLooks != 0 && ResidentBytes() < resident_ + kMuchGrowth) return;
+    const bool burst = returned_ || ResidentBytes() >= resident_ + kMuchGrowth;
+    if (++calls_ % kCallsBetweenLooks != 0 && !burst) return;
     const size_t free = mallinfo2().fordblks;
     given_back_ = std::min(given_back_, free);
-    if (free - given_back_ >= kWorthIt) {
+    returned_ = free - given_back_ >= kWorthIt;
+    if (returned_) {
       ReturnFreeMemory();
       given_back_ = mallinfo2().fordblks;
     }
@@ -394,7 +397,8 @@ class FreeMemory {
 
   uint32_t calls_ = 0;
   size_t given_back_ = 0;
-  size_t resident_ = 0;  // after the last look
+  size_t resident_ = 0;    // after the last look...
+  bool returned_ = false;  // ...which had something to return
 };
 
 }  // namespace
