@@ -26,7 +26,8 @@ class DocumentForms {
   // `making` is held while a form is made. It is that of all documents, and outlives this.
   explicit DocumentForms(absl::Mutex& making) : making_(making) {}
 
-  // The form that `style` asks for, made by `make` unless it was made before. `compressed`: by gzip.
+  // The form that `style` asks for, made by `make` unless it was made before. `compressed`: with
+  // gzip.
   Body Get(const Style& style, bool compressed, const std::function<std::string()>& make) {
     const Form form = {style.media.encoding, style.pretty, compressed};
     if (Body made = Made(form)) return made;
