@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "apiservice/wire/sizes.h"
+#include "base/free_memory.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -21,6 +22,8 @@ size_t MemoryForEachByte(const Style& style) {
 // The same of a list that is asked for, for each byte of its JSON: the names, the query of them,
 // the result and the list.
 constexpr size_t kMemoryToAsk = 4;
+
+constexpr size_t kMuch = 8 << 20;
 
 }  // namespace
 
@@ -40,6 +43,8 @@ absl::Status ListAdmission::TakeFrom(http::Room& room, size_t amount, const adap
   auto taken = room.Take(amount, limits_.deadline, size.held_bytes, size.counted);
   if (taken.ok()) {
     share = *std::move(taken);
+    // What earlier requests have left free in pieces is of no use to so large an answer.
+    if (amount >= kMuch) ReturnFreeMemory();
     return absl::OkStatus();
   }
   refused_ = NoRoom(taken.status());
