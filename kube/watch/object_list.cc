@@ -127,10 +127,9 @@ absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
   return std::move(page.resource_version);
 }
 
-absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
-                                          const ObjectWatchOptions& options,
-                                          absl::string_view not_older_than, ObjectReader& reader,
-                                          WatchHandler& handler) {
+absl::StatusOr<std::string> ListWhole(http::HttpTransport& server,
+                                      const ObjectWatchOptions& options, absl::string_view version,
+                                      ObjectReader& reader, WatchHandler& handler) {
   const std::string path = CollectionPath(options);
   Typed typed(options.resource);
   ListSplitter splitter(kMaxObjectBytes);
@@ -142,8 +141,7 @@ absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
     if (++listed % options.page_size == 0) acceptable = handler.Acceptable();
   };
   http::HttpCall call =
-      ListCall(options, absl::StrCat(path, "?resourceVersion=", go::UrlEscape(not_older_than),
-                                     SelectorQuery(options)));
+      ListCall(options, absl::StrCat(path, "?resourceVersion=", version, SelectorQuery(options)));
   call.headers.emplace_back("Accept-Encoding", "gzip");
   handler.ListStarted();
   const absl::Status ended = server.Stream(call, [&](absl::string_view piece) {

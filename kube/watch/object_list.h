@@ -33,13 +33,13 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
 absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader);
 
-// Like ListPages, but the content comes from the API server's cache and may be as old as that, but
-// not older than that version ("0": any); it takes a third of the time of a list from etcd, and
-// only one object is held in memory at a time. The time limit is options.list_timeout without any
-// data. Also kDeadlineExceeded if the cache has not reached that version after three seconds.
-absl::StatusOr<std::string> ListFromCache(http::HttpTransport& server,
-                                          const ObjectWatchOptions& options,
-                                          absl::string_view not_older_than, ObjectReader& reader,
-                                          WatchHandler& handler);
+// Like ListPages, but all in one piece; it takes a third of the time, and only one object is held in
+// memory at a time. With version "0" the content comes from the API server's cache and may be as old
+// as that. With "" it has everything that was written before; that comes from the cache too since
+// Kubernetes 1.31, which first brings it up to date, and from etcd before. The time limit is
+// options.list_timeout without any data.
+absl::StatusOr<std::string> ListWhole(http::HttpTransport& server,
+                                      const ObjectWatchOptions& options, absl::string_view version,
+                                      ObjectReader& reader, WatchHandler& handler);
 
 }  // namespace flyball::kube

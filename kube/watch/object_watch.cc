@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/go/url.h"
-#include "base/status_macros.h"
 #include "kube/client/api_error.h"
 #include "kube/objects/object_json.h"
 #include "kube/objects/resource_version.h"
@@ -95,8 +94,10 @@ class ObjectWatch::Impl {
     // Only the first try lists from the cache. If that fails, whatever the reason, the next does
     // not.
     const bool from_cache = std::exchange(cache_is_enough_, false);
+    const absl::string_view version = options_.begins_current ? "" : "0";
     absl::StatusOr<std::string> listed =
-        from_cache ? ListFirst() : ListPages(*server_, options_, reader_, handler_);
+        from_cache ? ListWhole(*server_, options_, version, reader_, handler_)
+                   : ListPages(*server_, options_, reader_, handler_);
     if (!listed.ok()) {
       Fail(listed.status());
       return false;
@@ -104,17 +105,6 @@ class ObjectWatch::Impl {
     handler_.ListEnded();
     resource_version_ = *std::move(listed);
     return true;
-  }
-
-  absl::StatusOr<std::string> ListFirst() {
-    std::string newest = "0";
-    if (options_.begins_current) {
-      ASSIGN_OR_RETURN(newest, NewestVersion(*server_, options_, reader_));
-    }
-    absl::StatusOr<std::string> listed =
-        ListFromCache(*server_, options_, newest, reader_, handler_);
-    const bool behind = options_.begins_current && absl::IsDeadlineExceeded(listed.status());
-    return behind ? ListPages(*server_, options_, reader_, handler_) : listed;
   }
 
   // Watches until the resourceVersion is of no use any more.

@@ -64,10 +64,9 @@ struct ObjectWatchOptions {
   std::string label_selector;  // "" is all
   std::string field_selector;  // "" is all
   bool metadata_only = false;  // objects are PartialObjectMetadata
-  // The first list has everything that was written before it began, as later lists have. It still
-  // comes from the API server's cache, which is first asked to be no older than the newest version;
-  // from etcd only if the cache does not get there within seconds, as before Kubernetes 1.31 where
-  // few objects of that kind change.
+  // The first list has everything that was written before it began, as later lists have. Since
+  // Kubernetes 1.31 it still comes from the API server's cache, which is brought up to date for it;
+  // before it comes from etcd, in one piece.
   bool begins_current = false;
   int page_size = 500;
   absl::Duration list_timeout = absl::Seconds(60);  // of each page

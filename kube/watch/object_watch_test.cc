@@ -170,27 +170,13 @@ TEST_F(ObjectWatchTest, ACacheThatFailsIsDoneWithout) {
   EXPECT_EQ(server_.CountRequests("GET", "limit=500"), 1);
 }
 
-TEST_F(ObjectWatchTest, BeginsWithACacheThatIsAsNewAsEtcd) {
+TEST_F(ObjectWatchTest, MayBeginWithWhatIsCurrent) {
   options_.begins_current = true;
   Follow();
-  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?limit=1"), 1);
-  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion="), 1);
+  // Without a version, and without pages, for which the API server would ask etcd.
   EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion=0"), 0);
-  EXPECT_EQ(server_.CountRequests("GET", ""), 2);
-}
-
-TEST_F(ObjectWatchTest, ACacheThatStaysBehindIsDoneWithoutAtOnce) {
-  options_.begins_current = true;
-  server_.Inject({.method = "GET",
-                  .part = "/api/v1/pods?resourceVersion=",
-                  .status = 504,
-                  .reason = "Timeout",
-                  .message = "Too large resource version: 2, current: 1"});
-  Start();
-  EXPECT_EQ(diary_.Await("( ( a b )"), "( ( a b )");
-  ASSERT_TRUE(server_.AwaitWatches(1));
-  EXPECT_EQ(server_.CountRequests("GET", "limit=500"), 1);
-  EXPECT_EQ(watch_->counters().failures, 0u);
+  EXPECT_EQ(server_.CountRequests("GET", "/api/v1/pods?resourceVersion="), 1);
+  EXPECT_EQ(server_.CountRequests("GET", ""), 1);
 }
 
 TEST_F(ObjectWatchTest, NamespaceAndSelectorsGoIntoBothCalls) {

@@ -87,8 +87,6 @@ class MadeUpServer : public http::HttpTransport {
     http::HttpAnswer answer{.status = 200, .headers = {}, .body = ""};
     if (call.method != "GET") {
       answer.body = R"({"metadata":{"resourceVersion":"8"}})";
-    } else if (absl::StrContains(call.target, "limit=1")) {
-      answer.body = R"({"metadata":{"resourceVersion":"7"},"items":[]})";  // the newest version
     } else if (absl::StrContains(call.target, "/pods")) {
       answer.body = List(sizes_.autoscalers * sizes_.pods, "v1", "Pod", PodJson);
     } else if (absl::StrContains(call.target, "/horizontalpodautoscalers")) {
