@@ -109,10 +109,11 @@ std::unique_ptr<kube::ObjectWatch> Scaler::MakeWatch(const kube::ResourceInfo& r
     watch.ns = ns;
     // The cache of an API server may be behind for seconds, and a list does not show it. A write
     // for an autoscaler that was paused or deleted before this start would go through, since it
-    // depends on the version of the scale alone; a removal by an earlier owner would be missing in
-    // the count that is compared with what that one saved; and pods that are there already would
-    // not count.
-    watch.begins_current = true;
+    // depends on the version of the scale alone; and a removal by an earlier owner would be missing
+    // in the count that is compared with what that one saved. Pods come from the cache, as for the
+    // original: there may be a hundred thousand, which an API server with an older etcd than 3.4.31
+    // would read from there.
+    watch.begins_current = resource.name.resource != "pods";
     ASSIGN_OR_RETURN(std::unique_ptr<http::HttpTransport> server, deps_.make_transport());
     return UnlessNoThread([&] {
       return std::make_unique<kube::ObjectWatch>(std::move(watch), std::move(server), deps_.clock,
