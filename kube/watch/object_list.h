@@ -33,11 +33,11 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
 absl::StatusOr<std::string> NewestVersion(http::HttpTransport& server,
                                           const ObjectWatchOptions& options, ObjectReader& reader);
 
-// Like ListPages, but all in one piece; it takes a third of the time, and only one object is held in
-// memory at a time. With version "0" the content comes from the API server's cache and may be as old
-// as that. With "" it has everything that was written before; that comes from the cache too since
-// Kubernetes 1.31, which first brings it up to date, and from etcd before. The time limit is
-// options.list_timeout without any data.
+// Like ListPages, but all in one piece; it takes a third of the time, and only one object is held
+// in memory at a time. With version "0" the content comes from the API server's cache and may be as
+// old as that. With "" it has everything that was written before; that comes from the cache too
+// since Kubernetes 1.31, which first brings it up to date (with etcd 3.4.31 and newer), and else
+// from etcd. The time limit is options.list_timeout without any data.
 absl::StatusOr<std::string> ListWhole(http::HttpTransport& server,
                                       const ObjectWatchOptions& options, absl::string_view version,
                                       ObjectReader& reader, WatchHandler& handler);
