@@ -13,6 +13,7 @@
 #include "convert/keda_pause.h"
 #include "convert/keda_settings.h"
 #include "convert/manifests.h"
+#include "kube/objects/app_protocol.h"
 #include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/document_json.h"
@@ -194,9 +195,7 @@ class HttpConverter {
       const bool same =
           name.empty() ? NumberOf(port, "port") == number : TextOf(port, "name") == name;
       if (!same) continue;
-      const std::string protocol = TextOf(port, "appProtocol");
-      // The words that the server knows (serve/front/front_slices.cc).
-      h2c_ = protocol == "kubernetes.io/h2c" || protocol == "grpc" || protocol == "h2c";
+      h2c_ = kube::MeansHttp2(TextOf(port, "appProtocol"));
       if (const std::string text = TextOf(port, "targetPort"); !text.empty()) return text;
       const int64_t at = NumberOf(port, "targetPort");
       return absl::StrCat(at > 0 ? at : NumberOf(port, "port"));

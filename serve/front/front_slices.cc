@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "kube/objects/app_protocol.h"
 #include "kube/objects/json_members.h"
 #include "kube/objects/object_json.h"
 
@@ -51,10 +52,6 @@ json FirstPort(const json& object) {
   return ports.is_array() && !ports.empty() ? ports[0] : json();
 }
 
-bool IsH2c(const std::string& app_protocol) {
-  return app_protocol == "kubernetes.io/h2c" || app_protocol == "grpc" || app_protocol == "h2c";
-}
-
 FrontSlices::Written ReadSlice(const json& slice) {
   FrontSlices::Written out;
   const json& metadata = MemberOf(slice, "metadata");
@@ -63,7 +60,7 @@ FrontSlices::Written ReadSlice(const json& slice) {
   out.target.ns = TextOf(metadata, "namespace");
   out.target.service = TextOf(MemberOf(metadata, "labels"), kOfService);
   if (port.is_number_unsigned() && port <= 65535) out.target.port = port.get<uint16_t>();
-  out.h2c = IsH2c(TextOf(first, "appProtocol"));
+  out.h2c = kube::MeansHttp2(TextOf(first, "appProtocol"));
   out.leads = !MemberOf(slice, "endpoints").empty();
   return out;
 }
@@ -109,7 +106,8 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
     facts.ports.push_back({TextOf(port, "name"), TextOf(port, "appProtocol")});
   }
   if (facts.ports.empty()) facts.ports.emplace_back();
-  if (TextOf(spec, "type") != "ExternalName") facts.h2c = IsH2c(facts.ports[0].app_protocol);
+  if (TextOf(spec, "type") != "ExternalName")
+    facts.h2c = kube::MeansHttp2(facts.ports[0].app_protocol);
   return facts;
 }
 
