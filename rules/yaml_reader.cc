@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/go/text.h"
+#include "base/go/yaml_words.h"
 
 namespace flyball::rules {
 namespace {
@@ -19,11 +20,6 @@ using re2::LazyRE2;
 using re2::RE2;
 
 constexpr char kCoreTag[] = "tag:yaml.org,2002:";
-
-template <typename... Words>
-bool IsOneOf(absl::string_view text, Words... words) {
-  return ((text == words) || ...);
-}
 
 // Whether the text of a scalar stands for a value of some type, not for itself.
 bool IsResolved(const YamlNode& node) {
@@ -86,23 +82,16 @@ constexpr int kMaxMerges = 20;
 
 bool IsNothing(const YamlNode& node) {
   return node.kind == YamlNode::Kind::kScalar && (IsResolved(node) || HasCoreTag(node, "null")) &&
-         IsOneOf(node.text, "", "~", "null", "Null", "NULL");
+         (node.text.empty() || go::IsYamlNull(node.text));
 }
 
 bool IsCapitalNull(const YamlNode& node) {
-  return IsResolved(node) && IsOneOf(node.text, "Null", "NULL");
+  return IsResolved(node) && (node.text == "Null" || node.text == "NULL");
 }
 
 std::optional<bool> ReadBool(const YamlNode& node) {
   if (!IsResolved(node) && !HasCoreTag(node, "bool")) return std::nullopt;
-  const std::string& text = node.text;
-  if (IsOneOf(text, "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON")) {
-    return true;
-  }
-  if (IsOneOf(text, "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF")) {
-    return false;
-  }
-  return std::nullopt;
+  return go::YamlBool(node.text);
 }
 
 std::string FieldPath(absl::string_view parent, absl::string_view key) {

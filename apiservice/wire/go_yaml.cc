@@ -1,5 +1,6 @@
 #include "apiservice/wire/go_yaml.h"
 
+#include <re2/re2.h>
 #include <yaml.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "absl/time/civil_time.h"
 #include "base/go/number.h"
 #include "base/go/text.h"
+#include "base/go/yaml_words.h"
 #include "simdjson.h"
 
 namespace flyball::apiservice::wire {
@@ -24,19 +26,6 @@ namespace dom = simdjson::dom;
 bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
 
 // ---- which texts are read as something else where they have no quotes ----
-
-template <typename... Words>
-bool IsOneOf(absl::string_view text, Words... words) {
-  return ((text == words) || ...);
-}
-
-bool IsWord(absl::string_view text) {
-  return IsOneOf(text, "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON") ||
-         IsOneOf(text, "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off",
-                 "OFF") ||
-         IsOneOf(text, "~", "null", "Null", "NULL", ".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF",
-                 "+.inf", "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF");
-}
 
 // Takes digits off the front, `most` at most. -1: there is none.
 int TakeNumber(size_t most, absl::string_view& text) {
@@ -89,48 +78,23 @@ bool IsTimestamp(absl::string_view text) {
   return text.empty() && hours >= 0 && hours <= 24 && minutes >= 0 && minutes <= 60;
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
-bool HasFormOfFloat(absl::string_view text) {
-  const auto take_digits = [&] {
-    const size_t before = text.size();
-    while (!text.empty() && IsDigit(text[0])) text.remove_prefix(1);
-    return before != text.size();
-  };
-  if (!Take('-', text)) Take('+', text);
-  if (Take('.', text)) {
-    if (!take_digits()) return false;
-  } else {
-    if (!take_digits()) return false;
-    if (Take('.', text)) take_digits();
-  }
-  if (!Take('e', text) && !Take('E', text)) return text.empty();
-  if (!Take('-', text)) Take('+', text);
-  return take_digits() && text.empty();
-}
-
 bool IsNumber(absl::string_view text) {
   const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
   if (go::ParseInt(plain)) return true;
   const auto number = go::ParseNumber(plain);
   if (number && number->overflows_int) return true;  // it fits a uint64
-  return HasFormOfFloat(plain) && go::ParseFloat(plain);
+  static const re2::LazyRE2 kFloat = {"[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?"};
+  return re2::RE2::FullMatch(plain, *kFloat) && go::ParseFloat(plain);
 }
 
-// [-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?
+// 190:20:30, in parts of sixty.
 bool IsBase60(absl::string_view text) {
-  if (!Take('-', text)) Take('+', text);
-  if (text.empty() || !IsDigit(text[0])) return false;
-  while (!text.empty() && (IsDigit(text[0]) || text[0] == '_')) text.remove_prefix(1);
-  if (text.empty() || text[0] != ':') return false;
-  while (Take(':', text)) {
-    const size_t before = text.size();
-    const int part = TakeNumber(2, text);
-    if (part < 0 || (before - text.size() == 2 && part > 59)) return false;
-  }
-  if (Take('.', text)) {
-    while (!text.empty() && (IsDigit(text[0]) || text[0] == '_')) text.remove_prefix(1);
-  }
-  return text.empty();
+  static const re2::LazyRE2 kBase60 = {"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\\.[0-9_]*)?"};
+  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *kBase60);
+}
+
+bool IsWord(absl::string_view text) {
+  return go::YamlBool(text).has_value() || go::IsYamlNull(text) || go::IsYamlSpecialNumber(text);
 }
 
 bool IsReadAsText(absl::string_view text) {
