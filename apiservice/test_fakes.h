@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -72,6 +73,15 @@ class FakeCustomMetrics : public adapter::CustomMetricsProvider {
                                                  {{"", "pods"}, true, "m"},
                                                  {{"apps", "deployments"}, true, "d"}});
 };
+
+// With a list of that many metrics of pods.
+inline std::shared_ptr<FakeCustomMetrics> FakeMetricsOfPods(int count) {
+  std::vector<adapter::CustomMetricInfo> infos;
+  for (int i = 0; i < count; ++i) infos.push_back({{"", "pods"}, true, absl::StrCat("m", i)});
+  auto custom = std::make_shared<FakeCustomMetrics>();
+  custom->infos = std::make_shared<const std::vector<adapter::CustomMetricInfo>>(std::move(infos));
+  return custom;
+}
 
 // q with the series {queue=a} and {queue=b}.
 class FakeExternalMetrics : public adapter::ExternalMetricsProvider {

@@ -2,12 +2,10 @@
 
 #include <memory>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "apiservice/test_fakes.h"
 
@@ -15,11 +13,7 @@ namespace flyball::apiservice {
 namespace {
 
 TEST(DiscoveryDocsTest, TheDocumentsOfANewListAreMadeOnceHoweverManyAsk) {
-  std::vector<adapter::CustomMetricInfo> infos;
-  for (int i = 0; i < 2'000; ++i) infos.push_back({{"", "pods"}, true, absl::StrCat("m", i)});
-  const auto custom = std::make_shared<FakeCustomMetrics>();
-  custom->infos = std::make_shared<const std::vector<adapter::CustomMetricInfo>>(std::move(infos));
-  const adapter::Providers providers = {custom, nullptr, nullptr};
+  const adapter::Providers providers = {FakeMetricsOfPods(2'000), nullptr, nullptr};
   DiscoveryDocs docs({});
   absl::Notification begin;
   std::vector<std::shared_ptr<const DiscoverySet>> sets(8);

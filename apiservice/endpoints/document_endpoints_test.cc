@@ -1,12 +1,7 @@
 #include "apiservice/endpoints/document_endpoints.h"
 
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include <gtest/gtest.h>
 
-#include "absl/strings/str_cat.h"
 #include "apiservice/test_fakes.h"
 #include "http/headers.h"
 
@@ -15,11 +10,7 @@ namespace {
 
 // However many ask for it and do not read it.
 TEST(DocumentEndpointsTest, ALongDocumentIsCompressedOnce) {
-  std::vector<adapter::CustomMetricInfo> infos;
-  for (int i = 0; i < 2'000; ++i) infos.push_back({{"", "pods"}, true, absl::StrCat("m", i)});
-  const auto custom = std::make_shared<FakeCustomMetrics>();
-  custom->infos = std::make_shared<const std::vector<adapter::CustomMetricInfo>>(std::move(infos));
-  const adapter::Providers providers = {custom, nullptr, nullptr};
+  const adapter::Providers providers = {FakeMetricsOfPods(2'000), nullptr, nullptr};
   const HealthChecks health({});
   DocumentEndpoints documents({}, &health, {}, &Clock::System());
   RoutedRequest routed;
