@@ -91,13 +91,12 @@ class ObjectWatch::Impl {
 
   bool List() {
     ++counters_.lists;
-    // Only the first try lists from the cache. If that fails, whatever the reason, the next does
-    // not.
-    const bool from_cache = std::exchange(cache_is_enough_, false);
+    // Only the first try lists in one piece. If that fails, whatever the reason, the next does not.
+    const bool first = std::exchange(first_, false);
     const absl::string_view version = options_.begins_current ? "" : "0";
     absl::StatusOr<std::string> listed =
-        from_cache ? ListWhole(*server_, options_, version, reader_, handler_)
-                   : ListPages(*server_, options_, reader_, handler_);
+        first ? ListWhole(*server_, options_, version, reader_, handler_)
+              : ListPages(*server_, options_, reader_, handler_);
     if (!listed.ok()) {
       Fail(listed.status());
       return false;
@@ -276,7 +275,7 @@ class ObjectWatch::Impl {
   ObjectReader reader_;
   std::minstd_rand random_;
   absl::Duration backoff_;
-  bool cache_is_enough_ = true;
+  bool first_ = true;
   std::string resource_version_;
   int short_streams_ = 0;  // in a row: opened, and ended soon without a word
   absl::Status reported_;
