@@ -23,6 +23,12 @@ absl::Status TooSlow() {
   return absl::DeadlineExceededError("the API server did not answer in time which HPAs ask for it");
 }
 
+// Other questions, or those who asked the same one before, had the time that this one had.
+absl::Status NoTurn() {
+  return absl::DeadlineExceededError(
+      "the API server was not asked in time which HPAs ask for it: other questions came first");
+}
+
 }  // namespace
 
 // Keeps the needed fields of each HPA.
@@ -113,7 +119,7 @@ absl::Status HpaAskers::Look(const std::string& ns, const Hpa& hpa, adapter::Met
 HpaAskers::AskersOr HpaAskers::LookFor(const adapter::ExternalMetricRequest& request,
                                        MonotonicTime deadline) {
   const auto place = places_.Take(1, deadline);
-  if (!place.ok()) return TooSlow();
+  if (!place.ok()) return NoTurn();
   ASSIGN_OR_RETURN(const std::vector<Hpa> hpas, List(request.ns));
   const std::string selector = request.selector.ToString();
   std::vector<adapter::MetricAsker> askers;
@@ -157,7 +163,7 @@ HpaAskers::AskersOr HpaAskers::Of(const adapter::ExternalMetricRequest& request)
   return looks_.Ask(JoinedKey(question, absl::StrCat(number)), deadline, [&]() -> AskersOr {
     {
       absl::MutexLock lock(&mutex_);
-      if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) return TooSlow();
+      if (!clock_.Await(mutex_, absl::Condition(&line->idle), deadline)) return NoTurn();
       line->idle = false;
       line->looks = number;
     }

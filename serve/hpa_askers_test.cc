@@ -155,6 +155,36 @@ TEST_F(HpaAskersTest, OnlyAFewQuestionsAreLookedAtAtOnce) {
   EXPECT_EQ(looks, HpaAskers::kMaxLooks + 1);
 }
 
+// The API server may be well then: it was not asked.
+TEST_F(HpaAskersTest, AQuestionWhoseTurnDoesNotComeSaysSo) {
+  std::atomic<int> looks = 0;
+  absl::Notification all_begun, go_on;
+  server_.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, kHpas)) return;
+    if (++looks == HpaAskers::kMaxLooks) all_begun.Notify();
+    go_on.WaitForNotification();
+  });
+  std::vector<std::thread> askers;
+  for (int i = 0; i < HpaAskers::kMaxLooks; ++i) {
+    askers.emplace_back([&, i] { static_cast<void>(Of(absl::StrCat("m", i))); });
+  }
+  all_begun.WaitForNotification();
+  std::vector<std::thread> late;
+  for (const char* metric : {"one_more", "m0"}) {  // another question, and one that is looked at
+    late.emplace_back([&, metric] {
+      const absl::Status waited = Of(metric).status();
+      EXPECT_EQ(waited.code(), absl::StatusCode::kDeadlineExceeded);
+      EXPECT_THAT(std::string(waited.message()), HasSubstr("was not asked in time"));
+    });
+  }
+  clock_.AwaitWaits(2);
+  clock_.Advance(HpaAskers::kTimeout);
+  for (std::thread& asker : late) asker.join();
+  EXPECT_EQ(looks, HpaAskers::kMaxLooks);
+  go_on.Notify();
+  for (std::thread& asker : askers) asker.join();
+}
+
 TEST_F(HpaAskersTest, ASlowApiServerIsNotWaitedForBeyondTheRequestsTime) {
   for (int i = 0; i < 5; ++i) {
     PutTarget(absl::StrCat("web-", i), 1, 1);
