@@ -16,7 +16,6 @@
 #include "kube/objects/app_protocol.h"
 #include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/document_json.h"
 #include "scaler/spec/own_spec.h"
 
 namespace flyball::convert {
@@ -313,12 +312,12 @@ Surroundings LookAround(const std::vector<Node>& documents) {
   for (const Node& node : documents) {
     const absl::string_view kind = node.FindText("kind");
     if (kind == "Service" && node.FindText("apiVersion") == "v1") {
-      Json object = scaler::JsonOf<Json>(node);
+      Json object = ObjectOf(node);
       const std::string key = KeyOf(object, TextOf(MemberOf(object, "metadata"), "name"));
       around.services[key] = std::move(object);
     }
     if (kind != "ScaledObject") continue;
-    const Json object = scaler::JsonOf<Json>(node);
+    const Json object = ObjectOf(node);
     for (const Json& trigger : ItemsOf(MemberOf(object, "spec"), "triggers")) {
       const std::string name = HttpConverter::AddOnObject(trigger);
       if (!name.empty()) around.scaled_objects[KeyOf(object, name)] = object;
@@ -340,7 +339,7 @@ Conversion ConvertHttpObjects(absl::string_view file, absl::string_view text,
     const absl::string_view kind = node.FindText("kind");
     if (kind != kHttpScaledObject && kind != kInterceptorRoute) continue;
     any = true;
-    HttpConverter(node, scaler::JsonOf<Json>(node), around, file, conversion).Convert(options);
+    HttpConverter(node, ObjectOf(node), around, file, conversion).Convert(options);
   }
   if (!any) {
     AddNothing(file, absl::StrCat(kHttpScaledObject, " or ", kInterceptorRoute), conversion);

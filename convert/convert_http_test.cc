@@ -84,6 +84,19 @@ TEST(ConvertHttpObjectsTest, TheFallbackAndTheBehaviorOfAScaledObjectAreCarriedO
   EXPECT_THAT(got.yaml, testing::Not(HasSubstr("nothing like it")));
 }
 
+TEST(ConvertHttpObjectsTest, NullIsAbsent) {
+  const Conversion got = Convert(
+      Route("  rules: [{hosts: [a.b], headers: }]\n") +
+      absl::StrReplaceAll(kScaledObject, {{"spec: {",
+                                           "spec: {advanced: {horizontalPodAutoscalerConfig: "
+                                           "{behavior: {scaleUp: , scaleDown: {policies: , "
+                                           "stabilizationWindowSeconds: 7}}}}, "}}));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml,
+              HasSubstr("  behavior:\n    scaleDown:\n      stabilizationWindowSeconds: 7\n"));
+  EXPECT_THAT(got.yaml, testing::Not(HasSubstr("~")));
+}
+
 TEST(ConvertHttpObjectsTest, CooldownsThatDoNotHoldAreNamed) {
   std::string scaled =
       absl::StrReplaceAll(kScaledObject, {{"spec: {", "spec: {initialCooldownPeriod: 60, "}});

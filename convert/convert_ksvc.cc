@@ -15,7 +15,6 @@
 #include "convert/manifests.h"
 #include "kube/objects/json_members.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/document_json.h"
 
 namespace flyball::convert {
 namespace {
@@ -241,7 +240,7 @@ Conversion ConvertKnativeServices(absl::string_view file, absl::string_view text
   for (const Node& node : *documents) {
     const absl::string_view version = node.FindText("apiVersion");
     if (!absl::StartsWith(version, "serving.knative.dev/")) continue;
-    Json object = scaler::JsonOf<Json>(node);
+    Json object = ObjectOf(node);
     const Json& metadata = MemberOf(object, "metadata");
     const std::string kind(node.FindText("kind"));
     makers[kind].insert(absl::StrCat(TextOf(metadata, "namespace"), "/", TextOf(metadata, "name")));

@@ -126,6 +126,14 @@ TEST(ConvertKnativeServicesTest, ARevisionAloneIsConverted) {
   EXPECT_THAT(got.yaml, Not(HasSubstr("serving.knative.dev/configuration")));
 }
 
+TEST(ConvertKnativeServicesTest, NullIsAbsent) {
+  const Conversion got = Convert(Service(
+      "", "affinity: , containers: [{image: a, resources: {limits: }, readinessProbe: {exec: }}]"));
+  EXPECT_THAT(got.errors, IsEmpty());
+  EXPECT_THAT(got.yaml, HasSubstr("readinessProbe:\n            tcpSocket:\n"));
+  EXPECT_THAT(got.yaml, Not(HasSubstr("~")));
+}
+
 TEST(ConvertKnativeServicesTest, BesideKnativeTheServiceHasAnotherName) {
   const Conversion got = ConvertKnativeServices("k.yaml", Service("", kPods),
                                                 {.mode = "", .beside = true, .dialect = {}});

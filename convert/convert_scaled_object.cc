@@ -1,6 +1,5 @@
 #include "convert/convert.h"
 
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,7 +19,6 @@
 #include "kube/objects/json_members.h"
 #include "kube/objects/quantity.h"
 #include "scaler/spec/document.h"
-#include "scaler/spec/document_json.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/triggers/trigger.h"
 #include "scaler/triggers/types/trigger_types.h"
@@ -45,23 +43,6 @@ using Authentications = std::map<std::string, Json>;
 
 std::string KeyOf(const Json& object, const std::string& name) {
   return absl::StrCat(TextOf(MemberOf(object, "metadata"), "namespace"), "/", name);
-}
-
-// Removes members that are null: to the API server they are absent. Items of lists stay.
-void DropNulls(Json& json) {
-  if (json.is_object()) {
-    for (auto it = json.begin(); it != json.end();) {
-      it = it->is_null() ? json.erase(it) : std::next(it);
-    }
-  }
-  if (!json.is_structured()) return;
-  for (Json& each : json) DropNulls(each);
-}
-
-Json ObjectOf(const Node& node) {
-  Json object = scaler::JsonOf<Json>(node);
-  DropNulls(object["spec"]);
-  return object;
 }
 
 class ScaledObjectConverter {

@@ -2,16 +2,20 @@
 
 #include <re2/re2.h>
 
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "scaler/spec/document_json.h"
 
 namespace flyball::convert {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using scaler::Node;
 
 void Flatten(Node& node, std::vector<Node>& out) {
@@ -26,7 +30,23 @@ void Flatten(Node& node, std::vector<Node>& out) {
   }
 }
 
+void DropNulls(Json& json) {
+  if (json.is_object()) {
+    for (auto it = json.begin(); it != json.end();) {
+      it = it->is_null() ? json.erase(it) : std::next(it);
+    }
+  }
+  if (!json.is_structured()) return;
+  for (Json& each : json) DropNulls(each);
+}
+
 }  // namespace
+
+Json ObjectOf(const Node& node) {
+  Json object = scaler::JsonOf<Json>(node);
+  DropNulls(object["spec"]);
+  return object;
+}
 
 std::string OneLine(absl::string_view text) {
   std::string line(text);

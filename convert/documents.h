@@ -1,6 +1,7 @@
 // Helpers of all converters: they read the objects of a file and add errors with their place. Pure.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ inline constexpr char kLastApplied[] = "kubectl.kubernetes.io/last-applied-confi
 absl::StatusOr<std::vector<scaler::Node>> ReadObjects(absl::string_view file,
                                                       absl::string_view text,
                                                       Conversion& conversion);
+
+// The object without members of its spec that are null: to the API server they are absent. Items of
+// lists stay.
+nlohmann::ordered_json ObjectOf(const scaler::Node& node);
 
 // The text in one line, so that a text from an object cannot end a comment or a message.
 std::string OneLine(absl::string_view text);
