@@ -54,12 +54,13 @@ http::HttpResponse InStyle(const Document& document, const std::function<std::st
   const bool compact = style.media.encoding == Encoding::kJson && !style.pretty;
   const DocumentForms::Body body =
       compact ? document.json : document.forms->Get(style, /*compressed=*/false, make);
-  if (IsCompressed(body->size(), style)) {
-    const DocumentForms::Body compressed =
-        document.forms->Get(style, /*compressed=*/true, [&body] { return Gzip(*body); });
-    if (!compressed->empty()) return OkGzip(ContentTypeOf(style.media), compressed);
-  }
-  return Ok(ContentTypeOf(style.media), body, style);
+  Style plain = style;
+  plain.gzip = false;
+  if (!IsCompressed(body->size(), style)) return Ok(ContentTypeOf(style.media), body, plain);
+  const DocumentForms::Body compressed =
+      document.forms->Get(style, /*compressed=*/true, [&body] { return Gzip(*body); });
+  return compressed->empty() ? Ok(ContentTypeOf(style.media), body, plain)
+                             : OkGzip(ContentTypeOf(style.media), compressed);
 }
 
 // JSON is the only form of these documents.

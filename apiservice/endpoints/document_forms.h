@@ -2,7 +2,7 @@
 //
 // Thread-safe. Each form is made once, however many clients ask for it at the same time, and no two
 // documents' forms at once: YAML of thousands of metrics takes tens of megabytes while it is made.
-// A form that was made before is returned at once.
+// A form that was made before is returned at once. An empty one could not be made: it is not kept.
 #pragma once
 
 #include <functional>
@@ -35,6 +35,7 @@ class DocumentForms {
     const absl::MutexLock turn(&making_);
     if (Body made = Made(form)) return made;  // by the one whose turn was before
     Body body = std::make_shared<const std::string>(make());
+    if (body->empty()) return body;
     const absl::MutexLock lock(&mutex_);
     return made_[form] = std::move(body);
   }

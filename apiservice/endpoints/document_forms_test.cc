@@ -28,6 +28,14 @@ TEST(DocumentFormsTest, EachFormIsMadeOnce) {
   EXPECT_EQ(*forms.Get(pretty, false, make), "2");
 }
 
+// As gzip for which there was no memory.
+TEST(DocumentFormsTest, AFormThatCouldNotBeMadeIsTriedAgain) {
+  absl::Mutex making;
+  DocumentForms forms(making);
+  EXPECT_EQ(*forms.Get(Style(), true, [] { return std::string(); }), "");
+  EXPECT_EQ(*forms.Get(Style(), true, [] { return std::string("made"); }), "made");
+}
+
 TEST(DocumentFormsTest, FormsOfAllDocumentsAreMadeOneAfterTheOther) {
   absl::Mutex making;
   DocumentForms documents[] = {DocumentForms(making), DocumentForms(making)};

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
@@ -89,6 +90,7 @@ std::string Gzip(absl::string_view bytes) {
   if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
     return "";
   }
+  const absl::Cleanup ended = [&stream] { deflateEnd(&stream); };
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream.avail_in = static_cast<uInt>(bytes.size());
@@ -97,7 +99,6 @@ std::string Gzip(absl::string_view bytes) {
   const int result = deflate(&stream, Z_FINISH);
   out.resize(stream.total_out);
   out.shrink_to_fit();  // it may be kept for long, and counts as long as it is
-  deflateEnd(&stream);
   return result == Z_STREAM_END ? out : "";
 }
 
