@@ -511,13 +511,13 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
   if (!IsOfThisTerm(tracked)) {
-    if (!write.written) return Finish(tracked, /*decide_anew=*/true);
+    if (write.kind != WriteOutcome::Kind::kWritten) return Finish(tracked, /*decide_anew=*/true);
     // The write is reported, but the decision was made without what other owners saved meanwhile,
     // and must not replace that.
     tracked.decided.restored = false;
   }
   deps_.report.Report(tracked, input, write, deps_.clock.MonotonicNow());
-  Finish(tracked, write.decide_anew);
+  Finish(tracked, write.kind == WriteOutcome::Kind::kOutdated);
 }
 
 void Loop::Finish(TrackedAutoscaler& tracked, bool decide_anew) {

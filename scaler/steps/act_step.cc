@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/go/arithmetic.h"
+#include "base/status_macros.h"
 #include "kube/client/scale.h"
 #include "scaler/math/history.h"
 #include "scaler/math/reconcile.h"
@@ -41,11 +42,17 @@ void CountEarlierRemoval(const std::optional<UnconfirmedWrite>& before, absl::Ti
   state.scale_downs.push_back({.change = WrapSub32(before->from, before->to), .time = now});
 }
 
+using Kind = WriteOutcome::Kind;
+
+absl::Status Drop(Kind kind, absl::string_view why, WriteOutcome& write) {
+  write.kind = kind;
+  return absl::AbortedError(why);
+}
+
 // After a conflict. A scale that no watch reports is asked for again.
-void DecideAnew(TrackedAutoscaler& tracked, WriteOutcome& write) {
-  write.dropped = true;
-  write.decide_anew = true;
+absl::Status DecideAnew(absl::string_view why, TrackedAutoscaler& tracked, WriteOutcome& write) {
   tracked.inputs.target.question = nullptr;
+  return Drop(Kind::kOutdated, why, write);
 }
 
 constexpr int kAttempts = 5;
@@ -94,40 +101,38 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
                                absl::FunctionRef<bool()> is_current, WriteOutcome& write) {
   const Decision& decision = tracked.decided.decision;
   if (!is_current()) {
-    write.decide_anew = true;
-    return absl::AbortedError("the autoscaler has been replaced meanwhile");
+    return Drop(Kind::kOutdated, "the autoscaler has been replaced meanwhile", write);
   }
   if (decision.desired < decision.current) {
     if (deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
-      write.decide_anew = true;
-      return absl::AbortedError(
-          absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"));
+      return Drop(
+          Kind::kOutdated,
+          absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"),
+          write);
     }
     if (const std::string why = WhyHeld(tracked); !why.empty()) {
-      write.held = true;
-      return absl::AbortedError(why);
+      return Drop(Kind::kHeld, why, write);
     }
   }
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
   if (!failure.empty()) {
     if (const absl::Status status = AskWhetherCurrent(tracked.inputs); !status.ok()) {
-      return absl::AbortedError(absl::StrCat(failure, "; asked for it: ", status.message()));
+      return Drop(Kind::kDropped, absl::StrCat(failure, "; asked for it: ", status.message()),
+                  write);
     }
   }
   if (decision.desired == 0 && deps_.front != nullptr &&
       CarriesRequests(tracked.inputs.managed->own) &&
       !deps_.front->MayEnterZero(tracked.key.ToString())) {
-    write.held = write.front_waits = true;
-    return absl::AbortedError("zero waits until every request is sure to be seen");
+    return Drop(Kind::kHeldByFront, "zero waits until every request is sure to be seen", write);
   }
   // This is asked last, because the answer is valid only for a call that follows at once. The
   // autoscaler may have been lost and won back since it was decided.
   if (!deps_.ownership.MayWrite(tracked.key, deps_.clock.MonotonicNow())) {
-    return absl::AbortedError("another replica may own it");
+    return Drop(Kind::kDropped, "another replica may own it", write);
   }
   if (deps_.ownership.Term(tracked.key) != tracked.decided.term) {
-    write.decide_anew = true;
-    return absl::AbortedError("another replica may have owned it meanwhile");
+    return Drop(Kind::kOutdated, "another replica may have owned it meanwhile", write);
   }
   return absl::OkStatus();
 }
@@ -148,10 +153,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
   const std::optional<UnconfirmedWrite> before = tracked.written.unconfirmed;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (absl::Status status = MayWrite(tracked, is_current, write); !status.ok()) {
-      write.dropped = true;
-      return status;
-    }
+    RETURN_IF_ERROR(MayWrite(tracked, is_current, write));
     tracked.written.unconfirmed = UnconfirmedWrite{.uid = read.uid,
                                                    .generation = read.generation,
                                                    .resource_version = read.resource_version,
@@ -182,8 +184,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
       CountEarlierRemoval(before, Now(tracked), tracked.decided.decision.state);
     }
     if (!allowed.ok()) {
-      write.dropped = true;
-      write.held = write.front_waits = false;  // an earlier try may have taken effect
+      if (write.held()) write.kind = Kind::kDropped;  // an earlier try may have taken effect
       return allowed;
     }
     if (!conflicted) return stored.status();
@@ -194,15 +195,14 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     deps_.scales.LearnAfterConflict(target, read, *latest);
     if (latest->uid != read.uid || latest->spec_replicas != decision.current) {
       if (latest->spec_replicas == decision.desired) ForgetReplaceable(tracked);
-      DecideAnew(tracked, write);
-      return absl::AbortedError(absl::StrCat("the target has ", latest->spec_replicas,
-                                             " replicas now, not ", decision.current));
+      return DecideAnew(absl::StrCat("the target has ", latest->spec_replicas,
+                                     " replicas now, not ", decision.current),
+                        tracked, write);
     }
     const bool same_pods =
         latest->status_replicas == read.status_replicas && latest->selector == read.selector;
     if (decision.desired < decision.current && !same_pods) {
-      DecideAnew(tracked, write);
-      return absl::AbortedError("the target has other pods now than it was decided on");
+      return DecideAnew("the target has other pods now than it was decided on", tracked, write);
     }
     read = *std::move(latest);
   }
@@ -211,7 +211,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
 
 WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput& input,
                                  absl::FunctionRef<bool()> is_current) {
-  WriteOutcome write;
+  WriteOutcome write = {.kind = Kind::kFailed};
   const absl::Status status = Write(tracked, is_current, write);
   // A removal counts from when its answer came; an addition, after which removals are possible,
   // counts from when it was sent.
@@ -224,15 +224,15 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
     const Decision& decision = tracked.decided.decision;
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
   }
-  write.written = status.ok();
   write.error = std::string(status.message());
   if (!status.ok() && write.error.empty()) write.error = absl::StatusCodeToString(status.code());
   if (status.ok()) {
+    write.kind = Kind::kWritten;
     ++written_;
     tracked.written.unconfirmed.reset();
     tracked.written.seen_replicas = tracked.decided.decision.desired;
   }
-  if (write.dropped) return write;
+  if (write.dropped()) return write;
   const std::optional<Behavior>& behavior = tracked.inputs.managed->autoscaler.behavior;
   if (status.ok() && grows && behavior.has_value()) {
     DropReplaceableAdditions(*behavior, made, answered, tracked.decided.decision.state);
@@ -247,10 +247,9 @@ WriteOutcome ActStep::Pretend(TrackedAutoscaler& tracked, const DecisionInput& i
   const CycleInputs& inputs = tracked.inputs;
   Decision& decision = tracked.decided.decision;
   if (inputs.mode == Mode::kAdvise && decision.desired < decision.current) {
-    WriteOutcome outcome;
-    outcome.error = WhyStale(tracked);
-    outcome.dropped = outcome.held = !outcome.error.empty();
-    if (outcome.held) return outcome;
+    if (const std::string why = WhyStale(tracked); !why.empty()) {
+      return {.kind = Kind::kHeld, .error = why};
+    }
   }
   std::vector<ScaleEvent> ups = decision.state.scale_ups;
   std::vector<ScaleEvent> downs = decision.state.scale_downs;

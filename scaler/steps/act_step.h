@@ -67,7 +67,7 @@ class ActStep {
  private:
   absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                      WriteOutcome& write);
-  // OK, or the reason why the scale must not be written now, for which `write` has its flags.
+  // OK, or the reason why the scale must not be written now, whose kind `write` has then.
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         WriteOutcome& write);
   // Why a removal has to wait; "": it need not. WhyStale: since its data may be out of date.

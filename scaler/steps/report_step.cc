@@ -124,7 +124,9 @@ void SetScaleDownHeld(const DecisionInput& input, absl::string_view why, Decisio
 // That the front waits is ordinary: the last pod stays for the retention period. If anything is
 // wrong there, the condition FrontReady says so.
 void RecordHeldRemoval(const DecisionInput& input, const WriteOutcome& write, Decision& decision) {
-  if (!write.front_waits) SetScaleDownHeld(input, write.error, decision);
+  if (write.kind != WriteOutcome::Kind::kHeldByFront) {
+    SetScaleDownHeld(input, write.error, decision);
+  }
   RebuildStatus(input, decision.current, decision);
   decision.status_changed = !SemanticallyEqual(StoredStatus(input), decision.status);
 }
@@ -267,9 +269,9 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   record.monotonic = now;
   record.took = now - tracked.began;
   record.wall_offset = decided.wall_offset;
-  record.scale_written = write.written;
+  record.scale_written = write.kind == WriteOutcome::Kind::kWritten;
   record.scale_error = write.error;
-  record.front_waits = write.front_waits;
+  record.front_waits = write.kind == WriteOutcome::Kind::kHeldByFront;
   record.status_written = status_offered;
   record.unchanged = decided.unchanged;
   for (DecisionObserver* observer : deps_.observers) observer->OnDecision(record);
@@ -277,7 +279,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
 
 bool ReportStep::IsHeldForLong(const WriteOutcome& write, MonotonicTime now,
                                WrittenSoFar& written) {
-  if (!write.held) {
+  if (!write.held()) {
     written.held_since.reset();
     return false;
   }
@@ -291,7 +293,7 @@ void ReportStep::Report(TrackedAutoscaler& tracked, const DecisionInput& input,
   const bool held = IsHeldForLong(write, now, tracked.written);
   if (held) {
     RecordHeldRemoval(input, write, decided.decision);
-  } else if (write.dropped) {
+  } else if (write.dropped()) {
     return Observe(tracked, write, /*status_offered=*/false, now);
   }
   if (!decided.unchanged) {

@@ -53,8 +53,9 @@ class Reporting {
     input.status = &tracked_.decided.status;
     input.config = &config_;
     WriteOutcome write;
-    write.dropped = write.held = decided.held;
-    if (decided.held) write.error = "the watch of pods fails";
+    if (decided.held) {
+      write = {.kind = WriteOutcome::Kind::kHeld, .error = "the watch of pods fails"};
+    }
     report_.Report(tracked_, input, write, world.clock.MonotonicNow());
     world.WriteAnother();
   }

@@ -181,15 +181,23 @@ struct WrittenSoFar {
   StatusMarks status;
 };
 
-// The outcome of one decision's scale write. The default means that no write was needed. It exists
-// only during the cycle.
+// The outcome of one decision's scale write. It exists only during the cycle.
 struct WriteOutcome {
-  bool written = false;
-  std::string error = {};    // of a write that was tried and failed
-  bool dropped = false;      // the decision was dropped instead of written (act_step.h)
-  bool held = false;         // it was dropped since its removal has to wait (act_step.h)
-  bool front_waits = false;  // its removal of the last pod waits for the front alone
-  bool decide_anew = false;  // its inputs are out of date: another cycle follows at once
+  enum class Kind : uint8_t {
+    kNotNeeded,
+    kWritten,
+    kFailed,  // a write was tried
+    // The decision was dropped instead of written (act_step.h)...
+    kDropped,
+    kOutdated,     // ...since its inputs are out of date: another cycle follows at once
+    kHeld,         // ...since its removal has to wait
+    kHeldByFront,  // ...since its removal of the last pod waits for the front alone
+  };
+  Kind kind = Kind::kNotNeeded;
+  std::string error = {};  // why it was not written
+
+  bool dropped() const { return kind >= Kind::kDropped; }
+  bool held() const { return kind >= Kind::kHeld; }
 };
 
 struct TrackedAutoscaler;
