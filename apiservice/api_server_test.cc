@@ -192,6 +192,16 @@ TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   }
 }
 
+// As in the original, whose handler of a single check writes two letters and no headers.
+TEST_F(ApiServerFixture, OnlyASingleCheckThatPassesMayBeSniffed) {
+  StartServer();
+  EXPECT_EQ(Get("/healthz")->get_header_value("X-Content-Type-Options"), "nosniff");
+  const auto one = Get("/healthz/ping");
+  EXPECT_EQ(one->body, "ok");
+  EXPECT_EQ(one->get_header_value("Content-Type"), "text/plain; charset=utf-8");
+  EXPECT_FALSE(one->has_header("X-Content-Type-Options"));
+}
+
 TEST_F(ApiServerFixture, OpenApiHashIsRedirectedAndPinned) {
   StartServer();
   const auto wrong = Get("/openapi/v3/apis/metrics.k8s.io/v1beta1?hash=0");

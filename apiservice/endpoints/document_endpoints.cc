@@ -136,6 +136,9 @@ http::HttpResponse DocumentEndpoints::Health(const RoutedRequest& routed,
                                                  routed.query.AllShown("exclude"))
                                   : health_->RunOne(routed.resource, routed.name);
   if (answer.status == 404) return Index(404, providers);
+  if (answer.status == 200 && !routed.name.empty()) {
+    return http::BodyResponse(200, http::kPlainText, answer.body);
+  }
   return http::NosniffResponse(answer.status, http::kPlainText, answer.body);
 }
 
