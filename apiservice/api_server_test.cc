@@ -71,6 +71,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"OpenApiV3", "/openapi/v3", 200, R"("serverRelativeURL":"/openapi/v3/apis/)"},
         Row{"OpenApiV3ListForAnyType", "/openapi/v3", 200, "serverRelativeURL", "text/html"},
         Row{"OpenApiV2ForNoOtherType", "/openapi/v2", 406, "", "text/html"},
+        Row{"OpenApiByOneStar", "/openapi/v2", 200, R"("swagger":"2.0")", "*;="},
+        Row{"OpenApiV3ByOneStar", "/openapi/v3/apis/metrics.k8s.io/v1", 200, "openapi", "*;="},
         Row{"OpenApiForAnyMethod", "/openapi/v2", 200, R"("swagger":"2.0")", "", "POST"},
         Row{"IndexByItsFileName", "/index.html", 200, "\"paths\": ["},
         Row{"VersionIsJsonOnly", "/version", 406, "406: Not Acceptable", "application/yaml"},

@@ -1,6 +1,7 @@
 #include "apiservice/endpoints/document_endpoints.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -61,12 +62,6 @@ http::HttpResponse InStyle(const Document& document, const std::function<std::st
       document.forms->Get(style, /*compressed=*/true, [&body] { return Gzip(*body); });
   return compressed->empty() ? Ok(ContentTypeOf(style.media), body, plain)
                              : OkGzip(ContentTypeOf(style.media), compressed);
-}
-
-// JSON is the only form of these documents.
-bool TakesOpenApiJson(absl::string_view accept) {
-  return accept.empty() || absl::StrContains(accept, "application/json") ||
-         absl::StrContains(accept, "*/*") || absl::StrContains(accept, "application/*");
 }
 
 }  // namespace
@@ -161,10 +156,15 @@ http::HttpResponse DocumentEndpoints::Version() {
 http::HttpResponse DocumentEndpoints::OpenApi(const http::HttpRequest& request,
                                               const RoutedRequest& routed, const Style& style,
                                               const adapter::Providers& providers) {
-  // The list of the v3 documents is JSON whatever is asked for.
-  if (routed.endpoint != Endpoint::kOpenApiV3Index && !TakesOpenApiJson(request.Header("Accept"))) {
+  // The list of the v3 documents is JSON whatever is asked for, and JSON is the only form of the
+  // documents.
+  const std::optional<bool> takes_json = TakesJson(request.Header("Accept"));
+  if (routed.endpoint != Endpoint::kOpenApiV3Index && !takes_json.value_or(false)) {
+    // To a header that names no type the original sends nothing of a v3 document.
+    const bool nothing = routed.endpoint == Endpoint::kOpenApiV3 && !takes_json.has_value();
     http::HttpResponse response;
-    response.status = 406;
+    response.status = nothing ? 200 : 406;
+    response.headers.emplace_back("Vary", "Accept");
     return response;
   }
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);

@@ -76,6 +76,15 @@ std::optional<Clause> ParseClause(absl::string_view text) {
   return clause;
 }
 
+std::vector<Clause> ParseAccept(absl::string_view accept) {
+  std::vector<Clause> clauses;
+  for (const absl::string_view text : absl::StrSplit(accept.substr(0, kMaxAcceptBytes), ',')) {
+    if (clauses.size() == kMaxClauses) break;
+    if (std::optional<Clause> clause = ParseClause(text)) clauses.push_back(*clause);
+  }
+  return clauses;
+}
+
 // Not a strict order: of two clauses each may come before the other.
 bool ComesBefore(const Clause& a, const Clause& b) {
   return a.q > b.q || (a.type != "*" && b.type == "*") || (a.subtype != "*" && b.subtype == "*");
@@ -140,11 +149,7 @@ bool IsTable(Conversion conversion) {
 
 std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
   if (absl::StripAsciiWhitespace(accept).empty()) return MediaType();
-  std::vector<Clause> clauses;
-  for (const absl::string_view text : absl::StrSplit(accept.substr(0, kMaxAcceptBytes), ',')) {
-    if (clauses.size() == kMaxClauses) break;
-    if (std::optional<Clause> clause = ParseClause(text)) clauses.push_back(*clause);
-  }
+  std::vector<Clause> clauses = ParseAccept(accept);
   Sort(clauses);
   for (const Clause& clause : clauses) {
     const std::optional<Conversion> conversion = ConversionOf(clause, offer);
@@ -157,6 +162,16 @@ std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<bool> TakesJson(absl::string_view accept) {
+  if (accept.empty()) return true;
+  const std::vector<Clause> clauses = ParseAccept(accept);
+  if (clauses.empty()) return std::nullopt;
+  return std::any_of(clauses.begin(), clauses.end(), [](const Clause& clause) {
+    return (clause.type == "application" || clause.type == "*") &&
+           (clause.subtype == "json" || clause.subtype == "*");
+  });
 }
 
 std::string ContentTypeOf(MediaType type) {

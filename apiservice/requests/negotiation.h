@@ -36,6 +36,10 @@ struct MediaType {
 // nullopt: nothing acceptable, 406. An empty header accepts JSON.
 std::optional<MediaType> Negotiate(absl::string_view accept, Offer offer);
 
+// Whether a clause takes JSON, whatever its parameters; nullopt: there is no clause. OpenAPI
+// documents are chosen so (k8s.io/kube-openapi).
+std::optional<bool> TakesJson(absl::string_view accept);
+
 // The Content-Type of an answer.
 std::string ContentTypeOf(MediaType type);
 

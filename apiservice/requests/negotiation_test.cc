@@ -85,6 +85,19 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"AggregatedElsewhere", kV2, kPlain, "406"}),
     [](const auto& info) { return info.param.name; });
 
+TEST(TakesJsonTest, ByAnyClause) {
+  for (const char* accept : {"", "*/*", "*", "*;=", "*/json", "application/*;q=0",
+                             "text/html, application/json;as=Table"}) {
+    EXPECT_EQ(TakesJson(accept), true) << accept;
+  }
+  for (const char* accept : {"text/html", "application/jsonx", "text/*;x=application/json"}) {
+    EXPECT_EQ(TakesJson(accept), false) << accept;
+  }
+  for (const char* accept : {"json", ",", "application/json/x"}) {
+    EXPECT_EQ(TakesJson(accept), std::nullopt) << accept;
+  }
+}
+
 TEST(NamesTypeTest, LooksAtTheTypeAlone) {
   const auto names = [](absl::string_view accept) {
     return NamesType(accept, SupportedMediaTypes());

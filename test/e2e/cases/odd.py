@@ -228,6 +228,7 @@ ACCEPTED = [
     *(Request(path, STATUS if path == "/version" else "bytes", (("Accept", t),)) for path in PLACES for t in TYPES),
     *(Request(path, headers=(("Accept", t),), method="POST") for path in (WEB + "/pods/a-1/m", EXT + "/q", "/version") for t in TYPES),
     *(Request(path, STATUS, (("Accept", "text/html"),), m) for path in ("/openapi/v3", "/openapi/v2") for m in ("GET", "POST")),
+    *(Request(path, STATUS, (("Accept", t),)) for path in ("/openapi/v2", "/openapi/v3/apis/custom.metrics.k8s.io/v1beta1") for t in TYPES + ["*;=", "*"]),
     *get(*(f"{EXT}/q?{p}resourceVersionMatch={m}{v}" for p in ("", "watch=1&") for m in ("x", "Exact", "NotOlderThan")
            for v in ("", "&resourceVersion=0", "&continue=a", "&sendInitialEvents=true"))),
     *get(WEB + "/deployments./d/none", WEB + "/pods./a-1/none", WEB + "/pods../a-1/none", C2 + "/nodes.x./n1/m"),
