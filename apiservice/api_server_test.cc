@@ -103,6 +103,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"CustomWatchIsAList", C2 N "/pods/*/m?watch=true", 200, R"("name":"web-2")"},
         Row{"ExternalAll", E1 N "/q", 200, R"("metricLabels":{"queue":"b"})"},
         Row{"ExternalOne", E1 N "/q?labelSelector=queue%3Da", 200, R"({"queue":"a"})"},
+        Row{"WatchAlone", E1 "/watch/?a=1&b", 500,
+            "Internal Server Error: \"" E1 "/watch/?a=1&amp;b\": failed to create RequestInfo: "
+            "unable to determine kind and namespace from url, " E1 "/watch/?a=1&amp;b\n",
+            "text/html", "POST"},
         Row{"ExternalWatch", E1 N "/q?watch=true", 405,
             R"(watch is not supported on resources of kind \"*.external.metrics.k8s.io\")"},
         Row{"Yaml", E1 N "/q", 200, "kind: ExternalMetricValueList", "application/yaml"},
@@ -192,6 +196,17 @@ TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   for (const auto& group : document["items"]) {
     for (const auto& version : group["versions"]) EXPECT_FALSE(version["resources"].empty());
   }
+}
+
+// As in the original, which knows nothing of the request then.
+TEST_F(ApiServerFixture, ASpecialVerbAloneIsAnErrorBeforeAllElse) {
+  options_.authorization.mode = AuthorizationMode::kAuthenticated;
+  StartServer();
+  const auto got = Get(C2 "/watch?timeout=x", {{"Impersonate-User", "jane"}});
+  EXPECT_EQ(got->status, 500);
+  EXPECT_EQ(got->get_header_value("Content-Type"), "text/plain; charset=utf-8");
+  EXPECT_EQ(got->get_header_value("X-Content-Type-Options"), "nosniff");
+  EXPECT_FALSE(got->has_header("Cache-Control"));
 }
 
 // As in the original, whose handler of a single check writes two letters and no headers.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "apiservice/requests/negotiation.h"
 #include "apiservice/wire/text.h"
+#include "base/go/text.h"
 #include "http/server/event_workers.h"
 #include "spdlog/spdlog.h"
 
@@ -69,6 +70,14 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
              : wire::ForbiddenPath(sentence);
 }
 
+// As Go's http.Error after the library's escaping.
+http::HttpResponse InternalError(const http::HttpRequest& request, absl::string_view why) {
+  return http::ErrorText(500, absl::StrReplaceAll(absl::StrCat("Internal Server Error: ",
+                                                               go::Quote(Shown(request.target)),
+                                                               ": ", why),
+                                                  {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+}
+
 // The router's 406: it checks media types, but not the forms that objects can be converted to.
 wire::Status NoRepresentation(const RoutedRequest& routed) {
   return wire::NoRepresentation(routed.IsMetricList() ? SupportedListMediaTypes()
@@ -91,7 +100,8 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   if (audit_id.size() > kMaxAuditIdBytes) audit_id = audit_id.substr(0, kMaxAuditIdBytes);
   response.headers.emplace_back("Audit-Id",
                                 audit_id.empty() ? NewAuditId() : std::string(audit_id));
-  if (http::FindHeader(response.headers, "Cache-Control").empty()) {
+  if (!routed.attributes.unreadable &&
+      http::FindHeader(response.headers, "Cache-Control").empty()) {
     response.headers.emplace_back("Cache-Control", "no-cache, private");
   }
   const absl::Duration took = deps_.clock->MonotonicNow() - start;
@@ -121,6 +131,12 @@ http::HttpResponse RequestHandler::TooManyReviews() {
 http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, RoutedRequest* routed,
                                           const Style& style, MonotonicTime start,
                                           UserPtr* known_user) {
+  if (routed->attributes.unreadable) {
+    return InternalError(request,
+                         absl::StrCat("failed to create RequestInfo: unable to determine kind and "
+                                      "namespace from url, ",
+                                      Shown(request.target)));
+  }
   if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
   const absl::StatusOr<UserPtr> user = deps_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
@@ -156,11 +172,7 @@ http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
       spdlog::warn("authorization of {}: {}", Shown(user.name),
                    std::string(decision.status().message()));
     }
-    // As Go's http.Error after the library's escaping.
-    return http::ErrorText(
-        500, absl::StrReplaceAll(absl::StrCat("Internal Server Error: \"", Shown(request.target),
-                                              "\": ", decision.status().message()),
-                                 {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+    return InternalError(request, decision.status().message());
   }
   if (!decision->allowed) {
     return StatusResponse(ForbiddenStatus(user, routed->attributes, decision->reason), style);

@@ -49,7 +49,9 @@ void FillResourceAttributes(absl::string_view method, Segments parts, const Quer
   out->is_resource = true;
   out->verb = ResourceVerb(method);
   bool special = false;
-  if (IsSpecialVerb(parts[0]) && parts.size() > 1) {
+  if (IsSpecialVerb(parts[0])) {
+    out->unreadable = parts.size() == 1;
+    if (out->unreadable) return;
     out->verb = parts[0];
     special = out->verb == "proxy";
     parts.remove_prefix(1);

@@ -48,6 +48,7 @@ enum class Endpoint {
 
 // The attributes of a SubjectAccessReview and of the text of a 403.
 struct Attributes {
+  bool unreadable = false;  // the path ends with a prefix like `watch/`: 500 before all else
   bool is_resource = false;
   std::string verb;
   std::string path;  // of non-resource requests

@@ -280,6 +280,7 @@ TEST(RouteTimeoutTest, ShortensButNeverLengthens) {
 // "verb group/version resource/subresource name ns path {selector}"
 std::string ShowAttributes(const RoutedRequest& r) {
   const Attributes& a = r.attributes;
+  if (a.unreadable) return "unreadable";
   if (!a.is_resource) return absl::StrCat(a.verb, " ", a.path);
   return absl::StrCat(a.verb, " ", a.group, "/", a.version, " ", a.resource, "/", a.subresource,
                       " name=", a.name, " ns=", a.ns, " {", a.label_selector.ToString(), "}");
@@ -318,6 +319,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Head", E1 "/namespaces/ns/m", "list external.metrics.k8s.io/v1beta1 m/ name= ns=ns {}",
             "HEAD"},
         Row{"NonResource", "/metrics", "get /metrics"}, Row{"Discovery", C2, "get " C2},
+        Row{"SpecialVerbAlone", "/apis/any/v1/proxy//", "unreadable"},
+        Row{"SpecialVerbAloneOfCore", "/api/v1/watch", "unreadable"},
+        Row{"SpecialVerbOfAResource", M1 "/watch/pods",
+            "watch metrics.k8s.io/v1beta1 pods/ name= ns= {}"},
         Row{"PostNonResource", "/version", "post /version", "POST"},
         Row{"CoreApi", "/api/v1/namespaces/ns/secrets/s", "get /v1 secrets/ name=s ns=ns {}"}),
     [](const auto& info) { return info.param.name; });
