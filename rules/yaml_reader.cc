@@ -1,7 +1,5 @@
 #include "rules/yaml_reader.h"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <set>
 
@@ -15,9 +13,6 @@
 
 namespace flyball::rules {
 namespace {
-
-using re2::LazyRE2;
-using re2::RE2;
 
 constexpr char kCoreTag[] = "tag:yaml.org,2002:";
 
@@ -46,18 +41,12 @@ std::string Describe(const YamlNode& node) {
 
 // Whether the tag of a number or a time stands before one, as yaml.v2 wants it.
 bool FitsTag(const YamlNode& node) {
-  static const LazyRE2 kInt = {"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)"};
-  static const LazyRE2 kFloat = {
-      "[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\\.(inf|Inf|INF)|\\.(nan|NaN|"
-      "NAN)"};
-  static const LazyRE2 kTime = {
-      "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ][0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(\\.[0-9]+)?"
-      "(Z|[-+][0-9]{2}:[0-9]{2})?)?"};
-  const std::string number = absl::StrReplaceAll(node.text, {{"_", ""}});
-  const bool is_int = RE2::FullMatch(number, *kInt);
-  if (HasCoreTag(node, "int")) return is_int;
-  if (HasCoreTag(node, "float")) return is_int || RE2::FullMatch(number, *kFloat);
-  return !HasCoreTag(node, "timestamp") || RE2::FullMatch(node.text, *kTime);
+  using go::YamlType;
+  if (node.tag.empty()) return true;
+  const YamlType type = go::YamlTypeOf(node.text);
+  if (HasCoreTag(node, "int")) return type == YamlType::kInt || type == YamlType::kUint;
+  if (HasCoreTag(node, "float")) return type == YamlType::kInt || type == YamlType::kFloat;
+  return !HasCoreTag(node, "timestamp") || type == YamlType::kTime;
 }
 
 // The text of a scalar, unless its tag wants something else there.

@@ -11,9 +11,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_replace.h"
-#include "absl/time/civil_time.h"
-#include "base/go/number.h"
 #include "base/go/text.h"
 #include "base/go/yaml_words.h"
 #include "simdjson.h"
@@ -27,81 +24,15 @@ bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
 
 // ---- which texts are read as something else where they have no quotes ----
 
-// Takes digits off the front, `most` at most. -1: there is none.
-int TakeNumber(size_t most, absl::string_view& text) {
-  int number = -1;
-  for (size_t i = 0; i < most && !text.empty() && IsDigit(text[0]); ++i) {
-    number = std::max(number, 0) * 10 + (text[0] - '0');
-    text.remove_prefix(1);
-  }
-  return number;
-}
-
-bool Take(char c, absl::string_view& text) {
-  if (text.empty() || text[0] != c) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-// A time of day in the form 15:4:5.999; the fraction is optional.
-bool TakeTime(absl::string_view& text) {
-  const int hour = TakeNumber(2, text);
-  const int minute = Take(':', text) ? TakeNumber(2, text) : -1;
-  const int second = Take(':', text) ? TakeNumber(2, text) : -1;
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return false;
-  if (text.size() > 1 && (text[0] == '.' || text[0] == ',') && IsDigit(text[1])) {
-    text.remove_prefix(1);
-    while (!text.empty() && IsDigit(text[0])) text.remove_prefix(1);
-  }
-  return true;
-}
-
-// time.Parse with goyaml's four layouts.
-bool IsTimestamp(absl::string_view text) {
-  if (text.size() < 5 || !std::all_of(text.begin(), text.begin() + 4, IsDigit)) return false;
-  const int year = TakeNumber(4, text);
-  const int month = Take('-', text) ? TakeNumber(2, text) : -1;
-  const int day = Take('-', text) ? TakeNumber(2, text) : -1;
-  if (month < 1 || day < 1) return false;
-  const absl::CivilDay date(year, month, day);
-  if (date.month() != month || date.day() != day) return false;  // it was carried over
-  if (text.empty()) return true;
-  if (Take(' ', text)) return TakeTime(text) && text.empty();
-  if (!Take('T', text) && !Take('t', text)) return false;
-  if (!TakeTime(text)) return false;
-  if (text == "Z") return true;
-  if (!Take('+', text) && !Take('-', text)) return false;
-  if (text.size() != 5 || text[2] != ':') return false;
-  const int hours = TakeNumber(2, text);
-  text.remove_prefix(1);
-  const int minutes = TakeNumber(2, text);
-  return text.empty() && hours >= 0 && hours <= 24 && minutes >= 0 && minutes <= 60;
-}
-
-bool IsNumber(absl::string_view text) {
-  const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
-  if (go::ParseInt(plain)) return true;
-  const auto number = go::ParseNumber(plain);
-  if (number && number->overflows_int) return true;  // it fits a uint64
-  static const re2::LazyRE2 kFloat = {"[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?"};
-  return re2::RE2::FullMatch(plain, *kFloat) && go::ParseFloat(plain);
-}
-
-// 190:20:30, in parts of sixty.
+// 190:20:30, in parts of sixty. goyaml quotes it for other readers, but reads it as text itself.
 bool IsBase60(absl::string_view text) {
   static const re2::LazyRE2 kBase60 = {"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\\.[0-9_]*)?"};
-  return re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *kBase60);
-}
-
-bool IsWord(absl::string_view text) {
-  return go::YamlBool(text).has_value() || go::IsYamlNull(text) || go::IsYamlSpecialNumber(text);
+  return absl::StrContains(text, ':') &&
+         re2::RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *kBase60);
 }
 
 bool IsReadAsText(absl::string_view text) {
-  if (text.empty() || IsWord(text)) return false;
-  if (text[0] == '.') return !go::ParseFloat(text);
-  if (text[0] != '+' && text[0] != '-' && !IsDigit(text[0])) return true;
-  return !IsTimestamp(text) && !IsNumber(text) && !IsBase60(text);
+  return go::YamlTypeOf(text) == go::YamlType::kText && !IsBase60(text);
 }
 
 // ---- the order of keys: letters last, numbers by their value ----

@@ -88,6 +88,8 @@ TEST(YamlOfJsonTest, QuotesWhatWouldBeReadAsAnotherType) {
                            "1:30.5",
                            "2001-2-3t4:5:6.7+08:00",
                            "18446744073709551615",
+                           "0b-11",
+                           "2001-1-1  1:2:3",
                            "2001-1-1 1:2:3"}) {
     EXPECT_FALSE(IsBare(text)) << text;
   }

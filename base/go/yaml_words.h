@@ -1,13 +1,19 @@
-// The words that goyaml.v2 does not read as text where they have no quotes.
+// How goyaml.v2 reads a text that has no quotes: as a word, a number, a time, or as itself.
 //
 // Pure. Source: resolve.go.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/strings/string_view.h"
 
 namespace flyball::go {
+
+// kUint: a whole number above those of an int64.
+enum class YamlType : uint8_t { kText, kNull, kBool, kInt, kUint, kFloat, kTime };
+
+YamlType YamlTypeOf(absl::string_view text);
 
 std::optional<bool> YamlBool(absl::string_view text);
 
