@@ -138,7 +138,7 @@ std::optional<Number> ParseNumber(absl::string_view text) {
     if (*magnitude <= kMax) return Number{static_cast<int64_t>(*magnitude)};
     // With a plus sign no unsigned integer either.
     if (text[0] == '+') return std::nullopt;
-    return Number{.value = int64_t{0}, .overflows_int = true};
+    return Number{.value = static_cast<int64_t>(*magnitude), .overflows_int = true};
   }
   // What looks like an integer and is none (089) is no real either.
   if (overflow || text.find_first_of(".eEpP") == absl::string_view::npos) return std::nullopt;

@@ -16,7 +16,8 @@ namespace flyball::go {
 // The value has one of the three types; which one follows from how it was written.
 struct Number {
   std::variant<int64_t, double, std::complex<double>> value;
-  bool overflows_int = false;  // fits a uint64 only: an error when it is used
+  // It fits a uint64 only, whose bits the int64 has: an error when it is used.
+  bool overflows_int = false;
 };
 
 // `12`, `-0x1F`, `0b11`, `0o17`, `017`, `1_000`, `1.5e3`, `1+2i`. nullopt: not a number, or an

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <string>
+#include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/civil_time.h"
-#include "base/go/number.h"
 
 namespace flyball::go {
 namespace {
@@ -71,20 +71,19 @@ bool IsTime(absl::string_view text) {
   return text.empty() && hours >= 0 && hours <= 24 && minutes >= 0 && minutes <= 60;
 }
 
+std::string WithoutUnderscores(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"_", ""}});
+}
+
 // Of a text that begins with a digit or a sign.
 YamlType NumberType(absl::string_view text) {
-  const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
-  if (ParseInt(plain)) return YamlType::kInt;
-  const std::optional<Number> number = ParseNumber(plain);
-  if (number && number->overflows_int) return YamlType::kUint;
-  static const re2::LazyRE2 kFloat = {"[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?"};
-  if (re2::RE2::FullMatch(plain, *kFloat) && ParseFloat(plain)) return YamlType::kFloat;
-  // What follows this prefix is read as a number of its own, with its sign.
-  const bool signed_binary = absl::StartsWith(plain, "0b-") || absl::StartsWith(plain, "0b+");
-  if (signed_binary && ParseInt(absl::StrCat(plain.substr(2, 1), "0b", plain.substr(3)))) {
-    return YamlType::kInt;
+  if (const std::optional<Number> number = YamlInt(text); number.has_value()) {
+    return number->overflows_int ? YamlType::kUint : YamlType::kInt;
   }
-  return YamlType::kText;
+  static const re2::LazyRE2 kFloat = {"[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?"};
+  const std::string plain = WithoutUnderscores(text);
+  const bool fits = re2::RE2::FullMatch(plain, *kFloat) && ParseFloat(plain);
+  return fits ? YamlType::kFloat : YamlType::kText;
 }
 
 template <typename... Words>
@@ -111,6 +110,18 @@ std::optional<bool> YamlBool(absl::string_view text) {
     return false;
   }
   return std::nullopt;
+}
+
+std::optional<Number> YamlInt(absl::string_view text) {
+  if (text.empty() || text[0] == '_') return std::nullopt;
+  std::string plain = WithoutUnderscores(text);
+  // What follows this prefix is read as a number of its own, with its sign.
+  if (absl::StartsWith(plain, "0b-") || absl::StartsWith(plain, "0b+")) {
+    plain = absl::StrCat(plain.substr(2, 1), "0b", plain.substr(3));
+  }
+  std::optional<Number> number = ParseNumber(plain);
+  if (number && !std::holds_alternative<int64_t>(number->value)) return std::nullopt;
+  return number;
 }
 
 bool IsYamlNull(absl::string_view word) { return IsOneOf(word, "~", "null", "Null", "NULL"); }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "base/go/number.h"
 
 namespace flyball::go {
 
@@ -16,6 +17,9 @@ enum class YamlType : uint8_t { kText, kNull, kBool, kInt, kUint, kFloat, kTime 
 YamlType YamlTypeOf(absl::string_view text);
 
 std::optional<bool> YamlBool(absl::string_view text);
+
+// The number that a text of kInt or kUint stands for; nullopt for other texts.
+std::optional<Number> YamlInt(absl::string_view text);
 
 // The empty text is null too; it is no word.
 bool IsYamlNull(absl::string_view word);

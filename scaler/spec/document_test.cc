@@ -75,6 +75,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"Nulls", "a:\nb: ~\nc: NULL\nd: ''", R"({"a":null,"b":null,"c":null,"d":""})"},
         Row{"Integers", "a: 010\nb: 0x1F\nc: 1_000\nd: +5\ne: -0\nf: 08",
             R"({"a":8,"b":31,"c":1000,"d":5,"e":0,"f":8})"},
+        Row{"OddNumbers", "a: 18446744073709551615\nb: 0b-11\nc: .5_0\nd: 0o1_7\ne: _1",
+            R"({"a":18446744073709551615,"b":-3,"c":0.5,"d":15,"e":"_1"})"},
         Row{"Floats", "a: 1.50\nb: 1e3\nc: .5\nd: 0.0000001\ne: 1e21",
             R"({"a":1.5,"b":1000,"c":0.5,"d":1e-7,"e":1e+21})"},
         Row{"NotNumbers", "a: 1.2.3\nb: 1x\nc: 2026-01-01\nd: 500m",

@@ -1,4 +1,3 @@
-#include <re2/re2.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
@@ -7,20 +6,19 @@
 #include <cmath>
 #include <optional>
 #include <sstream>
+#include <variant>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/go/number.h"
 #include "base/go/text.h"
+#include "base/go/yaml_words.h"
 #include "scaler/spec/document.h"
 
 namespace flyball::scaler {
 namespace {
-
-using re2::LazyRE2;
-using re2::RE2;
 
 bool IsOneOf(absl::string_view text, std::initializer_list<absl::string_view> words) {
   for (const absl::string_view word : words) {
@@ -42,59 +40,31 @@ std::string GoJsonFloat(double number) {
   return text;
 }
 
-// strconv.ParseInt(text, 0, 64) and, above it, ParseUint: 0x, 0o, 0b and a leading 0 (octal).
-std::optional<std::string> ParseGoInteger(absl::string_view text) {
-  const bool negative = absl::StartsWith(text, "-");
-  const bool sign = negative || absl::StartsWith(text, "+");
-  absl::string_view digits = text.substr(sign ? 1 : 0);
-  int base = 10;
-  if (digits.size() > 1 && digits[0] == '0') {
-    const char letter = static_cast<char>(digits[1] | 0x20);
-    base = letter == 'x' ? 16 : letter == 'b' ? 2 : 8;
-    digits.remove_prefix(letter == 'x' || letter == 'b' || letter == 'o' ? 2 : 1);
-  }
-  uint64_t value = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, value, base);
-  if (digits.empty() || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  constexpr uint64_t kMinimum = uint64_t{1} << 63;
-  if (negative && value > kMinimum) return std::nullopt;
-  if (text[0] == '+' && value >= kMinimum) return std::nullopt;  // ParseUint takes no sign
-  return negative && value != 0 ? absl::StrCat("-", value) : absl::StrCat(value);
-}
-
-// What a plain (unquoted) scalar means. Source: gopkg.in/yaml.v2 resolve.go.
+// What a plain (unquoted) scalar means, as JSON.
 void Resolve(absl::string_view text, Node& to) {
   to.kind = Node::Kind::kString;
   to.text = std::string(text);
-  if (IsOneOf(text, {"", "~", "null", "Null", "NULL"})) {
-    to.kind = Node::Kind::kNull;
-    return;
-  }
-  const bool truth =
-      IsOneOf(text, {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"});
-  if (truth ||
-      IsOneOf(text, {"n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"})) {
-    to.kind = Node::Kind::kBool;
-    to.boolean = truth;
-    return;
-  }
-  const char first = text[0];
-  const bool numeric = (first >= '0' && first <= '9') || first == '+' || first == '-';
-  if (!numeric && first != '.') return;
-  const std::string plain = numeric ? absl::StrReplaceAll(text, {{"_", ""}}) : std::string(text);
-  if (numeric) {
-    if (std::optional<std::string> integer = ParseGoInteger(plain)) {
+  switch (go::YamlTypeOf(text)) {
+    case go::YamlType::kNull: to.kind = Node::Kind::kNull; break;
+    case go::YamlType::kBool:
+      to.kind = Node::Kind::kBool;
+      to.boolean = *go::YamlBool(text);
+      break;
+    case go::YamlType::kInt:
+    case go::YamlType::kUint: {
+      const go::Number number = *go::YamlInt(text);
+      const int64_t value = std::get<int64_t>(number.value);
       to.kind = Node::Kind::kNumber;
-      to.text = *std::move(integer);
-      return;
+      to.text = number.overflows_int ? absl::StrCat(static_cast<uint64_t>(value))
+                                     : absl::StrCat(value);
+      break;
     }
-  }
-  double number = 0;
-  static const LazyRE2 kFloat = {R"([-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)"};
-  if (RE2::FullMatch(plain, *kFloat) && absl::SimpleAtod(plain, &number) && std::isfinite(number)) {
-    to.kind = Node::Kind::kNumber;
-    to.text = GoJsonFloat(number);
+    case go::YamlType::kFloat:
+      to.kind = Node::Kind::kNumber;
+      to.text = GoJsonFloat(*go::ParseFloat(absl::StrReplaceAll(text, {{"_", ""}})));
+      break;
+    case go::YamlType::kTime:
+    case go::YamlType::kText: break;
   }
 }
 
@@ -137,8 +107,7 @@ class Builder : public YAML::EventHandler {
     const bool typed = IsOneOf(tag, {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
                                      "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"});
     if (tag.empty() || tag == "?" || typed) {
-      if (IsOneOf(text, {".nan", ".NaN", ".NAN", ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF",
-                         "-.inf", "-.Inf", "-.INF"})) {
+      if (go::IsYamlSpecialNumber(text)) {
         Refuse(mark, absl::StrCat(text, " has no form in JSON"));
       }
       Resolve(text, node);
