@@ -41,21 +41,19 @@ def _sorted(value):
 
 def answer(got, how: str):
     """What is compared of a client.Answer; `how` as in cases.model, and three more: "reason" (Status code and reason: the
-    text comes from a library and changes with its version), "protobuf" (bytes but for times), "containers" (JSON with
-    containers in order of name)."""
+    text comes from a library and changes with its version), "protobuf" (bytes but for times), "containers" (JSON or YAML
+    with containers in order of name)."""
     if how == "status":
         return {"status": got.status}
     if how == "protobuf":
         return {"status": got.status, "type": got.headers.get("content-type"), "body": _BINARY_NOW.sub(b"NOW", got.body).hex()}
     seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
     body = without_now(got.body)
-    if seen["type"] == "application/yaml":  # its indentation is each writer's own
-        return {**seen, "body": (_sorted if how == "json" else lambda document: document)(yaml.safe_load(body))}
     if how == "bytes":
         return {**seen, "body": body.decode(errors="backslashreplace")}
     try:
-        document = json.loads(body)
-    except ValueError:
+        document = yaml.safe_load(body) if seen["type"] == "application/yaml" else json.loads(body)
+    except (ValueError, yaml.YAMLError):
         return {**seen, "body": body.decode(errors="backslashreplace")}
     if how == "reason":
         return {**seen, "kind": document.get("kind"), "code": document.get("code"), "reason": document.get("reason")}
