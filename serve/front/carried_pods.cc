@@ -41,10 +41,8 @@ class CarriedPods::Namespace : public kube::WatchHandler {
   }
   std::optional<CarriedPod> Find(const std::string& uid) const {
     absl::MutexLock lock(&mutex_);
-    for (const auto& [name, pod] : pods_) {
-      if (pod.uid == uid) return pod;
-    }
-    return std::nullopt;
+    const auto found = pods_.find(uid);
+    return found == pods_.end() ? std::nullopt : std::optional(found->second);
   }
 
   void ListStarted() override {
@@ -53,7 +51,7 @@ class CarriedPods::Namespace : public kube::WatchHandler {
   }
   void Listed(absl::string_view json) override {
     absl::MutexLock lock(&mutex_);
-    if (const std::string name = Take(json); !name.empty()) seen_.insert(name);
+    if (const std::string uid = Take(json); !uid.empty()) seen_.insert(uid);
   }
   void ListEnded() override {
     {
@@ -75,7 +73,7 @@ class CarriedPods::Namespace : public kube::WatchHandler {
     const absl::StatusOr<CarriedPod> pod = ReadCarriedPod(json);
     if (!pod.ok()) return;
     Touch(pod->labels);
-    pods_.erase(pod->name);
+    pods_.erase(pod->uid);
   }
   void Flushed() override { TellTouched(); }
 
@@ -90,21 +88,21 @@ class CarriedPods::Namespace : public kube::WatchHandler {
       if (followed.selector.Matches(labels)) touched_.insert(service);
     }
   }
-  // Its name; "" when it can't be read.
+  // Its uid; "" when it can't be read.
   std::string Take(absl::string_view json) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     absl::StatusOr<CarriedPod> pod = ReadCarriedPod(json);
     if (!pod.ok()) return "";
-    std::string name = pod->name;
-    CarriedPod& kept = pods_[name];
+    std::string uid = pod->uid;
+    CarriedPod& kept = pods_[uid];
     Touch(kept.labels);
     kept = *std::move(pod);
     Touch(kept.labels);
-    return name;
+    return uid;
   }
   std::vector<front::PodView> ViewsOf(const Followed& followed) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
     std::vector<front::PodView> views;
-    for (const auto& [name, pod] : pods_) {
+    for (const auto& [uid, pod] : pods_) {
       if (followed.selector.Matches(pod.labels)) views.push_back(ViewOf(pod, followed.port));
     }
     return views;
@@ -127,7 +125,7 @@ class CarriedPods::Namespace : public kube::WatchHandler {
   const OnPods& on_pods_;
   absl::Mutex telling_;  // so that pods are told in the order in which they changed
   mutable absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, CarriedPod> pods_ ABSL_GUARDED_BY(mutex_);  // by name
+  absl::flat_hash_map<std::string, CarriedPod> pods_ ABSL_GUARDED_BY(mutex_);  // by uid
   std::map<std::string, Followed> services_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_set<std::string> seen_ ABSL_GUARDED_BY(mutex_);     // in the list under way
   absl::flat_hash_set<std::string> touched_ ABSL_GUARDED_BY(mutex_);  // services to be told
