@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -30,6 +31,11 @@ IpAddress IpAddress::V6(const uint8_t* sixteen_bytes) {
   IpAddress out{.v4 = false};
   std::copy_n(sixteen_bytes, 16, out.bytes.begin());
   return out;
+}
+
+bool IpAddress::IsMapped() const {
+  constexpr uint8_t kPrefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return !v4 && std::equal(std::begin(kPrefix), std::end(kPrefix), bytes.begin());
 }
 
 std::string IpAddress::ToString() const {

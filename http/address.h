@@ -23,6 +23,8 @@ struct IpAddress {
   static IpAddress V4(const uint8_t* four_bytes);
   static IpAddress V6(const uint8_t* sixteen_bytes);
 
+  // Whether it is IPv4 written as IPv6: ::ffff:10.0.0.1.
+  bool IsMapped() const;
   std::string ToString() const;
   bool operator==(const IpAddress&) const = default;
 };

@@ -5,6 +5,16 @@
 namespace flyball::http {
 namespace {
 
+TEST(IpAddressTest, MappedIsWhatHasThePrefixOfIpv4) {
+  for (const absl::string_view text : {"::ffff:10.0.0.1", "::ffff:a00:1"}) {
+    EXPECT_TRUE(IpAddress::Parse(text)->IsMapped()) << text;
+  }
+  for (const absl::string_view text :
+       {"10.0.0.1", "::1", "::10.0.0.1", "fd00::ffff:5", "fd00::ffff:10.0.0.1", "::ffff:0:1:2"}) {
+    EXPECT_FALSE(IpAddress::Parse(text)->IsMapped()) << text;
+  }
+}
+
 TEST(EndpointTest, ParseReadsWhatToStringWrites) {
   for (const absl::string_view text : {"10.0.0.1:80", "[fd00::1]:65535"}) {
     const std::optional<Endpoint> read = Endpoint::Parse(text);

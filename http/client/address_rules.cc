@@ -19,10 +19,9 @@ bool StartsWith(const IpAddress& address, std::initializer_list<uint8_t> bytes) 
 // The IPv4 addresses that an IPv6 address may lead to.
 absl::InlinedVector<IpAddress, 2> InnerV4(const IpAddress& address) {
   const uint8_t* bytes = address.bytes.data();
-  const bool mapped = StartsWith(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff});
   const bool compatible = StartsWith(address, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   const bool nat64 = StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0});
-  if (mapped || compatible || nat64) return {IpAddress::V4(bytes + 12)};
+  if (address.IsMapped() || compatible || nat64) return {IpAddress::V4(bytes + 12)};
   if (StartsWith(address, {0, 0x64, 0xff, 0x9b, 0, 1})) {
     // The local prefix of NAT64 may be used as a whole, or a part of 96 bits (RFC 6052, 2.2).
     const uint8_t of_the_whole[] = {bytes[6], bytes[7], bytes[9], bytes[10]};

@@ -10,12 +10,15 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "http/address.h"
 
 namespace flyball::front {
 namespace {
@@ -102,9 +105,13 @@ grpc::Status CheckPeer(const grpc::ServerContextBase& call, const std::string& p
 }
 
 // The port listens on both families with one socket, where an IPv4 address looks like one of IPv6.
+// A peer is written as `ipv6:%5Bfd00::7%5D:4711`.
 bool CameByIpv6(const grpc::ServerContextBase& call) {
-  const std::string peer = call.peer();
-  return absl::StartsWith(peer, "ipv6:") && !absl::StrContains(peer, "::ffff:");
+  const std::string peer = absl::StrReplaceAll(call.peer(), {{"%5B", "["}, {"%5D", "]"}});
+  absl::string_view text = peer;
+  if (!absl::ConsumePrefix(&text, "ipv6:")) return false;
+  const std::optional<http::Endpoint> endpoint = http::Endpoint::Parse(text);
+  return !endpoint.has_value() || !endpoint->address.IsMapped();  // none: it has a zone
 }
 
 }  // namespace flyball::front
