@@ -72,10 +72,10 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
 
 // As Go's http.Error after the library's escaping.
 http::HttpResponse InternalError(const http::HttpRequest& request, absl::string_view why) {
-  return http::ErrorText(500, absl::StrReplaceAll(absl::StrCat("Internal Server Error: ",
-                                                               go::Quote(Shown(request.target)),
-                                                               ": ", why),
-                                                  {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+  return http::ErrorText(
+      500, absl::StrReplaceAll(
+               absl::StrCat("Internal Server Error: ", go::Quote(Shown(request.target)), ": ", why),
+               {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
 }
 
 // The router's 406: it checks media types, but not the forms that objects can be converted to.

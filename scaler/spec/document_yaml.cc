@@ -55,8 +55,8 @@ void Resolve(absl::string_view text, Node& to) {
       const go::Number number = *go::YamlInt(text);
       const int64_t value = std::get<int64_t>(number.value);
       to.kind = Node::Kind::kNumber;
-      to.text = number.overflows_int ? absl::StrCat(static_cast<uint64_t>(value))
-                                     : absl::StrCat(value);
+      to.text =
+          number.overflows_int ? absl::StrCat(static_cast<uint64_t>(value)) : absl::StrCat(value);
       break;
     }
     case go::YamlType::kFloat:
