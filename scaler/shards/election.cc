@@ -105,6 +105,8 @@ class ShardElection::Impl {
   absl::Duration Round() {
     keeper_.ForgetError();
     changed_ = false;
+    memory_took_ = absl::ZeroDuration();
+    load_failed_ = false;
     // The Leases that we hold come first, since only these can run out.
     for (size_t i = 0; i < shards_.size(); ++i) {
       if (shards_[i].watched.held) RenewShard(i);
@@ -121,7 +123,8 @@ class ShardElection::Impl {
       case ShardCount::State::kUnknown:  // nothing is taken or handed over
         break;
     }
-    for (size_t i = 0; i < shards_.size(); ++i) LoadAndPublish(i);
+    const size_t first = next_load_;
+    for (size_t k = 0; k < shards_.size(); ++k) LoadAndPublish((first + k) % shards_.size());
     {
       absl::MutexLock lock(&mutex_);
       ready_ = keeper_.error();
@@ -272,8 +275,9 @@ class ShardElection::Impl {
     Shard& shard = shards_[i];
     const MonotonicTime now = clock_.MonotonicNow();
     if (shard.hand_over_at.has_value()) {
-      if (now < *shard.hand_over_at) return;
+      if (now < *shard.hand_over_at || !HasTimeForMemory()) return;
       if (memory_ != nullptr) memory_->Save(static_cast<int>(i));
+      memory_took_ += clock_.MonotonicNow() - now;
       return GiveBack(i);
     }
     if (!published_[i].owned.load()) {  // nothing was decided in it since it was taken
@@ -357,8 +361,26 @@ class ShardElection::Impl {
   // Loads the shard's saved state. False: it is not known yet.
   bool Load(size_t i) {
     Shard& shard = shards_[i];
-    return shard.load.Try(memory_, static_cast<int>(i),
-                          {.epoch = shard.watched.lease.transitions, .division = count_.term()});
+    if (!HasTimeForMemory()) {
+      // It need not be waited for longer than the one that was tried.
+      if (load_failed_) shard.load.Skip(static_cast<int>(i));
+      return false;
+    }
+    const MonotonicTime start = clock_.MonotonicNow();
+    const bool loaded =
+        shard.load.Try(memory_, static_cast<int>(i),
+                       {.epoch = shard.watched.lease.transitions, .division = count_.term()});
+    memory_took_ += clock_.MonotonicNow() - start;
+    load_failed_ = !loaded;
+    next_load_ = i + 1;
+    return loaded;
+  }
+
+  // Whether this round may still read or save what is remembered. Each time may last as long as a
+  // request may, and no Lease is renewed meanwhile: with several shards all Leases would run out,
+  // again and again. The first time in a round is always allowed.
+  bool HasTimeForMemory() const {
+    return memory_took_ < std::min(options_.retry_period, options_.renew_deadline / 4);
   }
 
   void TellOfChange() {
@@ -380,6 +402,9 @@ class ShardElection::Impl {
   ShardCount count_;
   std::vector<Shard> shards_;
   bool changed_ = false;
+  absl::Duration memory_took_;  // how long this round has read and saved what is remembered
+  bool load_failed_ = false;    // its last read
+  size_t next_load_ = 0;        // the shard with which the next round begins to read
 
   std::vector<Published> published_;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -231,9 +232,13 @@ struct Diary : ShardMemory {
   }
   absl::Status Load(int shard, const ShardTerm& term) override {
     all.push_back(absl::StrCat(name, " loads ", shard, " epoch ", term.epoch));
+    if (during_load) during_load();
     return failures-- > 0 ? failure : absl::OkStatus();
   }
-  void Save(int shard) override { all.push_back(absl::StrCat(name, " saves ", shard)); }
+  void Save(int shard) override {
+    all.push_back(absl::StrCat(name, " saves ", shard));
+    if (during_save) during_save();
+  }
   void Drop(int shard) override { all.push_back(absl::StrCat(name, " drops ", shard)); }
   bool IsSafe(const AutoscalerKey&, int32_t) override { return true; }
   bool TellsOfSleep(const AutoscalerKey&) override { return true; }
@@ -244,6 +249,7 @@ struct Diary : ShardMemory {
   std::vector<std::string>& all;
   int failures = 0, move_failures = 0;
   absl::Status failure = absl::UnavailableError("no answer");
+  std::function<void()> during_load, during_save;  // may be empty
 };
 
 TEST(ShardElection, WhatIsKeptIsSavedBeforeTheReleaseAndLoadedBeforeTheFirstDecision) {
@@ -287,6 +293,46 @@ TEST(ShardElection, AStoreThatDoesNotAnswerKeepsNoShardUndecidedAndIsAskedAgain)
   EXPECT_TRUE(replica.election->Remembers(Key("shop")));
   EXPECT_EQ(changes, 2);  // so that it is asked for
   EXPECT_EQ(lines.size(), 9u);
+}
+
+// Each try takes as long as a request may, and no Lease is renewed meanwhile.
+TEST(ShardElection, AStoreThatHangsKeepsNoneOfManyShardsUndecided) {
+  std::vector<std::string> lines;
+  Diary diary("one", lines);
+  diary.failures = 1'000'000;
+  bool hangs = true;
+  ElectionWorld world(Options(8), 8);
+  Replica& replica = world.Add(&diary);
+  diary.during_load = [&] {
+    if (hangs) world.Wait(replica, absl::Seconds(4));
+  };
+  world.RunUntil(absl::Seconds(40));
+  world.RunUntil(absl::Seconds(60),
+                 [&] { EXPECT_EQ(replica.election->owned(), 8u) << world.now; });
+  EXPECT_FALSE(replica.election->Remembers(Key("shop")));
+  hangs = false;
+  diary.failures = 0;
+  world.RunUntil(absl::Seconds(80));
+  EXPECT_TRUE(replica.election->Remembers(Key("shop")));
+}
+
+TEST(ShardElection, SavesThatHangLoseNoShardThatIsNotHandedOver) {
+  std::vector<std::string> lines;
+  Diary first_diary("first", lines), second_diary("second", lines);
+  ElectionWorld world(Options(8), 9);
+  Replica& first = world.Add(&first_diary);
+  first_diary.during_save = [&] { world.Wait(first, absl::Seconds(4)); };
+  world.RunUntil(absl::Seconds(20));
+  ASSERT_EQ(first.election->owned(), 8u);
+  world.Add(&second_diary);
+  std::set<int> lost;
+  world.RunUntil(absl::Seconds(120), [&] {
+    for (int shard = 0; shard < 8; ++shard) {
+      if (!first.election->OwnsShard(shard)) lost.insert(shard);
+    }
+  });
+  EXPECT_GT(lost.size(), 2u);
+  EXPECT_EQ(lost.size(), 8 - first.election->owned());
 }
 
 TEST(ShardElection, WhoMayNotReadWhatIsKeptBeginsWithoutIt) {

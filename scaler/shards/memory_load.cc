@@ -20,4 +20,12 @@ bool MemoryLoad::Try(ShardMemory* memory, int shard, const ShardTerm& term) {
   return done_;
 }
 
+void MemoryLoad::Skip(int shard) {
+  if (++failures_ != kMemoryTries) return;
+  spdlog::warn(
+      "scaler shard {}: nothing is made smaller until its saved state can be read, and reading "
+      "that of other shards takes too long",
+      shard);
+}
+
 }  // namespace flyball::scaler

@@ -111,6 +111,16 @@ class ElectionWorld {
     if (look) look();
   }
 
+  // For the replica's own thread: waits while time passes.
+  void Wait(Replica& replica, absl::Duration duration) {
+    replica.wake = now + duration;
+    {
+      absl::MutexLock lock(&mutex_);
+      running_ = nullptr;
+    }
+    AwaitTurn(replica);
+  }
+
   int Random(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   bool Chance(double probability) { return Random(0, 999999) < probability * 1000000; }
 
@@ -150,15 +160,6 @@ class ElectionWorld {
     const std::pair<Replica**, Replica*> turn = {&running_, &replica};
     mutex_.Await(absl::Condition(
         +[](const std::pair<Replica**, Replica*>* t) { return *t->first == t->second; }, &turn));
-  }
-
-  void Wait(Replica& replica, absl::Duration duration) {
-    replica.wake = now + duration;
-    {
-      absl::MutexLock lock(&mutex_);
-      running_ = nullptr;
-    }
-    AwaitTurn(replica);
   }
 
   absl::Duration Way() {
