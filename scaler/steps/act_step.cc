@@ -97,23 +97,29 @@ std::string ActStep::WhyHeld(const TrackedAutoscaler& tracked) {
   return WhyStale(tracked);
 }
 
-absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
-                               absl::FunctionRef<bool()> is_current, WriteOutcome& write) {
+absl::Status ActStep::Stands(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
+                             WriteOutcome& write) {
   const Decision& decision = tracked.decided.decision;
   if (!is_current()) {
     return Drop(Kind::kOutdated, "the autoscaler has been replaced meanwhile", write);
   }
-  if (decision.desired < decision.current) {
-    if (deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
-      return Drop(
-          Kind::kOutdated,
-          absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"),
-          write);
-    }
-    if (const std::string why = WhyHeld(tracked); !why.empty()) {
-      return Drop(Kind::kHeld, why, write);
-    }
+  if (decision.desired >= decision.current) return absl::OkStatus();
+  if (deps_.clock.MonotonicNow() - tracked.decided.at > kOldestRemoval) {
+    return Drop(
+        Kind::kOutdated,
+        absl::StrCat("it was decided more than ", absl::FormatDuration(kOldestRemoval), " ago"),
+        write);
   }
+  if (const std::string why = WhyHeld(tracked); !why.empty()) {
+    return Drop(Kind::kHeld, why, write);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
+                               absl::FunctionRef<bool()> is_current, WriteOutcome& write) {
+  RETURN_IF_ERROR(Stands(tracked, is_current, write));
+  const Decision& decision = tracked.decided.decision;
   const std::string failure = deps_.autoscalers.Failure(tracked.key);
   if (!failure.empty()) {
     if (const absl::Status status = AskWhetherCurrent(tracked.inputs); !status.ok()) {
@@ -143,6 +149,9 @@ absl::Time ActStep::Now(const TrackedAutoscaler& tracked) const {
 
 absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                             WriteOutcome& write) {
+  // What is not written takes nothing of the budget: many removals that are held would use up what
+  // additions need, and so would those that are too old, each time that they are decided anew.
+  RETURN_IF_ERROR(Stands(tracked, is_current, write));
   if (!deps_.budget.Take(kube::Priority::kScaleWrite, deps_.clock.MonotonicNow() + kBudgetWait)) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the budget of writes left no room for ", absl::FormatDuration(kBudgetWait)));

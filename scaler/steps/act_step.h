@@ -67,7 +67,10 @@ class ActStep {
  private:
   absl::Status Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                      WriteOutcome& write);
-  // OK, or the reason why the scale must not be written now, whose kind `write` has then.
+  // OK, or the reason why the decision must not be carried out any more or not yet, whose kind
+  // `write` has then. Asks nobody. MayWrite: whether the scale may be written now.
+  absl::Status Stands(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
+                      WriteOutcome& write);
   absl::Status MayWrite(const TrackedAutoscaler& tracked, absl::FunctionRef<bool()> is_current,
                         WriteOutcome& write);
   // Why a removal has to wait; "": it need not. WhyStale: since its data may be out of date.
