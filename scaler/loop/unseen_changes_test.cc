@@ -136,6 +136,38 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionWithoutAnsw
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The watch of the scale breaks with that write, and somebody sets the old count again. An addition
+// that is decided on this count meets a conflict, and is written when that has been looked into.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionThatFindsItUndone) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  bool first = true;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    if (!std::exchange(first, false)) return;
+    replica.network.lost = 1;
+    replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+    sim.time.Soon([&] {
+      replica.network.lost = 0;
+      sim.judge.OnForeignScale(kWeb);
+      sim.cluster.Scale(kWeb, 8);
+    });
+    sim.Set(kWeb, 'a', 100'000);
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(), 10);
+  sim.cluster.on_scale_write = judge;
+  sim.Set(kWeb, 'a', 10'000);
+  replica.HealWatch("deployments", /*list_anew=*/false);
+  sim.Run(absl::Minutes(2));
+  EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Nobody has seen the count that the removal led to, and it is the old one again.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
   SimulatedReplica& replica = sim.AddReplica();

@@ -307,8 +307,7 @@ TEST(ShardElection, AStoreThatHangsKeepsNoneOfManyShardsUndecided) {
     if (hangs) world.Wait(replica, absl::Seconds(4));
   };
   world.RunUntil(absl::Seconds(40));
-  world.RunUntil(absl::Seconds(60),
-                 [&] { EXPECT_EQ(replica.election->owned(), 8u) << world.now; });
+  world.RunUntil(absl::Seconds(60), [&] { EXPECT_EQ(replica.election->owned(), 8u) << world.now; });
   EXPECT_FALSE(replica.election->Remembers(Key("shop")));
   hangs = false;
   diary.failures = 0;

@@ -1,5 +1,6 @@
 #include "scaler/steps/act_step.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -33,12 +34,16 @@ void ForgetReplaceable(TrackedAutoscaler& tracked) {
   DropOutdatedAdditions(*behavior, decision.now, decision.state);
 }
 
-// After an addition whose outcome is not known the count need not show an earlier removal any more
-// whose outcome was not known either. So that removal counts from now on. If it had no effect, this
-// only delays the next one.
+bool IsRemoval(const std::optional<UnconfirmedWrite>& write) {
+  return write.has_value() && write->to < write->from;
+}
+
+// After an addition whose outcome is not known, or a conflict that left the count, the count does
+// not show an earlier removal any more whose outcome was not known either. So that removal counts
+// from now on. If it had no effect, this only delays the next one.
 void CountEarlierRemoval(const std::optional<UnconfirmedWrite>& before, absl::Time now,
                          ScalerState& state) {
-  if (!before.has_value() || before->to >= before->from) return;
+  if (!IsRemoval(before)) return;
   state.scale_downs.push_back({.change = WrapSub32(before->from, before->to), .time = now});
 }
 
@@ -157,9 +162,14 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
         absl::StrCat("the budget of writes left no room for ", absl::FormatDuration(kBudgetWait)));
   }
   const Decision& decision = tracked.decided.decision;
+  const bool removes = decision.desired < decision.current;
   const kube::ResourceInfo& target = tracked.inputs.target.resource;
   kube::Scale read = *tracked.inputs.scale.scale;
   const std::optional<UnconfirmedWrite> before = tracked.written.unconfirmed;
+  // If the watch has told of a later version with that count, it had no effect.
+  const bool may_have_removed =
+      IsRemoval(before) && before->resource_version == read.resource_version;
+  const bool sent_before = removes && may_have_removed && !before->refused;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     RETURN_IF_ERROR(MayWrite(tracked, is_current, write));
@@ -169,6 +179,10 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                                    .from = decision.current,
                                                    .to = decision.desired,
                                                    .time = Now(tracked)};
+    // Either of two removals without an answer may have taken effect.
+    if (removes && may_have_removed) {
+      tracked.written.unconfirmed->to = std::min(before->to, decision.desired);
+    }
     // Much may happen before a request is sent again.
     absl::Status allowed;
     absl::StatusOr<kube::Scale> stored =
@@ -183,11 +197,10 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     const bool conflicted = absl::IsAborted(stored.status());
     const bool refused = IsRefusal(stored.status());
     tracked.written.unconfirmed->refused =
-        absl::IsResourceExhausted(stored.status()) || (refused && !conflicted);
+        !sent_before && (absl::IsResourceExhausted(stored.status()) || (refused && !conflicted));
     // A refused write had no effect; somebody else may have set the same count. But the transport
     // repeats a request that got no answer: a removal that is then refused, or conflicts with
     // itself, may have taken effect before.
-    const bool removes = decision.desired < decision.current;
     if (refused && !removes) tracked.written.unconfirmed = before;
     if (!refused && !removes) {
       CountEarlierRemoval(before, Now(tracked), tracked.decided.decision.state);
@@ -208,9 +221,16 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                      " replicas now, not ", decision.current),
                         tracked, write);
     }
+    if (may_have_removed) {
+      // It cannot take effect any more, but it may have, and somebody may have undone it.
+      CountEarlierRemoval(removes ? tracked.written.unconfirmed : before, Now(tracked),
+                          tracked.decided.decision.state);
+      tracked.written.unconfirmed.reset();
+      return DecideAnew("an earlier removal may have been undone meanwhile", tracked, write);
+    }
     const bool same_pods =
         latest->status_replicas == read.status_replicas && latest->selector == read.selector;
-    if (decision.desired < decision.current && !same_pods) {
+    if (removes && !same_pods) {
       return DecideAnew("the target has other pods now than it was decided on", tracked, write);
     }
     read = *std::move(latest);

@@ -49,6 +49,7 @@ class ActStep {
   //   * if it would shrink the target although the number of pods is not known, since the watch of
   //     its scale or of pods failed when it was decided, or that of pods fails now; or before
   //     Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too long ago;
+  //   * if it meets a conflict while an earlier removal has got no answer: that one counts first;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.

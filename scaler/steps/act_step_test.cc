@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "kube/objects/builtin_resources.h"
 #include "kube/testing/fake_api_server.h"
 
 namespace flyball::scaler {
@@ -20,6 +22,64 @@ struct HoldingOwner : SoleOwner {
   bool may_shrink = true;
 };
 
+// One autoscaler, for whose target of 8 replicas 7 were decided just now, and a budget of a single
+// write.
+class Acting {
+ public:
+  Acting() {
+    api_.Put(R"({"apiVersion":"apps/v1","kind":"Deployment","metadata":{"namespace":"shop",)"
+             R"("name":"web"},"spec":{"replicas":8,"selector":{"matchLabels":{"app":"web"}}},)"
+             R"("status":{"replicas":8}})");
+    tracked.inputs.managed = std::make_shared<Managed>();
+    tracked.inputs.target.resource = kube::ResourceNamed("apps", "v1", "deployments", "Deployment");
+    tracked.inputs.scale.scale = std::make_shared<const kube::Scale>(
+        *kube::GetScale(client_, tracked.inputs.target.resource, "shop", "web"));
+    tracked.decided.restored = true;
+    tracked.decided.decision.current = 8;
+    tracked.decided.decision.desired = 7;
+    tracked.decided.decision.now = clock.WallNow();
+    tracked.decided.at = clock.MonotonicNow();
+  }
+
+  WriteOutcome Write(bool current = true) {
+    DecisionInput input;
+    input.autoscaler = &tracked.inputs.managed->autoscaler;
+    input.status = &tracked.decided.status;
+    input.config = &config_;
+    return act_.WriteScale(tracked, input, [current] { return current; });
+  }
+  void FailNextWrite(int status, const std::string& reason) {
+    api_.Inject({.method = "PUT", .part = "/scale", .status = status, .reason = reason});
+  }
+  int Writes() const { return api_.CountRequests("PUT", "/scale"); }
+
+ private:
+  kube::FakeApiServer api_;
+  const std::unique_ptr<http::HttpTransport> server_ = api_.Connect();
+  const MathConfig config_;
+
+ public:
+  SimulatedClock clock{absl::FromUnixSeconds(1767225600)};
+  kube::RequestBudget budget{clock, 0.001, 1};
+  HoldingOwner owner;
+  TrackedAutoscaler tracked{{.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"}};
+
+ private:
+  kube::ApiClient client_{*server_, clock};
+  ScaleStore scales_{clock, {}, [](const auto&, const auto&, auto&) {}};
+  const PodStore pods_{clock, nullptr};
+  NoSink sink_;
+  const AutoscalerStore autoscalers_{clock, sink_};
+  ActStep act_{{.client = client_,
+                .budget = budget,
+                .clock = clock,
+                .ownership = owner,
+                .scales = scales_,
+                .pods = pods_,
+                .autoscalers = autoscalers_,
+                .mode = {}}};
+};
+
 struct NotWritten {
   std::string name;
   absl::Duration waited;  // since it was decided
@@ -32,40 +92,14 @@ class ActStepBudget : public testing::TestWithParam<NotWritten> {};
 // A thousand removals that are not written would else keep an addition waiting, and those that are
 // too old would take the budget again each time that they are decided anew.
 TEST_P(ActStepBudget, IsForWhatIsWritten) {
-  kube::FakeApiServer api;
-  SimulatedClock clock(absl::FromUnixSeconds(1767225600));
-  const std::unique_ptr<http::HttpTransport> server = api.Connect();
-  kube::ApiClient client(*server, clock);
-  kube::RequestBudget budget(clock, 0.001, 1);
-  HoldingOwner owner;
-  owner.may_shrink = GetParam().may_shrink;
-  ScaleStore scales(clock, {}, [](const auto&, const auto&, auto&) {});
-  const PodStore pods(clock, nullptr);
-  NoSink sink;
-  const AutoscalerStore autoscalers(clock, sink);
-  ActStep act({.client = client,
-               .budget = budget,
-               .clock = clock,
-               .ownership = owner,
-               .scales = scales,
-               .pods = pods,
-               .autoscalers = autoscalers,
-               .mode = {}});
-  TrackedAutoscaler tracked({.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"});
-  tracked.inputs.managed = std::make_shared<Managed>();
-  tracked.inputs.scale.scale = std::make_shared<kube::Scale>();
-  tracked.decided.restored = true;
-  tracked.decided.decision.current = 8;
-  tracked.decided.decision.desired = 7;
-  tracked.decided.at = clock.MonotonicNow();
-  clock.Advance(GetParam().waited);
-
-  const WriteOutcome write =
-      act.WriteScale(tracked, DecisionInput(), [] { return GetParam().current; });
+  Acting acting;
+  acting.owner.may_shrink = GetParam().may_shrink;
+  acting.clock.Advance(GetParam().waited);
+  const WriteOutcome write = acting.Write(GetParam().current);
   EXPECT_TRUE(write.dropped());
   EXPECT_EQ(write.held(), !GetParam().may_shrink);
-  EXPECT_EQ(api.CountRequests("PUT", ""), 0);
-  EXPECT_TRUE(budget.Take(kube::Priority::kScaleWrite, clock.MonotonicNow()));
+  EXPECT_EQ(acting.Writes(), 0);
+  EXPECT_TRUE(acting.budget.Take(kube::Priority::kScaleWrite, acting.clock.MonotonicNow()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, ActStepBudget,
@@ -73,6 +107,42 @@ INSTANTIATE_TEST_SUITE_P(Rows, ActStepBudget,
                                          NotWritten{"TooOld", absl::Seconds(16), true, true},
                                          NotWritten{"Replaced", absl::Seconds(1), false, true}),
                          [](const auto& info) { return info.param.name; });
+
+// The answer to a removal of three was lost.
+UnconfirmedWrite RemovalOfThree(const kube::Scale& read) {
+  return {.uid = read.uid,
+          .generation = read.generation,
+          .resource_version = read.resource_version,
+          .from = 8,
+          .to = 5,
+          .time = absl::FromUnixSeconds(1767225590)};
+}
+
+TEST(ActStep, OfTwoRemovalsWithoutSuccessTheGreaterMayHaveTakenEffect) {
+  for (const int status : {403, 500}) {
+    Acting acting;
+    acting.tracked.written.unconfirmed = RemovalOfThree(*acting.tracked.inputs.scale.scale);
+    acting.FailNextWrite(status, "");
+    EXPECT_FALSE(acting.Write().kind == WriteOutcome::Kind::kWritten);
+    ASSERT_TRUE(acting.tracked.written.unconfirmed.has_value());
+    EXPECT_EQ(acting.tracked.written.unconfirmed->to, 5);
+    EXPECT_FALSE(acting.tracked.written.unconfirmed->refused);
+  }
+}
+
+// Somebody has changed the object since, and may have set the old count again.
+TEST(ActStep, ARemovalThatMeetsAConflictCountsAnEarlierOneFirst) {
+  Acting acting;
+  acting.tracked.written.unconfirmed = RemovalOfThree(*acting.tracked.inputs.scale.scale);
+  acting.FailNextWrite(409, "Conflict");
+  const WriteOutcome write = acting.Write();
+  EXPECT_EQ(write.kind, WriteOutcome::Kind::kOutdated);
+  EXPECT_EQ(acting.Writes(), 1);
+  EXPECT_FALSE(acting.tracked.written.unconfirmed.has_value());
+  const std::vector<ScaleEvent>& removed = acting.tracked.decided.decision.state.scale_downs;
+  ASSERT_EQ(removed.size(), 1u);
+  EXPECT_EQ(removed[0].change, 3);
+}
 
 }  // namespace
 }  // namespace flyball::scaler
