@@ -93,9 +93,9 @@ TEST(Scaler, AWriteThatIsRefusedIsNotCounted) {
   }
 }
 
-// Ends the watch of pods, and no other one opens. Within a minute the pods become unknown.
-void BreakWatchOfPods(LoopWorld& world) {
-  world.api.Inject({.method = "WATCH", .part = "/api/v1/pods", .times = 1'000'000});
+// Ends that watch, and no other one opens. Within a minute its objects become unknown.
+void BreakWatch(LoopWorld& world, const std::string& path) {
+  world.api.Inject({.method = "WATCH", .part = path, .times = 1'000'000});
   world.api.CutWatches(/*well=*/true);
   // At the second failure the first has been reported.
   ASSERT_TRUE(LoopWorld::Await([&, looks = 0]() mutable {
@@ -112,7 +112,7 @@ TEST(Scaler, NoRemovalIsAdvisedOnPodsThatMayBeOutOfDate) {
   world.metrics.SetExternal("queue", 80'000);
   world.Start();
   ASSERT_TRUE(world.Next("web").has_value());
-  ASSERT_NO_FATAL_FAILURE(BreakWatchOfPods(world));
+  ASSERT_NO_FATAL_FAILURE(BreakWatch(world, "/api/v1/pods"));
   world.metrics.SetExternal("queue", 20'000);
   const std::optional<Seen> seen = world.Next("web");
   ASSERT_TRUE(seen.has_value());
@@ -126,6 +126,23 @@ TEST(Scaler, NoRemovalIsAdvisedOnPodsThatMayBeOutOfDate) {
   EXPECT_EQ(grown->scale_error, "");
 }
 
+TEST(Scaler, WhatIsDecidedOnAScaleThatMayBeOldSaysSo) {
+  LoopWorld world;
+  world.AddDeployment("web", 4);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"mode":"Advise")");
+  world.metrics.SetExternal("queue", 40'000);
+  world.Start();
+  const std::optional<Seen> seen = world.Next("web");
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_FALSE(seen->scale_is_old);
+  ASSERT_NO_FATAL_FAILURE(BreakWatch(world, "/apis/apps/v1/deployments"));
+  world.metrics.SetExternal("queue", 60'000);
+  const std::optional<Seen> next = world.Next("web");
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->decision.desired, 6);
+  EXPECT_TRUE(next->scale_is_old);
+}
+
 TEST(Scaler, TheStatusGoesOnWhileARemovalIsHeld) {
   LoopWorld world;
   world.AddDeployment("web", 8);
@@ -134,7 +151,7 @@ TEST(Scaler, TheStatusGoesOnWhileARemovalIsHeld) {
   world.metrics.SetExternal("queue", 80'000);
   world.Start();
   ASSERT_TRUE(world.Next("web").has_value());
-  ASSERT_NO_FATAL_FAILURE(BreakWatchOfPods(world));
+  ASSERT_NO_FATAL_FAILURE(BreakWatch(world, "/api/v1/pods"));
   world.metrics.SetExternal("queue", 20'000);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.Next("web").has_value());
   EXPECT_TRUE(LoopWorld::Await([&] {

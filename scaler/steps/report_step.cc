@@ -260,6 +260,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   record.restored = tracked.decided.restored;
   record.decided_on = &inputs.plan.autoscaler();
   record.scale = &inputs.scale.answer;
+  record.scale_is_old = !inputs.scale.failure.empty();
   record.pods = inputs.reads_metrics ? &inputs.pods.answer : nullptr;
   if (inputs.reads_metrics) record.readings = inputs.readings;
   record.newest_sample = NewestSample(inputs);

@@ -241,6 +241,7 @@ struct Seen {
   bool scale_written = false;
   std::string scale_error;
   bool unchanged = false;
+  bool scale_is_old = false;
   std::optional<Activation> activation;
 };
 
@@ -253,6 +254,7 @@ class DecisionDiary : public DecisionObserver {
               .scale_written = record.scale_written,
               .scale_error = record.scale_error,
               .unchanged = record.unchanged,
+              .scale_is_old = record.scale_is_old,
               .activation = {}};
     if (record.activation != nullptr) seen.activation = *record.activation;
     absl::MutexLock lock(&mutex_);

@@ -86,7 +86,11 @@ void Advise::OnDecision(const DecisionRecord& record) {
     return;
   }
   advised.target_kind = record.managed->autoscaler.scale_target.kind;
-  advised.replicas = record.scale_error.empty() ? decision.count() : decision.current;
+  const int32_t replicas = record.scale_error.empty() ? decision.count() : decision.current;
+  // An HPA may have followed what was published before, so that a smaller count would be a removal
+  // that was not decided as one.
+  const bool followed = record.scale_is_old && advised.time.has_value();
+  advised.replicas = followed ? std::max(replicas, advised.replicas) : replicas;
   advised.time = record.time;
   advised.good_until = record.monotonic + std::max(2 * period, sync_period_);
   advised.error.clear();

@@ -31,7 +31,7 @@ class AdviseTest : public testing::Test {
  protected:
   void Decide(const std::string& name, int32_t desired, Mode mode = Mode::kAdvise,
               Outcome outcome = Outcome::kDecided, AutoscalerKind kind = AutoscalerKind::kOwn,
-              const std::string& scale_error = "") {
+              const std::string& scale_error = "", bool scale_is_old = false) {
     auto managed = std::make_shared<Managed>();
     managed->key = {.kind = kind, .ns = "shop", .name = name};
     managed->autoscaler.scale_target.kind = "Deployment";
@@ -47,6 +47,7 @@ class AdviseTest : public testing::Test {
     record.mode = mode;
     record.decision = &decision;
     record.scale_error = scale_error;
+    record.scale_is_old = scale_is_old;
     record.time = clock_.WallNow();
     record.monotonic = clock_.MonotonicNow();
     advise_.OnDecision(record);
@@ -100,6 +101,21 @@ TEST_F(AdviseTest, ARemovalThatHasToWaitIsNotPublished) {
   EXPECT_EQ(Get("flyball-desired-web")->items[0].value_milli, 3000);
   Decide("web", 1);
   EXPECT_EQ(Get("flyball-desired-web")->items[0].value_milli, 1000);
+}
+
+// The HPA may have followed already, which the scale does not show while its watch fails.
+TEST_F(AdviseTest, OnAScaleThatMayBeOldNoLessIsPublishedThanBefore) {
+  const auto decide = [this](int32_t desired, const std::string& error, bool old) {
+    Decide("web", desired, Mode::kAdvise, Outcome::kDecided, AutoscalerKind::kOwn, error, old);
+    return Get("flyball-desired-web")->items[0].value_milli;
+  };
+  EXPECT_EQ(decide(5, "", true), 5000);
+  EXPECT_EQ(decide(10, "", false), 10'000);
+  EXPECT_EQ(decide(6, "", true), 10'000);
+  EXPECT_EQ(decide(3, "", true), 10'000);
+  EXPECT_EQ(decide(2, "the watch fails", true), 10'000);
+  EXPECT_EQ(decide(12, "", true), 12'000);
+  EXPECT_EQ(decide(6, "", false), 6000);
 }
 
 TEST_F(AdviseTest, AnUnknownDecisionKeepsTheLastForTwoPeriods) {
