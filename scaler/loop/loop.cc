@@ -31,9 +31,12 @@ bool IsPushed(const Managed& managed) {
                      });
 }
 
-// Nothing reports a new target, so an autoscaler with rare slots looks for it earlier.
-bool LacksItsTarget(const TrackedAutoscaler& tracked) {
-  return tracked.decided.made && tracked.inputs.scale.answer.failure != ScaleAnswer::Failure::kNone;
+// Nothing reports a new target, nor that a scale can be written again. So an autoscaler with rare
+// slots tries it earlier.
+bool IsToBeTriedAgain(const TrackedAutoscaler& tracked) {
+  return tracked.decided.made &&
+         (tracked.written.unfinished ||
+          tracked.inputs.scale.answer.failure != ScaleAnswer::Failure::kNone);
 }
 
 }  // namespace
@@ -493,6 +496,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
     }
     write = deps_.act.Pretend(tracked, input);
   }
+  tracked.written.unfinished = write.dropped();
   deps_.report.Report(tracked, input, write, now.monotonic);
   deps_.steady.Note(tracked, now);
   Finish(tracked);
@@ -510,6 +514,7 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
+  tracked.written.unfinished = write.kind != WriteOutcome::Kind::kWritten;
   if (!IsOfThisTerm(tracked)) {
     if (write.kind != WriteOutcome::Kind::kWritten) return Finish(tracked, /*decide_anew=*/true);
     // The write is reported, but the decision was made without what other owners saved meanwhile,
@@ -537,7 +542,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
       if (std::exchange(tracked->due.again, false) || decide_anew) {
         schedule_.Set(*tracked, now);
         again = true;
-      } else if (!tracked->due.steady && LacksItsTarget(*tracked)) {
+      } else if (!tracked->due.steady && IsToBeTriedAgain(*tracked)) {
         schedule_.Set(*tracked, std::min(tracked->due.regular_slot, now + options_.sync_period));
       }
     }

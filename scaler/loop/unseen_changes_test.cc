@@ -453,6 +453,23 @@ TEST_F(UnseenChanges, ATargetThatComesAfterItsAutoscalerIsFoundWithinAPeriod) {
   EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
 }
 
+// Nothing else happens that would make it due within the hour.
+TEST_F(UnseenChanges, AScaleThatCouldNotBeWrittenIsWrittenWithinAPeriod) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 40'000);
+  sim.cluster.PutDeployment(kWeb, 2);
+  sim.Run(absl::Seconds(20));
+  replica.refuses = [](const http::HttpCall& call) {
+    return call.method == "PUT" && absl::EndsWith(call.target, "/scale");
+  };
+  sim.cluster.PutAutoscaler(Following(kOwn, R"(,"cadence":{"interval":"1h"})").Json());
+  sim.Run(absl::Seconds(9));
+  ASSERT_EQ(Replicas(), 2);
+  replica.refuses = nullptr;
+  sim.Run(absl::Seconds(3));
+  EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
+}
+
 TEST_F(UnseenChanges, AnHpaThatIsMadeAnewIsNews) {
   Simulation at_once(1, WithNewsAtOnce());
   at_once.AddReplica();

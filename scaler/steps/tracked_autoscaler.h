@@ -178,6 +178,7 @@ struct WrittenSoFar {
   uint64_t seen_target = 0;              // hash of the scale's uid at the last decision; 0: unknown
   std::optional<UnconfirmedWrite> unconfirmed;
   std::optional<MonotonicTime> held_since;  // since when all removals were held (WriteOutcome)
+  bool unfinished = false;                  // what was decided last could not be carried out
   StatusMarks status;
 };
 
