@@ -329,9 +329,12 @@ void StateStore::Write(int index, bool hand_over) {
     const auto idle = [&shard] { return !shard.writing; };
     clock_.Await(mutex_, absl::Condition(&idle), absl::InfiniteDuration());
     if (!shard.loaded) return;
-    // Large records are not written all the time.
-    absl::Duration wait =
-        shard.urgent ? std::max(options_.soonest, 10 * shard.write_took) : options_.interval;
+    // Large records are not written all the time. But nothing that is urgent waits longer than what
+    // is not, as after a single write that was slow.
+    absl::Duration wait = options_.interval;
+    if (shard.urgent) {
+      wait = std::min(wait, std::max(options_.soonest, 10 * shard.write_took));
+    }
     wait = std::max(wait, shard.pause);
     const bool due = clock_.MonotonicNow() - shard.written_at >= wait;
     if (!hand_over && (!due || (!shard.changed && !SteadyLong(shard)))) return;

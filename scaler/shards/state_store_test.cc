@@ -325,6 +325,7 @@ class FakeConfigMaps : public http::HttpTransport {
         body["metadata"]["resourceVersion"] != found->second["metadata"]["resourceVersion"]) {
       return Failure(409, "Conflict");
     }
+    if (before_write) before_write();
     body["metadata"]["resourceVersion"] = absl::StrCat(++version);
     objects[path] = body;
     ++writes;
@@ -340,7 +341,7 @@ class FakeConfigMaps : public http::HttpTransport {
 
   std::map<std::string, nlohmann::json> objects;
   bool down = false;
-  std::function<void()> before_failure;
+  std::function<void()> before_failure, before_write;
   int refused = 0;  // how many of the next calls are
   int calls = 0, writes = 0, version = 0;
 
@@ -741,6 +742,21 @@ TEST_F(StateStoreTest, AWriteThatRanOutOfTimeIsTriedAgainAsSoonAsOneThatWasRefus
   }
   EXPECT_EQ(server_.writes, 1);
   EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+}
+
+TEST_F(StateStoreTest, AfterASlowWriteWhatIsUrgentWaitsForNoMoreThanAnInterval) {
+  const auto store = Make();
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(0)}});
+  Pass(absl::Seconds(15));
+  server_.before_write = [this] { Pass(absl::Seconds(4)); };
+  store->WriteWhatChanged();
+  ASSERT_EQ(server_.writes, 1);
+  server_.before_write = nullptr;
+  Decide(*store, "web", 5, {{9, clock_.WallNow()}});
+  Pass(absl::Seconds(11));
+  store->WriteWhatChanged();
+  EXPECT_EQ(server_.writes, 2);
 }
 
 // As by an API server that has just started.
