@@ -151,6 +151,15 @@ void ReadStep::TakeAskedScale(CycleInputs& inputs) const {
   if (inputs.scale.absent_version.has_value()) inputs.scale.answer = NotFound(inputs);
 }
 
+bool ReadStep::MayBeOld(const CycleInputs& inputs) {
+  if (!inputs.scale.failure.empty()) return true;
+  if (inputs.target.place.object == nullptr || inputs.scale.version == ScaleReading::kAsked) {
+    return false;
+  }
+  const std::shared_ptr<const kube::Scale> now = inputs.target.place.object->scale.Get();
+  return now != nullptr && now->spec_replicas != inputs.scale.answer.spec_replicas;
+}
+
 void ReadStep::SelectPods(TrackedAutoscaler& tracked) const {
   TakeStoredStatus(tracked);
   CycleInputs& inputs = tracked.inputs;

@@ -38,6 +38,9 @@ class ReadStep {
   // Then TakeAskedScale fills inputs.scale.
   bool AskScale(TrackedAutoscaler& tracked) const;
   void TakeAskedScale(CycleInputs& inputs) const;
+  // Whether the target may have another count by now than the one that was read: its watch failed,
+  // or has told of another since.
+  static bool MayBeOld(const CycleInputs& inputs);
 
   // To be called when the scale is known. Selects the pods, tells the questions their selector, and
   // finds out whether metrics are read. For autoscalers that are due together it is called for all

@@ -7,6 +7,7 @@
 #include "scaler/math/recording.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/steps/guard.h"
+#include "scaler/steps/read_step.h"
 #include "scaler/steps/stored_status.h"
 #include "scaler/views/targets_text.h"
 
@@ -260,7 +261,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   record.restored = tracked.decided.restored;
   record.decided_on = &inputs.plan.autoscaler();
   record.scale = &inputs.scale.answer;
-  record.scale_is_old = !inputs.scale.failure.empty();
+  record.scale_is_old = ReadStep::MayBeOld(inputs);
   record.pods = inputs.reads_metrics ? &inputs.pods.answer : nullptr;
   if (inputs.reads_metrics) record.readings = inputs.readings;
   record.newest_sample = NewestSample(inputs);

@@ -12,10 +12,10 @@
 // While the readings of an autoscaler are unknown, its last count is published for two more of its
 // periods (at least one --horizontal-pod-autoscaler-sync-period). Then the metric is an error, and
 // an HPA holds on errors. The same happens when the autoscaler is not decided any more. For a
-// removal that has to wait (steps/act_step.h) the target's present count is published, and while
-// the watch of the scale fails nothing less than before. The names are reserved: rules that make
-// metrics of these names are not asked. Metrics of the second name are answered but not listed,
-// since there may be ten thousand of them.
+// removal that has to wait (steps/act_step.h) the target's present count is published, and on a
+// scale that may be old nothing less than before. The names are reserved: rules that make metrics
+// of these names are not asked. Metrics of the second name are answered but not listed, since there
+// may be ten thousand of them.
 //
 // Thread-safe.
 #pragma once

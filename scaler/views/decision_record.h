@@ -26,7 +26,7 @@ struct DecisionRecord {
   // own. Null: the autoscaler of `managed` itself.
   const Autoscaler* decided_on = nullptr;
   const ScaleAnswer* scale = nullptr;
-  bool scale_is_old = false;                // its watch fails: the count may be another one by now
+  bool scale_is_old = false;                // the target may have another count by now
   const PodsAnswer* pods = nullptr;         // may be null
   absl::Span<const Reading> readings;       // one for each metric spec, in order; may be empty
   std::optional<absl::Time> newest_sample;  // of all readings
