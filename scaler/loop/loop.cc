@@ -104,10 +104,27 @@ void Loop::OwnershipChanged() {
     absl::MutexLock lock(&mutex_);
     for (const auto& [key, tracked] : tracked_) {
       // The streams of its triggers are opened or closed.
-      if (IsPushed(*tracked->due.latest)) WakeTracked(*tracked);
+      if (IsPushed(*tracked->due.latest)) {
+        WakeTracked(*tracked);
+      } else if (tracked->due.latest_slots > kMinute && deps_.ownership.Owns(key)) {
+        DecideSoon(*tracked);
+      }
     }
   }
   deps_.wake_up();
+}
+
+// For an autoscaler with rare slots that may just have become ours. What was edited while nobody
+// owned it was news to nobody, and what its last owner could not write is known to nobody.
+void Loop::DecideSoon(TrackedAutoscaler& tracked) {
+  BreakGroup(tracked);
+  if (IsBusy(tracked.due)) {
+    tracked.due.again = true;
+    return;
+  }
+  const MonotonicTime soon =
+      NextSlot(tracked.key.ns, options_.sync_period, deps_.clock.MonotonicNow());
+  schedule_.Set(tracked, std::min(Schedule::DueAt(tracked).value_or(soon), soon));
 }
 
 void Loop::OnAutoscaler(ManagedPtr managed) {

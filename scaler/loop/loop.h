@@ -150,6 +150,7 @@ class Loop : public AutoscalerSink {
   void Schedule(TrackedAutoscaler& tracked, MonotonicTime now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeTracked(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DecideSoon(TrackedAutoscaler& tracked) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeByMinute() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsNews(const Managed* before, const Managed& managed) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);

@@ -470,6 +470,28 @@ TEST_F(UnseenChanges, AScaleThatCouldNotBeWrittenIsWrittenWithinAPeriod) {
   EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
 }
 
+// The next owner hears of the edit before it has taken over.
+TEST_F(UnseenChanges, WhatIsEditedBetweenTwoOwnersDoesNotWaitForAnHour) {
+  const std::string hourly = R"(,"cadence":{"interval":"1h"})";
+  sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  Make(Following(kOwn, hourly), 2);
+  sim.Run(absl::Seconds(20));
+  SimulatedReplica& second = sim.AddReplica();
+  sim.Run(absl::Seconds(20));
+  sim.replica(0).Kill();
+  sim.Run(absl::Seconds(2));
+  AutoscalerText text = Following(kOwn, hourly);
+  text.spec = absl::StrCat(R"(,"minReplicas":5,"maxReplicas":20)", hourly);
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Run(absl::Seconds(2));
+  ASSERT_FALSE(second.Owns(kOwn));
+  sim.Run(absl::Seconds(30));
+  ASSERT_TRUE(second.Owns(kOwn));
+  EXPECT_EQ(Replicas(), 5) << sim.judge.LastDecisions(kOwn);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(UnseenChanges, AnHpaThatIsMadeAnewIsNews) {
   Simulation at_once(1, WithNewsAtOnce());
   at_once.AddReplica();
