@@ -39,10 +39,11 @@ absl::Status Connection::Run(const Exchange& exchange, const Until& until) {
 }
 
 bool Connection::WorthKeeping() const {
-  // Honest servers show two to four certificates of 1 to 2 KiB. A connection keeps them, and a
-  // tenant may have many connections.
+  // Honest servers show two to four certificates of 1 to 2 KiB, and send tickets of some hundred
+  // bytes. A connection keeps them, and a tenant may have many connections.
   constexpr size_t kMost = 8 << 10;
-  return PeerCertificateBytes() <= kMost;
+  return PeerCertificateBytes() <= kMost &&
+         (socket_ == nullptr || socket_->OtherPeerBytes() <= kMost);
 }
 
 size_t Connection::PeerCertificateBytes() const {
@@ -53,7 +54,7 @@ size_t Connection::IdleBytes() const {
   // The buffers are released, and each byte of small certificates takes up to 30.
   constexpr size_t kTls = 16 << 10, kForEachByte = 30;
   const size_t shown = PeerCertificateBytes();
-  return shown == 0 ? 0 : kTls + kForEachByte * shown;
+  return shown == 0 ? 0 : kTls + kForEachByte * shown + socket_->OtherPeerBytes();
 }
 
 absl::Status Connection::Connect(const Until& until) {

@@ -55,6 +55,7 @@ class Socket::Tls {
     const auto step = [this] { return SSL_connect(ssl_.get()); };
     int done = 0;
     const absl::Status status = Repeat(step, until, done);
+    handshake_bytes_ = BIO_number_read(SSL_get_rbio(ssl_.get()));
     if (!absl::IsUnavailable(status)) return status;
     const long verified = SSL_get_verify_result(ssl_.get());
     if (verified != X509_V_OK) {
@@ -77,6 +78,15 @@ class Socket::Tls {
       bytes += kOverhead + static_cast<size_t>(std::max(size, 0));
     }
     return bytes;
+  }
+
+  size_t OtherPeerBytes() const {
+    const unsigned char* ticket = nullptr;
+    size_t ticket_bytes = 0;
+    if (const SSL_SESSION* const session = SSL_get0_session(ssl_.get()); session != nullptr) {
+      SSL_SESSION_get0_ticket(session, &ticket, &ticket_bytes);
+    }
+    return ticket_bytes + handshake_bytes_ - std::min(handshake_bytes_, PeerCertificateBytes());
   }
 
   absl::Status Write(absl::string_view data, const Until& until) {
@@ -132,7 +142,8 @@ class Socket::Tls {
   SocketReads reads_;
   const SslPtr ssl_;
   const int fd_;
-  bool usable_ = false;  // no step has failed, and none is under way
+  size_t handshake_bytes_ = 0;  // what the peer has sent for it
+  bool usable_ = false;         // no step has failed, and none is under way
 };
 
 namespace {
@@ -232,6 +243,8 @@ absl::StatusOr<size_t> Socket::Read(char* data, size_t size, const Until& until)
 size_t Socket::PeerCertificateBytes() const {
   return tls_ == nullptr ? 0 : tls_->PeerCertificateBytes();
 }
+
+size_t Socket::OtherPeerBytes() const { return tls_ == nullptr ? 0 : tls_->OtherPeerBytes(); }
 
 bool Socket::Quiet() const {
   pollfd readable = {.fd = fd_, .events = POLLIN, .revents = 0};

@@ -886,6 +886,21 @@ TEST_F(TlsTest, ConnectionsWithManyNamesOfAuthoritiesAreNotKept) {
   }
 }
 
+// The last one is kept as long as the connection too.
+TEST_F(TlsTest, ConnectionsWithLongTicketsAreNotKept) {
+  static constexpr auto kAddTo = [](SSL* ssl, void* text) {
+    const auto& more = *static_cast<const std::string*>(text);
+    return SSL_SESSION_set1_ticket_appdata(SSL_get_session(ssl), more.data(), more.size());
+  };
+  for (const size_t bytes : {1'000, 12'000}) {
+    std::string more(bytes, 'x');
+    auto made = MakeServer(false);
+    SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+    SSL_CTX_set_session_ticket_cb(context, kAddTo, nullptr, &more);
+    EXPECT_EQ(ConnectionsOfThreeCalls(std::move(made)), bytes == 1'000 ? 1u : 3u) << bytes;
+  }
+}
+
 TEST_F(TlsTest, IdleConnectionsTakeSoMuchMemoryTogether) {
   constexpr size_t kOne = 240'000;  // 16 KiB, and 30 for each byte of certificates
   for (const size_t connections : {1, 2}) {
