@@ -26,13 +26,13 @@ std::string KeyOf(absl::string_view promql, rules::SourceChoice choice) {
 }  // namespace
 
 size_t BytesOf(const QueryResult& result) {
-  size_t each = sizeof(Sample);
-  if (!result.samples.empty()) {
-    for (const auto& [name, value] : result.samples.front().labels) {
-      each += sizeof(name) + sizeof(value) + name.size() + value.size();
+  size_t bytes = sizeof(QueryResult) + result.samples.size() * sizeof(Sample);
+  for (const Sample& sample : result.samples) {
+    for (const auto& [name, value] : sample.labels) {
+      bytes += sizeof(name) + sizeof(value) + name.size() + value.size();
     }
   }
-  return sizeof(QueryResult) + result.samples.size() * each;
+  return bytes;
 }
 
 QueryFlights::QueryFlights(MetricSource& source, Clock& clock, FlightOptions options,

@@ -57,7 +57,7 @@ struct FreshResult {
   std::shared_ptr<const void> counted = nullptr;  // QueryResult::counted, of the caller that asked
 };
 
-// About what the result takes: all samples count as large as the first.
+// About what the result takes.
 size_t BytesOf(const QueryResult& result);
 
 // Whether a query that was given so much time failed for the server's sake: it was not refused, and

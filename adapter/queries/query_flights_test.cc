@@ -430,6 +430,24 @@ TEST_F(QueryFlightsTest, ResultsAreKeptWithinTheirBytes) {
   EXPECT_EQ(kept(), 0);
 }
 
+// Whoever has series in Prometheus chooses how long their labels are.
+TEST_F(QueryFlightsTest, EachSampleCountsWithItsOwnLabels) {
+  constexpr size_t kLong = 10'000;
+  auto flights = Make({.max_bytes = 20 * kLong});
+  std::vector<std::weak_ptr<const QueryResult>> results;
+  source_.OnQuery([&](const std::string&) {
+    auto result = std::make_shared<QueryResult>();
+    result->samples.resize(2);
+    result->samples[1].labels = {{"a", std::string(kLong, 'x')}};
+    results.push_back(result);
+    return FakeSource::Result(std::move(result));
+  });
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(flights->Query(absl::StrCat("m", i), kLater).ok());
+  EXPECT_LE(std::count_if(results.begin(), results.end(),
+                          [](const auto& result) { return !result.expired(); }),
+            20);
+}
+
 // What is asked for again and again takes no more each time, so nothing else has to go for it.
 TEST_F(QueryFlightsTest, WhatIsAskedAgainCountsOnce) {
   auto flights = Make({.max_bytes = 100'000});
