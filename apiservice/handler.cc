@@ -181,6 +181,14 @@ http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
   return Dispatch(request, *routed, style, start);
 }
 
+http::HttpResponse RequestHandler::Metrics() {
+  // One at a time: with numbers of thousands of autoscalers a page takes megabytes and long.
+  const http::EventWorkers::Waiting waiting;
+  const absl::MutexLock lock(&making_metrics_);
+  return http::NosniffResponse(200, "text/plain; version=0.0.4; charset=utf-8",
+                               deps_.metrics_text());
+}
+
 http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Style& style,
                                          const adapter::Providers& providers) {
   const bool rules = routed.endpoint == Endpoint::kDebugRules;
@@ -215,9 +223,7 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
   switch (routed.endpoint) {
     case Endpoint::kIndex: return deps_.documents->Index(200, providers);
     case Endpoint::kHealth: return deps_.documents->Health(routed, providers);
-    case Endpoint::kMetrics:
-      return http::NosniffResponse(200, "text/plain; version=0.0.4; charset=utf-8",
-                                   deps_.metrics_text());
+    case Endpoint::kMetrics: return Metrics();
     case Endpoint::kVersion:
       if (!NamesType(request.Header("Accept"), {"application/json"})) {
         return StatusResponse(wire::NoRepresentation({"application/json"}), style);

@@ -54,6 +54,7 @@ class RequestHandler {
   // The page that the request is for; nullptr: none of Deps::pages.
   http::Pages* PagesOf(const http::HttpRequest& request) const;
   http::HttpResponse TooManyReviews();
+  http::HttpResponse Metrics();
   http::HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                            const adapter::Providers& providers);
   http::HttpResponse Dispatch(const http::HttpRequest& request, const RoutedRequest& routed,
@@ -66,6 +67,7 @@ class RequestHandler {
   const LimitOptions limits_;
   const Deps deps_;
   LogLimiter complaints_;
+  absl::Mutex making_metrics_;
   absl::Mutex making_debug_page_;
 };
 

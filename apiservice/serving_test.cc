@@ -532,18 +532,24 @@ TEST_F(ApiServerFixture, DebugDecisionsIsGivenTheQuery) {
   EXPECT_EQ(answer->body, R"({"of":"web-1","kind":""})");
 }
 
-TEST_F(ApiServerFixture, DebugPagesAreMadeOneAfterTheOther) {
-  std::atomic<int> under_way{0};
-  debug_decisions_ = [&](const DebugParameter&) {
-    EXPECT_EQ(++under_way, 1);
+TEST_F(ApiServerFixture, PagesOfManyAutoscalersAreMadeOneAfterTheOther) {
+  std::atomic<int> under_way{0}, metrics_under_way{0};
+  const auto make = [](std::atomic<int>& number) {
+    EXPECT_EQ(++number, 1);
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
-    --under_way;
+    --number;
+  };
+  debug_decisions_ = [&](const DebugParameter&) {
+    make(under_way);
     return std::string("{}");
   };
+  more_metrics_ = [&](std::string&) { make(metrics_under_way); };
   StartServer();
   std::vector<std::thread> askers;
-  for (int i = 0; i < 4; ++i) {
-    askers.emplace_back([&] { EXPECT_EQ(Get("/debug/decisions")->status, 200); });
+  for (const char* page : {"/debug/decisions", "/metrics"}) {
+    for (int i = 0; i < 4; ++i) {
+      askers.emplace_back([&, page] { EXPECT_EQ(Get(page)->status, 200); });
+    }
   }
   for (std::thread& asker : askers) asker.join();
 }

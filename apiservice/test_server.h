@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,7 @@ class ApiServerFixture : public testing::Test {
     dependencies.authorization = kube_.get();
     dependencies.checks = checks_;
     dependencies.debug_decisions = debug_decisions_;
+    dependencies.more_metrics = more_metrics_;
     dependencies.pages = pages_;
     auto server = ApiServer::Create(options_, std::move(dependencies));
     ASSERT_TRUE(server.ok()) << server.status();
@@ -100,6 +102,7 @@ class ApiServerFixture : public testing::Test {
   std::shared_ptr<FakeKubeApi> kube_ = std::make_shared<FakeKubeApi>();
   std::vector<HealthCheck> checks_;
   DebugPage debug_decisions_;
+  std::function<void(std::string&)> more_metrics_;
   std::vector<http::Pages*> pages_;
   SimulatedClock simulated_{absl::Now()};
   Clock* clock_ = &Clock::System();
