@@ -59,6 +59,8 @@ absl::Status ListAdmission::Take(const adapter::ListSize& size) {
   // What the provider holds is there until the list that is made of it, and as large, is an answer.
   const size_t list_memory = std::max(list_bytes, 2 * size.held_bytes);
   const size_t json_bytes = list_bytes + size.items * repeated_bytes_;
+  refused_ = TooLong(json_bytes);
+  if (refused_.has_value()) return absl::ResourceExhaustedError("the answer would be too long");
   return TakeFrom(limits_.answers, list_memory + AnswerMemory(json_bytes), size, held_);
 }
 
