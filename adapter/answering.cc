@@ -13,7 +13,11 @@ absl::Status ShownFailure(const absl::Status& cause) {
   if (absl::IsDeadlineExceeded(cause)) {
     return absl::DeadlineExceededError("request did not complete within the allotted timeout");
   }
-  return absl::InternalError("unable to fetch metrics");
+  absl::Status shown = absl::InternalError("unable to fetch metrics");
+  if (const std::string note = NoteOf(cause, kTooLongNote); !note.empty()) {
+    SetNote(shown, kTooLongNote, note);
+  }
+  return shown;
 }
 
 }  // namespace

@@ -104,6 +104,13 @@ TEST_F(ExternalProviderTest, AFailureNamesItsRuleBesideTheOriginalsText) {
             R"(sum(total_len{queue="a",ns="shop"}))");
 }
 
+TEST_F(ExternalProviderTest, AFailureSaysThatTheAnswerWasTooLong) {
+  source_.OnQuery([](const std::string&) { return AnswerTooLong("larger than 9 bytes"); });
+  const auto answer = provider_.Get(Ask("queue=a", "shop", "total_len"));
+  EXPECT_EQ(answer.status().message(), "unable to fetch metrics");
+  EXPECT_EQ(NoteOf(answer.status(), kTooLongNote), "larger than 9 bytes");
+}
+
 TEST_F(ExternalProviderTest, TheRuleRemembersItsLastAnswer) {
   const auto last = [&] { return floor_.relister().Statuses()[0].last_answer; };
   EXPECT_FALSE(last().has_value());

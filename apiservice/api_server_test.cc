@@ -295,6 +295,11 @@ TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
   EXPECT_EQ(internal->get_header_value("Retry-After"), "");
   EXPECT_NE(internal->body.find("Internal error occurred: unable to fetch metrics"),
             std::string::npos);
+  adapter::SetNote(external_->error, adapter::kTooLongNote, "the answer is larger than 9 bytes");
+  const auto too_long = Get(E1 N "/q");
+  ASSERT_TRUE(too_long);
+  EXPECT_EQ(too_long->status, 413);
+  EXPECT_NE(too_long->body.find("the answer is larger than 9 bytes"), std::string::npos);
   external_->error = absl::DeadlineExceededError("slow");
   const auto timeout = Get(E1 N "/q");
   ASSERT_TRUE(timeout);

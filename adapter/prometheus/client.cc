@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
+#include "adapter/queries/failure_notes.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "http/client/url.h"
@@ -55,7 +56,11 @@ bool IsLoopback(absl::string_view host) {
 
 absl::Status WithServer(const absl::Status& status, const Server& server) {
   const absl::string_view message = http::WithoutOrigin(status.message(), server.url.shown);
-  return absl::Status(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
+  absl::Status shown(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
+  if (const std::string note = NoteOf(status, kTooLongNote); !note.empty()) {
+    SetNote(shown, kTooLongNote, note);
+  }
+  return shown;
 }
 
 absl::StatusOr<std::shared_ptr<QueryResult>> ParseShared(std::string body) {
@@ -248,8 +253,7 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
     return absl::ResourceExhaustedError("other answers were being read, which take all the memory");
   }
   if (absl::IsResourceExhausted(answer.status())) {
-    return absl::UnavailableError(
-        absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
+    return AnswerTooLong(absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
   }
   if (!answer.ok()) return answer.status();
   if (IsRefused(*answer)) {

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "adapter/queries/failure_notes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -290,6 +291,7 @@ TEST_F(ClientTest, TooLargeAnAnswerIsUnavailable) {
   const absl::Status got = Ask(*client);
   EXPECT_EQ(got.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(got.message()), HasSubstr("larger than 100 bytes"));
+  EXPECT_THAT(NoteOf(got, kTooLongNote), HasSubstr("larger than 100 bytes"));
   EXPECT_EQ(transports_[0]->calls[0].max_body_bytes, 100u);
 }
 

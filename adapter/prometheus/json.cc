@@ -19,6 +19,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
+#include "adapter/queries/failure_notes.h"
 #include "base/go/text.h"
 #include "base/status_macros.h"
 #include "simdjson.h"
@@ -270,13 +271,35 @@ absl::Status ParseSample(sj::object json, Sample& sample) {
   return absl::OkStatus();
 }
 
+size_t MemoryOf(const LabelSet& labels) {
+  size_t bytes = labels.capacity() * sizeof(labels[0]);
+  for (const auto& [name, value] : labels) {
+    constexpr size_t kInPlace = 15;  // which takes no more memory
+    if (name.size() > kInPlace) bytes += name.size();
+    if (value.size() > kInPlace) bytes += value.size();
+  }
+  return bytes;
+}
+
 absl::Status ParseVector(sj::value json, std::vector<Sample>& samples) {
+  // Most samples have as many labels as the one before, so that room for more would be wasted.
+  constexpr size_t kMostExpected = 16;
+  size_t expected = 0;
+  size_t bytes = 0;
   sj::array vector;
   TRY_JSON("result", json.get_array().get(vector));
   for (auto element : vector) {
     sj::object object;
     TRY_JSON("result", element.get_object().get(object));
-    RETURN_IF_ERROR(ParseSample(object, samples.emplace_back()));
+    Sample& sample = samples.emplace_back();
+    sample.labels.reserve(expected);
+    RETURN_IF_ERROR(ParseSample(object, sample));
+    expected = std::min(sample.labels.size(), kMostExpected);
+    bytes += sizeof(Sample) + MemoryOf(sample.labels);
+    if (bytes > kMaxSampleBytes) {
+      return AnswerTooLong(
+          absl::StrCat("the samples of the answer take more than ", kMaxSampleBytes, " bytes"));
+    }
   }
   return absl::OkStatus();
 }

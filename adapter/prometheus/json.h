@@ -15,7 +15,8 @@
 //   kUnknown          `status: "error"` of another type, such as VictoriaMetrics' "422": the
 //                     HTTP code says what it is
 //
-// Memory: while parsing about the body's size again, whatever the number of series.
+// Memory: while parsing up to twice the body's size again, and what the results take. The samples of
+// a query take no more than kMaxSampleBytes, beyond which the answer is too long (failure_notes.h).
 #pragma once
 
 #include <optional>
@@ -27,6 +28,9 @@
 #include "adapter/queries/past_samples.h"
 
 namespace flyball::adapter::prometheus {
+
+// Short labels take more than ten times their text.
+inline constexpr size_t kMaxSampleBytes = 64 << 20;  // about 200,000 samples with three labels
 
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
 absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/queries/failure_notes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -74,6 +75,24 @@ TEST(ParseQueryAnswerTest, SamplesKeepTheirOrderAndLabelsAreSorted) {
   EXPECT_EQ(LabelValue(got->samples[0].labels, "none"), "");
   EXPECT_THAT(got->samples[1].labels, SizeIs(0));
   EXPECT_EQ(absl::ToUnixMillis(got->samples[1].time), 1500);
+}
+
+// Whoever has series in Prometheus chooses how many labels they have.
+TEST(ParseQueryAnswerTest, SamplesOfShortLabelsThatWouldTakeTooMuchAreRefused) {
+  std::string labels = R"("a":"")";
+  for (int i = 1'000; i < 2'000; ++i) absl::StrAppend(&labels, ",\"b", i, "\":\"\"");
+  const auto answer = [&labels](size_t count) {
+    std::string samples;
+    for (size_t i = 0; i < count; ++i) {
+      absl::StrAppend(&samples, i == 0 ? "" : ",", R"({"metric":{)", labels,
+                      R"(},"value":[1,"1"]})");
+    }
+    return ParseQueryAnswer(Vector(absl::StrCat("[", samples, "]")));
+  };
+  EXPECT_TRUE(answer(100).ok());
+  const absl::Status refused = answer(1'200).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(NoteOf(refused, kTooLongNote), "");
 }
 
 TEST(ParseQueryAnswerTest, ScalarIsOneSampleWithoutLabels) {

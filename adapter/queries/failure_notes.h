@@ -13,6 +13,7 @@
 namespace flyball::adapter {
 
 inline constexpr char kQueryNote[] = "flyball.dev/query";      // the PromQL that failed
+inline constexpr char kTooLongNote[] = "flyball.dev/too-long";  // which limit the answer exceeds
 inline constexpr char kWarningNote[] = "flyball.dev/warning";  // for the answer's Warning header
 
 inline void SetNote(absl::Status& status, const char* note, absl::string_view text) {
@@ -23,6 +24,13 @@ inline void SetNote(absl::Status& status, const char* note, absl::string_view te
 inline std::string NoteOf(const absl::Status& status, const char* note) {
   const auto text = status.GetPayload(note);
   return text.has_value() ? std::string(*text) : "";
+}
+
+// The failure of a source whose answer is longer than is read.
+inline absl::Status AnswerTooLong(absl::string_view text) {
+  absl::Status status = absl::UnavailableError(text);
+  SetNote(status, kTooLongNote, text);
+  return status;
 }
 
 }  // namespace flyball::adapter

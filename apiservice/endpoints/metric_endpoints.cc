@@ -52,9 +52,11 @@ std::string WarningValue(std::string text) {
 http::HttpResponse ProviderError(const absl::Status& error, const Style& style,
                                  const ListAdmission& admission) {
   if (admission.refused().has_value()) return *admission.refused();
-  http::HttpResponse response = error.code() == absl::StatusCode::kDeadlineExceeded
-                                    ? TimeoutResponse()
-                                    : StatusResponse(wire::FromProviderError(error), style);
+  const std::string too_long = adapter::NoteOf(error, adapter::kTooLongNote);
+  http::HttpResponse response =
+      error.code() == absl::StatusCode::kDeadlineExceeded ? TimeoutResponse()
+      : too_long.empty() ? StatusResponse(wire::FromProviderError(error), style)
+                         : StatusResponse(wire::RequestEntityTooLarge(too_long), style);
   // The error's own text is the original's; kubectl shows this as well.
   if (std::string warning = adapter::NoteOf(error, adapter::kWarningNote); !warning.empty()) {
     response.headers.emplace_back("Warning", WarningValue(std::move(warning)));
