@@ -384,3 +384,39 @@ class LongLists(Alone):
                         self.assertEqual(attacker.told["held"], count)
                     self.assertGreater(self.answers.crowd(), 100, "too few queries are under way to attack anything")
                 wait.until(lambda: self.answers.under_way == 0 and self.jane.get(self.PATH).status == 200, "served as ever", 60)
+
+
+@differs("it is not asked to")
+class UnevenLists(Alone):
+    """External metrics whose series somebody else has chosen, and one who may read them."""
+
+    PATH = E + N + "/q"
+
+    @classmethod
+    def setUpClass(cls):
+        at = time.time()
+
+        def answer(rows: list) -> dict:
+            text = json.dumps({"status": "success", "data": {
+                "resultType": "vector", "result": [{"metric": row, "value": [at, "1"]} for row in rows]}})
+            return raw(200, text)
+        uneven = answer([{}] + [{"queue": f"queue-{i:05}", "padding": "x" * 8_000} for i in range(500)])
+        special = {"labels": answer([{f"l{j:02}": "1" for j in range(30)} for _ in range(70_000)]),
+                   "bytes": answer([{"queue": f"queue-{i:05}", "padding": "x" * 8_000} for i in range(5_000)])}
+        rule = {"seriesQuery": "q", "metricsQuery": fixture.PLAIN, "resources": {"namespaced": False}}
+        cls.serve([], [], "", {"q": [{"__name__": "q", "queue": "a"}]}, external=(rule,),
+                  answers=lambda query: next((found for name, found in special.items() if name in query), uneven))
+        wait.until(lambda: cls.process.must_live() and cls.jane.get(cls.PATH).status == 200, "the metric is served")
+
+    def test_lists_whose_first_series_is_short(self):
+        with hostile.watched(self, self.process, self.port, "300 lists of 500 series of 8 kB, but for the first"):
+            for number in range(300):
+                answer = self.jane.get(f"{self.PATH}?labelSelector=queue+in+({number})")
+                self.assertEqual(answer.status, 200)
+
+    def test_answers_of_prometheus_that_are_too_long(self):
+        # Many labels take more memory than they have text, so that this is no matter of 128 MiB.
+        for name in ("labels", "bytes"):
+            answer = self.jane.get(f"{self.PATH}?labelSelector=queue+in+({name})")
+            self.assertEqual(answer.status, 413, name)
+            self.assertLess(len(answer.body), 4096)
