@@ -180,6 +180,42 @@ TEST_F(ApiServerFixture, WhoSendsManyRequestsIsServedInTurnWithOthers) {
   server_.reset();  // before what the last call refers to
 }
 
+TEST_F(ApiServerFixture, OfDearRequestsOneIsServedInATurn) {
+  clock_ = &simulated_;
+  options_.listen.workers = 1;
+  options_.listen.max_workers = 1;
+  absl::Notification entered;
+  absl::Notification release;
+  absl::Notification answered;
+  std::atomic<bool> in_turn{true};
+  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+    if (!entered.HasBeenNotified()) entered.Notify();
+    release.WaitForNotification();
+    if (custom_->calls == 2) {
+      in_turn = answered.WaitForNotificationWithTimeout(absl::Seconds(30));
+    }
+    simulated_.Advance(absl::Milliseconds(1));
+  };
+  StartServer();
+  RawClient one(server_->port());
+  RawClient many(server_->port());
+  ASSERT_TRUE(one.Handshake());
+  ASSERT_TRUE(many.Handshake());
+  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+  ASSERT_TRUE(absl::EndsWith(one.ReadSome(), "ok"));
+  std::string requests;
+  for (int i = 0; i < 2; ++i) requests += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
+  ASSERT_TRUE(many.Send(requests));  // one record of TLS
+  entered.WaitForNotification();
+  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
+  release.Notify();
+  EXPECT_TRUE(absl::EndsWith(one.ReadAll(), "ok"));
+  answered.Notify();
+  while (custom_->calls < 2) std::this_thread::yield();
+  EXPECT_TRUE(in_turn);
+  server_.reset();  // before what the last call refers to
+}
+
 TEST_F(ApiServerFixture, HeadAnswersHaveNoBody) {
   StartServer();
   const std::string answer = SendRaw(server_->port(), "HEAD /apis HTTP/1.1\r\n" + kClose);

@@ -266,7 +266,9 @@ class HttpServer::Impl {
   }
 
   void ServeSubject(void* subject) {
-    if (subject != &newcomers_) return Serve(static_cast<ServerConnection*>(subject));
+    if (subject != &newcomers_) Serve(static_cast<ServerConnection*>(subject));
+    // After each other connection too, since a probe comes on a new one, and would otherwise wait
+    // until each of the others has had its turn.
     ServerConnection* const newcomer = newcomers_.Take();
     if (newcomer != nullptr) Serve(newcomer);
   }
@@ -283,13 +285,16 @@ class HttpServer::Impl {
       if (!Sent(connection, connection->SendRest())) return;
       connections_.Weigh(connection);  // which lets go of the body
     }
-    for (int steps = 0;; ++steps) {
+    const MonotonicTime turn_ends = clock_->MonotonicNow() + kTurnTime;
+    for (int steps = 0, answers = 0;; ++steps, ++answers) {
       while (!connection->refused &&
              connection->reader.state() == RequestReader::State::kNeedMore) {
         if (++steps > kTurn) return Yield(connection);
         if (!ReadMore(connection)) return;
       }
-      if (steps > kTurn) return Yield(connection);
+      if (steps > kTurn || (answers > 0 && clock_->MonotonicNow() >= turn_ends)) {
+        return Yield(connection);
+      }
       if (!Sent(connection, Answer(connection))) return;
       // If nothing more has arrived, it waits in the queue, without a read that would find nothing.
       if (connection->reader.state() == RequestReader::State::kNeedMore &&
@@ -442,6 +447,8 @@ class HttpServer::Impl {
   }
 
   static constexpr int kTurn = 4;  // reads and answers
+  // After so much time a second answer waits for the next turn: one may take as long as ten others.
+  static constexpr absl::Duration kTurnTime = absl::Microseconds(200);
   static constexpr size_t kFrontBytes = 16 << 10;
   static constexpr size_t kCountedAtOnce = 16 << 10;  // of a head that is still being read
   static constexpr size_t kShownTargetBytes = 256;

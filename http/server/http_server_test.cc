@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -31,12 +34,15 @@ class HttpServerTest : public testing::Test {
     auto certificates = TlsCertificates::Create(tls, "127.0.0.1");
     ASSERT_TRUE(certificates.ok()) << certificates.status();
     certificates_ = *std::move(certificates);
+    Start([](const HttpRequest&) { return HttpResponse(); });
+  }
+  void Start(HttpServer::Handler handler) {
     ListenOptions options;
     options.bind_address = "127.0.0.1";
     options.port = 0;
     options.workers = options.max_workers = 1;
     server_ = std::make_unique<HttpServer>(options, certificates_.get(), &clock_,
-                                           [](const HttpRequest&) { return HttpResponse(); });
+                                           std::move(handler));
     ASSERT_TRUE(server_->Start().ok());
     // The connections of a listening socket get its buffers.
     for (int fd = 0; fd < 1000; ++fd) {
@@ -94,6 +100,61 @@ TEST_F(HttpServerTest, WhoDoesNotEndAChangeOfKeysIsGivenUpAsInAHandshake) {
   EXPECT_TRUE(drained.HasBeenNotified());
   clock_.Advance(absl::Seconds(60));
   draining.join();
+}
+
+// A probe comes on a new connection.
+TEST_F(HttpServerTest, ANewConnectionDoesNotWaitForTheTurnsOfAllOthers) {
+  constexpr absl::string_view kRequest = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  absl::Notification entered, release;
+  std::atomic<int> served = 0;
+  std::atomic<int> newcomer = -1;
+  bool was_answered = false;
+  server_.reset();
+  Start([&](const HttpRequest&) {
+    const int number = ++served;
+    if (number == 3) {  // the first two are those of the handshakes
+      entered.Notify();
+      release.WaitForNotification();
+    } else if (number == 4) {
+      pollfd readable = {.fd = newcomer, .events = POLLIN, .revents = 0};
+      was_answered = poll(&readable, 1, 0) == 1;
+    }
+    return HttpResponse();
+  });
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const auto send = [&](const SslPtr& client) {
+    EXPECT_EQ(SSL_write(client.get(), kRequest.data(), static_cast<int>(kRequest.size())),
+              static_cast<int>(kRequest.size()));
+  };
+  // Answered once, so that the server need not end their handshakes in these turns.
+  SslPtr others[2];
+  int fds[2];
+  for (int i = 0; i < 2; ++i) {
+    others[i] = Connect(context.get());
+    fds[i] = std::exchange(fd_, -1);
+    send(others[i]);
+    char answer[256];
+    while (SSL_read(others[i].get(), answer, sizeof answer) <= 0) std::this_thread::yield();
+  }
+  send(others[0]);
+  entered.WaitForNotification();
+  send(others[1]);
+  newcomer = fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ConnectSocket();
+  ASSERT_EQ(fcntl(fd_, F_SETFL, O_NONBLOCK), 0);
+  const SslPtr client(SSL_new(context.get()));
+  SSL_set_fd(client.get(), fd_);
+  EXPECT_EQ(SSL_connect(client.get()), -1);  // its first message is sent
+  // Once one that has come later, and is gone, was noticed, so was the first message.
+  const int kept = std::exchange(fd_, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ConnectSocket();
+  close(std::exchange(fd_, kept));
+  while (server_->counters().handshake_errors == 0) std::this_thread::yield();
+  release.Notify();
+  while (served < 4) std::this_thread::yield();
+  server_.reset();  // before what its handler refers to
+  EXPECT_TRUE(was_answered);
+  for (const int fd : fds) close(fd);
 }
 
 TEST_F(HttpServerTest, ALackOfDescriptorsIsLoggedOnceAMinute) {

@@ -176,6 +176,10 @@ class Strangers(Case):
         with self.under("64 connections that send thousands of requests and read nothing"):
             with self.held("pipeline", count=64):
                 self.assertEqual(self.reader.get(E + N + "/q").status, 200)
+        with self.under("1,500 connections with 45,000 requests at once that take long"):
+            with self.held("dear", count=1_500, source="127.0.0.2") as told:
+                self.assertGreater(told["sent"], 1_000)
+                self.assertEqual(self.reader.get(E + N + "/q").status, 200)
         with self.under("connections made and cut"):
             self.attack("churn", seconds=5)
 

@@ -255,6 +255,21 @@ class Attack:
             return sent
         return {"blocks": sum(self.at_once(send, self.count))}
 
+    def dear(self):
+        """Connections that were answered once and then, all at the same moment, each send `each` requests that take long; nothing
+        of the answers is read."""
+        values = ",".join(f"v{i}" for i in range(200))  # as long as a selector of a stranger may be
+        block = self.request(f"{EXTERNAL}?labelSelector=a+in+({values})") * self.options.get("each", 30)
+        self.asked()
+        sent = 0
+        for sock in self.held:
+            try:
+                sock.sendall(block)
+                sent += 1
+            except OSError:
+                pass
+        return {"sent": sent}
+
     def key_updates(self):
         """Connections that change their keys as fast as it goes, for `seconds`, and send nothing else. Python's ssl can't."""
         command = f"nice -n 10 openssl s_client -tls1_3 -connect 127.0.0.1:{self.port} 2>&1 >/dev/null | grep -c KEYUPDATE"
