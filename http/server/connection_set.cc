@@ -16,11 +16,15 @@ constexpr size_t kBatch = 64;
 // connection is spared.
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
+// If one origin takes more than this part of the memory, its small connections are not spared as
+// others are: a probe waits for its turn as they do, but longest since it was last served.
+constexpr size_t kPartOfMany = 4;
+
 // Ending a connection that takes less than this frees too little.
 constexpr size_t kWorthIt = 4 << 10;
 
 // The order in which connections are ended.
-enum class Kind { kStopped, kOther, kSmallAndNew };
+enum class Kind { kStopped, kOther, kSmallAndNewOfMany, kSmallAndNew };
 
 struct Quiet {
   Kind kind;
@@ -158,6 +162,10 @@ void ConnectionSet::KeepWithinBytes(bool for_large) {
 void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
   const int64_t graced_ns = absl::ToInt64Nanoseconds(clock_.MonotonicNow() - kGrace);
   std::vector<Quiet> quiet;
+  absl::flat_hash_map<uint64_t, size_t> bytes_of;  // by origin
+  for (const ServerConnection* connection : all_) {
+    bytes_of[connection->origin] += BytesOf(*connection);
+  }
   for (ServerConnection* connection : all_) {
     if (connection->deadline_ns == ServerConnection::kNever) continue;
     const size_t takes = BytesOf(*connection);
@@ -168,7 +176,10 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
     if (small_and_new && for_large) continue;
     const bool stopped =
         !small_and_new && !connection->yielded && (!connection->idle || takes > kLight);
-    const Kind kind = small_and_new ? Kind::kSmallAndNew : stopped ? Kind::kStopped : Kind::kOther;
+    const bool of_many = bytes_of[connection->origin] > limits_.max_bytes / kPartOfMany;
+    const Kind kind = !small_and_new ? stopped ? Kind::kStopped : Kind::kOther
+                      : of_many      ? Kind::kSmallAndNewOfMany
+                                     : Kind::kSmallAndNew;
     quiet.push_back({kind, since_ns, connection});
   }
   std::sort(quiet.begin(), quiet.end());

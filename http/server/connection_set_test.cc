@@ -106,6 +106,15 @@ TEST_F(ConnectionSetTest, ForASmallOneSmallNewOnesEndLast) {
   while (!Ended(begun)) ASSERT_EQ(set_.Weigh(Make(kSmall)), Room::kThere);
 }
 
+TEST_F(ConnectionSetTest, SmallNewOnesOfWhoHasManyEndBeforeThoseOfOthers) {
+  ServerConnection* const other = MakeWaiting(kSmall, false);
+  other->origin = 1;
+  clock_.Advance(absl::Milliseconds(10));
+  while (bytes_ + 5 * kSmall < kMaxBytes) MakeWaiting(2 * kSmall, true);
+  while (ended_ == 0) EXPECT_NE(set_.Weigh(Make(2 * kSmall)), Room::kNone);
+  EXPECT_FALSE(Ended(other)) << "although it has been quiet longest";
+}
+
 // However many hold it beside them, as a cache does for a while.
 TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
   TlsOptions options;
