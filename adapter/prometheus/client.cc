@@ -1,6 +1,7 @@
 #include "adapter/prometheus/client.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -10,6 +11,7 @@
 #include "adapter/prometheus/answer_mark.h"
 #include "adapter/prometheus/json.h"
 #include "adapter/queries/failure_notes.h"
+#include "base/free_memory.h"
 #include "base/go/url.h"
 #include "base/status_macros.h"
 #include "http/client/url.h"
@@ -21,6 +23,7 @@ namespace {
 constexpr absl::string_view kQueryPath = "/api/v1/query";
 constexpr absl::string_view kSeriesPath = "/api/v1/series";
 constexpr absl::string_view kBuildInfoPath = "/api/v1/status/buildinfo";
+constexpr size_t kLongAnswer = 8 << 20;
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
 // Unix seconds with up to three decimals, trailing zeros cut.
@@ -225,9 +228,13 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
   call.timeout = timeout;
   call.max_body_bytes = request.max_bytes;
   bool in_time = true;  // the wait for memory, which is no failure of the server
+  bool is_long = false;
   const MonotonicTime until = clock_.MonotonicNow() + timeout;
   call.admit = [&](size_t bytes) {
-    return in_time = memory.GrowTo(bytes) && clock_.MonotonicNow() < until;
+    in_time = memory.GrowTo(bytes) && clock_.MonotonicNow() < until;
+    // What earlier long answers have left free in pieces is of no use to one on another thread.
+    if (in_time && bytes >= kLongAnswer && !std::exchange(is_long, true)) ReturnFreeMemory();
+    return in_time;
   };
   if (options_.verb == ClientOptions::Verb::kGet) {
     call.target = absl::StrCat(request.path, "?", request.form);

@@ -50,11 +50,12 @@ struct FlightOptions {
 };
 
 struct FreshResult {
+  // QueryResult::counted, of the caller that asked. First, so that it is let go after the result.
+  std::shared_ptr<const void> counted = nullptr;
   std::shared_ptr<const QueryResult> result;
   MonotonicTime sent;
   absl::Duration took;  // until the answer was there
   Freshness freshness;  // how long it is given again; the epoch is the provider's
-  std::shared_ptr<const void> counted = nullptr;  // QueryResult::counted, of the caller that asked
 };
 
 // About what the result takes.
