@@ -58,7 +58,7 @@ struct ClientOptions {
   absl::Duration failover_after = absl::Seconds(10);
   absl::Duration recheck_interval = absl::Seconds(5);
   absl::Duration recheck_timeout = absl::Seconds(2);
-  size_t max_query_bytes = 32u << 20;    // about 200,000 samples
+  size_t max_query_bytes = 24u << 20;    // about 200,000 samples; takes five times as much
   size_t max_series_bytes = 128u << 20;  // about 450,000 series of one rule
   // For all answers to queries, and again for all answers about series: see answer_budget.h.
   size_t max_bytes_at_once = 3u << 20;

@@ -30,7 +30,7 @@
 namespace flyball::adapter::prometheus {
 
 // Short labels take more than ten times their text.
-inline constexpr size_t kMaxSampleBytes = 64 << 20;  // about 200,000 samples with three labels
+inline constexpr size_t kMaxSampleBytes = 48 << 20;  // about 200,000 samples with three labels
 
 // The answer of /api/v1/query. Samples of a vector in the answer's order; labels sorted by name.
 absl::StatusOr<QueryResult> ParseQueryAnswer(std::string body);
