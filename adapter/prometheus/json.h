@@ -15,8 +15,9 @@
 //   kUnknown          `status: "error"` of another type, such as VictoriaMetrics' "422": the
 //                     HTTP code says what it is
 //
-// Memory: while parsing up to twice the body's size again, and what the results take. The samples of
-// a query take no more than kMaxSampleBytes, beyond which the answer is too long (failure_notes.h).
+// Memory: while parsing up to twice the body's size again, and what the results take. The samples
+// of a query take no more than kMaxSampleBytes, beyond which the answer is too long
+// (failure_notes.h).
 #pragma once
 
 #include <optional>

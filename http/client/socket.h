@@ -45,8 +45,8 @@ class Socket {
   // accepts. They are kept as long as this object; 0: plain.
   size_t PeerCertificateBytes() const;
 
-  // Of what else the peer has sent for TLS, of which some is kept as it came: the last ticket, lists
-  // of algorithms.
+  // Bytes of what else the peer has sent for TLS, some of which is kept as it came: the last
+  // ticket, lists of algorithms.
   size_t OtherPeerBytes() const;
 
   // After this nothing that was written is sent, not even what the kernel has buffered.
