@@ -12,9 +12,9 @@
 
 namespace flyball::adapter {
 
-inline constexpr char kQueryNote[] = "flyball.dev/query";      // the PromQL that failed
+inline constexpr char kQueryNote[] = "flyball.dev/query";       // the PromQL that failed
 inline constexpr char kTooLongNote[] = "flyball.dev/too-long";  // which limit the answer exceeds
-inline constexpr char kWarningNote[] = "flyball.dev/warning";  // for the answer's Warning header
+inline constexpr char kWarningNote[] = "flyball.dev/warning";   // for the answer's Warning header
 
 inline void SetNote(absl::Status& status, const char* note, absl::string_view text) {
   status.SetPayload(note, absl::Cord(text));  // no effect on OK

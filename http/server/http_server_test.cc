@@ -41,8 +41,8 @@ class HttpServerTest : public testing::Test {
     options.bind_address = "127.0.0.1";
     options.port = 0;
     options.workers = options.max_workers = 1;
-    server_ = std::make_unique<HttpServer>(options, certificates_.get(), &clock_,
-                                           std::move(handler));
+    server_ =
+        std::make_unique<HttpServer>(options, certificates_.get(), &clock_, std::move(handler));
     ASSERT_TRUE(server_->Start().ok());
     // The connections of a listening socket get its buffers.
     for (int fd = 0; fd < 1000; ++fd) {
