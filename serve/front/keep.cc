@@ -157,9 +157,9 @@ absl::Duration ServeFront::Keep() {
     failures += failed_ ? 1 : 0;
   }
   BeginServingIfComplete();
-  if (IsIdle()) return kPause;  // nobody tells when another replica owns the Envoys
   const bool api_is_away = failures >= kLooksAtOnce;
   if (stock.more && !api_is_away) return absl::ZeroDuration();
+  if (NobodyTells()) return kPause;
   const bool settled = forgotten && all_came && stock.unsettled.empty() && serving_ &&
                        (settings_.envoy_selector.empty() || envoys_followed_);
   // Any other reason for a service to need work wakes the keeper.
@@ -174,13 +174,18 @@ void ServeFront::Settle(const std::string& name) {
   WriteSlices(name);
 }
 
+bool ServeFront::NobodyTells() const {
+  absl::MutexLock lock(&mutex_);
+  return std::none_of(records_.begin(), records_.end(),
+                      [](const Records::value_type& each) { return each.second.tells; });
+}
+
 // If another replica owns the services now, this one leaves the Envoys without removing anything
 // from them: they keep their resources and the requests that they hold.
 void ServeFront::BeginAnewIfReleased() {
   std::shared_ptr<Session> old;
   std::vector<std::pair<std::string, std::string>> gone;  // with their namespaces
-  // Without a service nobody says so.
-  const bool lost = IsIdle() && session()->data_path.is_set() && !deps_.may_write();
+  const bool lost = NobodyTells() && session()->data_path.is_set() && !deps_.may_write();
   {
     absl::MutexLock lock(&mutex_);
     if (!std::exchange(released_, false) && !lost) return;
@@ -195,7 +200,9 @@ void ServeFront::BeginAnewIfReleased() {
       record.has_no_port = false;
       record.astray = absl::InfiniteDuration();
       record.led = false;
+      record.tells = false;
       record.h2c.reset();
+      if (lost) record.replicas.reset();  // as OnReleased does
       if (record.claim != 0) {
         ++it;
         continue;

@@ -244,6 +244,7 @@ void ServeFront::OnDecision(const scaler::DecisionRecord& record) {
     const auto found = records_.find(name);
     if (found == records_.end()) return;
     CarriedRecord& carried = found->second;
+    carried.tells = record.mode != scaler::Mode::kAdvise;
     const scaler::Autoscaler& autoscaler = record.managed->autoscaler;
     carried.subject = {.api_version = std::string(scaler::kOwnApiVersion),
                        .kind = std::string(scaler::kOwnKind),

@@ -138,6 +138,7 @@ class ServeFront : public scaler::RequestFront,
     MonotonicTime slices_due = absl::ZeroDuration();  // when its Service is next checked
     std::string slices_problem;                       // why it does not lead to the Envoys
     bool led = false;                                 // its Service leads to the Envoys
+    bool tells = false;  // the loop says so when another replica owns it
 
     bool FollowsItsPods() const {
       return followed_port == service.http.target_port && followed_selector == selector;
@@ -224,10 +225,9 @@ class ServeFront : public scaler::RequestFront,
   bool EmptySlices();
   void NoteProgress(const std::string& name);
   void BeginServingIfComplete();
-  bool IsIdle() const {
-    absl::MutexLock lock(&mutex_);
-    return records_.empty();
-  }
+  // Whether the loop would not say so if another replica owned the services: there are none, or
+  // each is only advised, which every replica does, or not decided yet.
+  bool NobodyTells() const;
   // Unless it `tries_again`, leaves out those that have a problem.
   Stock TakeStock(bool tries_again) const;
   // Whether the API server refused the call; otherwise it is unreachable or busy.

@@ -855,6 +855,31 @@ TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
   EXPECT_EQ(removed(), 0u);
 }
 
+// The loop goes on with what is only advised, as each replica does, so it says nothing. Envoys that
+// stayed would get other ports and pods than those of the owner, and ask both about requests.
+TEST_F(ServeFrontTest, WhatIsOnlyAdvisedIsLeftToAnotherReplicaToo) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0, scaler::Mode::kAdvise);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  may_write_ = false;
+  ASSERT_TRUE(Becomes([&] {
+    absl::MutexLock lock(&log_.mutex);
+    log_.serving = false;
+    return log_.ended;
+  }));
+  EXPECT_EQ(removed(), 0u);
+  const int tries = tries_to_listen_;
+  may_write_ = true;
+  ASSERT_TRUE(Becomes([&] { return tries_to_listen_ > tries; }));
+  int steps = 0;
+  ASSERT_TRUE(Becomes([&] { return Carries("shop/web") || ++steps == 200; }));
+  EXPECT_FALSE(Carries("shop/web")) << "its scale is that of before";
+  Decide("web", 1, scaler::Mode::kAdvise);
+  EXPECT_TRUE(Becomes([&] { return serving(); }));
+}
+
 // It would count as asleep, and its pods as about to go.
 TEST_F(ServeFrontTest, TheScaleIsReadAnewAfterAnotherReplicaOwnedIt) {
   PutAutoscaler("web");
