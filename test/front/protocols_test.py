@@ -69,6 +69,16 @@ class ProtocolsTest(case.FrontCase):
             self.assertEqual(received(held, b"never"), b"")
         self.driver.until(lambda: {upload, upgraded} <= self.driver.ended, "the ends of both")
 
+    def test_a_websocket_that_no_pod_answers_is_asked_for_once(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            service = self.service("shop/silent-socket", request_timeout=0.5).begin(gated=False, addresses=[f"127.0.0.1:{silent.getsockname()[1]}"])
+            with websocket(service.port) as connection:
+                self.assertRegex(received(connection, b"\r\n\r\n").split(b"\r\n")[0], b" (408|504) ")
+            silent.setblocking(False)
+            silent.accept()[0].close()
+            with self.assertRaises(BlockingIOError):
+                silent.accept()
+
     def test_offers_of_other_protocols_are_ignored(self):
         service = self.service("shop/offers").begin(gated=False, addresses=[self.pod().address])
         for offer in ("upgrade: TLS/1.2\r\nconnection: Upgrade", "upgrade: TLS/1.3, TLS/1.2\r\nconnection: keep-alive, Upgrade",

@@ -87,7 +87,7 @@ TEST(HostsMessageTest, WhatMayBeRepeatedHasARouteBeforeEachOther) {
     routes.push_back(absl::StrCat(route.route().cluster(), IsForRepeatable(route) ? " safe" : "",
                                   " ", route.match().headers_size()));
   }
-  EXPECT_THAT(routes, ElementsAre("s/api safe 3", "s/api 1", "s/all safe 2", "s/all 0"));
+  EXPECT_THAT(routes, ElementsAre("s/api safe 4", "s/api 1", "s/all safe 3", "s/all 0"));
 }
 
 TEST(HostsMessageTest, APortOfTheHostHeaderDoesNotMatter) {

@@ -31,18 +31,21 @@ envoy::ExtProcPerRoute GateOf(const RouteResource& route, absl::string_view node
 }
 
 // The methods that Go's transport, and so Knative, repeats after a connection broke, if there is no
-// body. With a body that never ends each try would take all of the time limit. Envoy removes the
-// header that tells of chunks before it looks for a route.
+// body. With a body that never ends each try would take all of the time limit, as it would with a
+// websocket, of which Envoy waits for more in the same way. Envoy removes the header that tells of
+// chunks before it looks for a route.
 constexpr char kRepeatable[] = "GET|HEAD|OPTIONS|TRACE";
 
 void LimitToRepeatable(envoy::RouteMatch& match) {
   envoy::HeaderMatcher& method = *match.add_headers();
   method.set_name(":method");
   method.mutable_string_match()->mutable_safe_regex()->set_regex(kRepeatable);
-  envoy::HeaderMatcher& body = *match.add_headers();
-  body.set_name("content-length");
-  body.set_present_match(true);
-  body.set_invert_match(true);
+  for (const char* const with_more : {"content-length", "upgrade"}) {
+    envoy::HeaderMatcher& absent = *match.add_headers();
+    absent.set_name(with_more);
+    absent.set_present_match(true);
+    absent.set_invert_match(true);
+  }
 }
 
 // Any method may be tried again if nothing of the request has reached a pod. If a connection breaks
