@@ -152,6 +152,8 @@ absl::Duration ServeFront::Keep() {
   const bool all_came = ForgetMissing();
   size_t failures = 0;
   for (const std::string& name : stock.unsettled) {
+    // Not only after the last one: without an answer of the API server each takes many seconds.
+    if (IsReleased()) return absl::ZeroDuration();
     failed_ = false;
     Settle(name);
     failures += failed_ ? 1 : 0;
@@ -180,15 +182,23 @@ bool ServeFront::NobodyTells() const {
                       [](const Records::value_type& each) { return each.second.tells; });
 }
 
+bool ServeFront::IsReleased() const {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (released_) return true;
+  }
+  return !deps_.may_write() && session()->data_path.is_set() && NobodyTells();
+}
+
 // If another replica owns the services now, this one leaves the Envoys without removing anything
 // from them: they keep their resources and the requests that they hold.
 void ServeFront::BeginAnewIfReleased() {
+  if (!IsReleased()) return;
   std::shared_ptr<Session> old;
   std::vector<std::pair<std::string, std::string>> gone;  // with their namespaces
-  const bool lost = NobodyTells() && session()->data_path.is_set() && !deps_.may_write();
   {
     absl::MutexLock lock(&mutex_);
-    if (!std::exchange(released_, false) && !lost) return;
+    const bool told = std::exchange(released_, false);
     old = std::exchange(session_, std::make_shared<Session>(*this));
     for (auto it = records_.begin(); it != records_.end();) {
       CarriedRecord& record = it->second;
@@ -202,7 +212,7 @@ void ServeFront::BeginAnewIfReleased() {
       record.led = false;
       record.tells = false;
       record.h2c.reset();
-      if (lost) record.replicas.reset();  // as OnReleased does
+      if (!told) record.replicas.reset();  // as OnReleased does
       if (record.claim != 0) {
         ++it;
         continue;

@@ -193,6 +193,7 @@ class ServeFront : public scaler::RequestFront,
   // The keeper.
   absl::Duration Keep();
   void Settle(const std::string& name);
+  bool IsReleased() const;  // another replica owns the services
   void BeginAnewIfReleased();
   bool Listen();
   bool KnowsServices();

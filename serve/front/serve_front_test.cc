@@ -855,6 +855,33 @@ TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsNotTakenAway) {
   EXPECT_EQ(removed(), 0u);
 }
 
+// An API server that does not answer makes each look take ten seconds, and meanwhile some Envoys
+// would be with this replica and others with the owner.
+TEST_F(ServeFrontTest, WhatAnotherReplicaOwnsIsLeftBeforeTheRestIsLookedAt) {
+  const std::vector<std::string> names = PutMany(5);
+  Start();
+  const auto carried = CarryAll(names);
+  ASSERT_TRUE(Await([&] { return AreLed(5); }));
+  std::atomic<bool> released = false;
+  std::atomic<int> late = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (!absl::StrContains(call.target, "/services/web-")) return;
+    if (!released.exchange(true)) {
+      front_.OnReleased({.kind = scaler::AutoscalerKind::kOwn, .ns = "shop", .name = "web-0"});
+      return;
+    }
+    absl::MutexLock lock(&log_.mutex);
+    late += log_.ended ? 0 : 1;
+  });
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"status":{"podIP":"10.0.0.8"}})");
+  ASSERT_TRUE(Await([&] {
+    absl::MutexLock lock(&log_.mutex);
+    return log_.ended;
+  }));
+  EXPECT_EQ(late, 0);
+  api_.OnRequest(nullptr);
+}
+
 // The loop goes on with what is only advised, as each replica does, so it says nothing. Envoys that
 // stayed would get other ports and pods than those of the owner, and ask both about requests.
 TEST_F(ServeFrontTest, WhatIsOnlyAdvisedIsLeftToAnotherReplicaToo) {
