@@ -228,9 +228,10 @@ void ServeFront::ScaleWritten(const std::string& name, int32_t from, int32_t to,
     });
     return session()->front.ScaleWritten(name, to, Now());
   }
-  if (to == 0 || (to > from && IsRefusal(status))) {
+  // Where there are replicas nobody is refused since there may not be more.
+  if (to == 0 || (from == 0 && IsRefusal(status))) {
     RefuseScale(name, to, "refused");
-  } else if (to > from) {
+  } else if (to > from && !IsRefusal(status)) {
     session()->front.ScaleDelayed(name, Now());
   }
 }
@@ -298,19 +299,22 @@ void ServeFront::RefuseScale(const std::string& name, int32_t count, absl::strin
   session()->front.ScaleRefused(name, count, word, Now());
 }
 
-// Answers a WishScale that no write will answer: the scale is high enough, or must not be written.
+// Answers a WishScale that no write will answer: the scale is above zero, or must not be written.
+// How many more than that are needed is for the wanted count to say, as long as they are. Nobody is
+// refused for it, since the pods that there are may be ready in a moment.
 void ServeFront::AnswerWish(const scaler::DecisionRecord& record, const std::string& name) {
+  const bool has_pods = record.decision->current > 0;
   int32_t wish = 0;
   With(name, [&](CarriedRecord& carried) {
     wish = carried.wish;
-    if (record.decision->current >= wish) carried.wish = 0;
+    if (has_pods) carried.wish = 0;
   });
   if (wish == 0) return;
   if (record.scale != nullptr && record.scale->failure != scaler::ScaleAnswer::Failure::kNone) {
     if (!IsGone(*record.scale)) return session()->front.ScaleDelayed(name, Now());
     return RefuseScale(name, wish, "gone");
   }
-  if (record.decision->current >= wish || record.mode == scaler::Mode::kAct) return;
+  if (has_pods || record.mode == scaler::Mode::kAct) return;
   RefuseScale(name, wish, record.managed->own.paused ? "paused" : scaler::ModeName(record.mode));
 }
 

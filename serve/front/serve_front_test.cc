@@ -784,6 +784,46 @@ TEST_F(ServeFrontTest, WhoIsHeldIsToldThatTheScaleIsRefused) {
   EXPECT_EQ(refused(), std::vector<std::string>{"refused"});
 }
 
+// More are needed than there are, but those may be ready in a moment.
+TEST_F(ServeFrontTest, WhoIsHeldWaitsForThePodsThatThereAre) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 1, scaler::Mode::kAdvise);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  const int told = changes_;
+  for (front::RequestId id = 1; id <= 500; ++id) events_->OnRequest(id, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes([&] { return changes_ > told && carried->Demand().replicas > 3; }));
+  Decide("web", 1, scaler::Mode::kAdvise);
+  EXPECT_TRUE(refused().empty());
+  front_.ScaleWritten("shop/web", 1, 4, absl::PermissionDeniedError("no"));
+  EXPECT_TRUE(refused().empty());
+}
+
+// A policy may allow fewer at once.
+TEST_F(ServeFrontTest, AWishThatIsNotWrittenInFullIsNotKeptForLongerThanItsRequests) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const absl::Time now = absl::UnixEpoch() + clock_.MonotonicNow();
+  events_->OnEnvoy("envoy-1", /*returning=*/false, now);
+  for (front::RequestId id = 1; id <= 500; ++id) events_->OnRequest(id, "envoy-1", "shop/web", now);
+  ASSERT_TRUE(Becomes([&] { return carried->Demand().replicas > 3; }));
+  front_.ScaleWritten("shop/web", 0, 1, absl::OkStatus());
+  Decide("web", 1);
+  for (front::RequestId id = 1; id <= 500; ++id) {
+    events_->OnRequestEnd(id, absl::UnixEpoch() + clock_.MonotonicNow());
+  }
+  EXPECT_TRUE(Becomes([&] {
+    EnvoyFollows();
+    return carried->Demand().replicas == 1;
+  })) << carried->Demand().replicas;
+}
+
 TEST_F(ServeFrontTest, ZeroWaitsUntilTheEnvoysAreKnown) {
   PutAutoscaler("web");
   PutPod("web-1", "web");
