@@ -106,7 +106,7 @@ void Loop::OwnershipChanged() {
       // The streams of its triggers are opened or closed.
       if (IsPushed(*tracked->due.latest)) {
         WakeTracked(*tracked);
-      } else if (tracked->due.latest_slots > kMinute && deps_.ownership.Owns(key)) {
+      } else if (deps_.ownership.Owns(key)) {
         DecideSoon(*tracked);
       }
     }
@@ -114,9 +114,11 @@ void Loop::OwnershipChanged() {
   deps_.wake_up();
 }
 
-// For an autoscaler with rare slots that may just have become ours. What was edited while nobody
-// owned it was news to nobody, and what its last owner could not write is known to nobody.
+// For an autoscaler that may just have become ours. What was edited while nobody owned it was news
+// to nobody, and what its last owner could not write is known to nobody. With rare slots it would
+// wait for long.
 void Loop::DecideSoon(TrackedAutoscaler& tracked) {
+  if (tracked.due.latest_slots <= kMinute) return;
   BreakGroup(tracked);
   if (IsBusy(tracked.due)) {
     tracked.due.again = true;
@@ -297,7 +299,10 @@ MonotonicTime Loop::Tick(MonotonicTime now) {
   MonotonicTime next;
   {
     absl::MutexLock lock(&mutex_);
-    ticked_ = true;
+    if (!std::exchange(ticked_, true)) {
+      // These are of the first lists, before which all may have become ours already.
+      for (const auto& [key, tracked] : tracked_) DecideSoon(*tracked);
+    }
     WakeByMinute();
     for (Schedule::Item* item : schedule_.PopDue(now)) {
       CycleWaiter& waiter = static_cast<CycleWaiter&>(*item);

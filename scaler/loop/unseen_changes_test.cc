@@ -492,6 +492,28 @@ TEST_F(UnseenChanges, WhatIsEditedBetweenTwoOwnersDoesNotWaitForAnHour) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The next process owns everything before it has heard of anything.
+TEST_F(UnseenChanges, WhatIsEditedWhileNothingRunsDoesNotWaitForAnHour) {
+  const std::string hourly = R"(,"cadence":{"interval":"1h"})";
+  sim.AddReplica();
+  sim.Set(kWeb, 'a', 20'000);
+  Make(Following(kOwn, hourly), 2);
+  sim.Run(absl::Seconds(20));
+  sim.replica(0).Stop();
+  sim.Run(absl::Seconds(5));
+  AutoscalerText text = Following(kOwn, hourly);
+  text.spec = absl::StrCat(R"(,"minReplicas":5,"maxReplicas":20)", hourly);
+  sim.cluster.PutAutoscaler(text.Json());
+  SimulatedReplica& second = sim.AddReplica();
+  second.BreakWatch("autoscalers", absl::UnavailableError("connection refused"));
+  sim.Run(absl::Seconds(30));
+  ASSERT_TRUE(second.Owns(kOwn));
+  second.HealWatch("autoscalers", /*list_anew=*/true);
+  sim.Run(absl::Seconds(5));
+  EXPECT_EQ(Replicas(), 5) << sim.judge.LastDecisions(kOwn);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 TEST_F(UnseenChanges, AnHpaThatIsMadeAnewIsNews) {
   Simulation at_once(1, WithNewsAtOnce());
   at_once.AddReplica();
