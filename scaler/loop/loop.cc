@@ -82,9 +82,10 @@ bool Loop::FollowNews(TrackedAutoscaler& tracked) {
 }
 
 // Whether an autoscaler is to be decided at once. An Autoscaler (CRD) is when it is new or its spec
-// has changed, since one that waits for pushes may have a cadence of an hour. In the first lists
-// only those with such a trigger are; all others wait for their slots. HorizontalPodAutoscalers
-// wait for their slots too, unless the cluster's controller would decide them at once.
+// or mode has changed, since one that waits for pushes may have a cadence of an hour. In the first
+// lists only those with such a trigger are; all others wait for their slots.
+// HorizontalPodAutoscalers wait for their slots too, unless the cluster's controller would decide
+// them at once.
 bool Loop::IsNews(const Managed* before, const Managed& managed) const {
   if (managed.key.kind != AutoscalerKind::kOwn) {
     const MathConfigsPtr configs = deps_.configs.Get();
@@ -94,8 +95,9 @@ bool Loop::IsNews(const Managed* before, const Managed& managed) const {
     return configs->hpa.observes_generation &&
            before->autoscaler.generation != managed.autoscaler.generation;
   }
-  if (before != nullptr) return before->spec_hash != managed.spec_hash;
-  return ticked_ || IsPushed(managed);
+  if (before == nullptr) return ticked_ || IsPushed(managed);
+  return before->spec_hash != managed.spec_hash ||
+         EffectiveMode(*before, options_.mode) != EffectiveMode(managed, options_.mode);
 }
 
 void Loop::OwnershipChanged() {

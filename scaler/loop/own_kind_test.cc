@@ -106,6 +106,20 @@ TEST(OwnKind, ItsSchedulesWaitForNoIntervalOfAnHour) {
   EXPECT_EQ(world.diary.count("web"), 3);
 }
 
+// An annotation is no change of the spec.
+TEST(OwnKind, AnotherModeWaitsForNoIntervalOfAnHour) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  StartForNews(world);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"),
+               R"(,"mode":"Shadow","cadence":{"interval":"1h"})");
+  ASSERT_TRUE(LoopWorld::Await([&] { return world.diary.count("web") == 1; }));
+  ASSERT_EQ(world.Replicas("web"), 2);
+  world.api.Patch("/apis/flyball.dev/v1alpha1/namespaces/shop/autoscalers/web",
+                  R"({"metadata":{"annotations":{"flyball.dev/mode":"act"}}})");
+  EXPECT_TRUE(LoopWorld::Await([&] { return world.Replicas("web") == 4; }, absl::Seconds(10)));
+}
+
 TEST(OwnKind, WhatIsDeletedIsForgottenBeforeItsNextSlot) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);
