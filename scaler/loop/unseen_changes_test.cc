@@ -193,6 +193,33 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The watch of the scale breaks with that write. After a minute the scale is asked for each time,
+// and no answer to a call tells of which generation it is.
+TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenOnlyACallTellsThatItWasUndone) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 80'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(40));
+  const auto judge = sim.cluster.on_scale_write;
+  bool undone = false;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    if (std::exchange(undone, true)) return;
+    replica.network.lost = 1;
+    replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+    sim.time.Soon([&] {
+      replica.network.lost = 0;
+      sim.judge.OnForeignScale(kWeb);
+      sim.cluster.Scale(kWeb, 8);
+    });
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Minutes(3));
+  ASSERT_TRUE(undone);
+  EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Nobody sees the count that the removal led to: the autoscaler follows another target by then.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsForTheNextTargetToo) {
   SimulatedReplica& replica = sim.AddReplica();

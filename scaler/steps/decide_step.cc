@@ -56,9 +56,12 @@ void NoteForeignScale(const CycleInputs& inputs, absl::Time now, LastDecision& l
 }
 
 // Whether the spec of the object has changed, or may have, since it was read for that write. The
-// answer to a call has no generation; the watch has it, and soon reports it.
-bool HasChangedSince(const UnconfirmedWrite& write, const kube::Scale& scale) {
-  if (write.generation == 0) return scale.resource_version != write.resource_version;
+// answer to a call has no generation; the watch has it, and soon reports it unless it is broken.
+bool HasChangedSince(const UnconfirmedWrite& write, const ScaleReading& reading) {
+  const kube::Scale& scale = *reading.scale;
+  if (write.generation == 0 || reading.version == ScaleReading::kAsked) {
+    return scale.resource_version != write.resource_version;
+  }
   return scale.generation != 0 && scale.generation != write.generation;
 }
 
@@ -77,7 +80,7 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   const bool removal = write.to < write.from;
   // By the rules in force then it may have replaced any other addition.
   if (!removal && last.plan != inputs.plan.version()) last.decision.state.scale_ups.clear();
-  if (same && replicas == write.from && !(removal && HasChangedSince(write, *inputs.scale.scale))) {
+  if (same && replicas == write.from && !(removal && HasChangedSince(write, inputs.scale))) {
     return;  // it may still be on its way to us
   }
   const std::optional<Behavior>& behavior = inputs.managed->autoscaler.behavior;
