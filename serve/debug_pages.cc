@@ -79,8 +79,10 @@ void AllAutoscalers(const DecisionSources& sources, const std::string& ns,
     Json entry = KeyJson(summary.key);
     entry["mode"] = scaler::ModeName(summary.mode);
     entry["outcome"] = kOutcomes[static_cast<size_t>(summary.outcome)];
-    entry["currentReplicas"] = summary.current;
-    entry["desiredReplicas"] = summary.desired;
+    if (summary.outcome != scaler::Outcome::kScaleUnknown) {
+      entry["currentReplicas"] = summary.current;
+      entry["desiredReplicas"] = summary.desired;
+    }
     entry["first"] = ShowTime(summary.first);
     entry["last"] = ShowTime(summary.last);
     entry["times"] = summary.times;

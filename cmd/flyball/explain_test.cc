@@ -19,7 +19,8 @@ constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
 class ExplainTest : public testing::Test {
  protected:
   void Decide(const std::string& name, int32_t current, int32_t desired,
-              scaler::AutoscalerKind kind = scaler::AutoscalerKind::kHpa) {
+              scaler::AutoscalerKind kind = scaler::AutoscalerKind::kHpa,
+              scaler::Outcome outcome = scaler::Outcome::kAboveMax) {
     clock_.Advance(absl::Seconds(15));
     auto managed = std::make_shared<scaler::Managed>();
     managed->key = {.kind = kind, .ns = "shop", .name = name};
@@ -29,7 +30,7 @@ class ExplainTest : public testing::Test {
     scaler::ScaleAnswer scale;
     scale.spec_replicas = current;
     scaler::Decision decision;
-    decision.outcome = scaler::Outcome::kAboveMax;
+    decision.outcome = outcome;
     decision.now = clock_.WallNow();
     decision.current = current;
     decision.desired = desired;
@@ -146,6 +147,13 @@ TEST_F(ExplainTest, ListsAllUpToALimit) {
                         R"("desiredReplicas":7)"));
   EXPECT_THAT(page, HasSubstr(R"("omitted":1)"));
   EXPECT_THAT(Page({{"namespace", "bank"}}), HasSubstr(R"("autoscalers":[])"));
+}
+
+TEST_F(ExplainTest, AScaleThatIsNotKnownHasNoCount) {
+  Decide("api", 0, 0, scaler::AutoscalerKind::kHpa, scaler::Outcome::kScaleUnknown);
+  const std::string page = Page({{"namespace", "shop"}});
+  EXPECT_THAT(page, HasSubstr(R"("name":"api")"));
+  EXPECT_THAT(page, Not(HasSubstr("Replicas")));
 }
 
 TEST_F(ExplainTest, NothingComparedIsNotAllEqual) {

@@ -204,11 +204,12 @@ Json Trace(const GivenCase& given) {
                    {"kind", given.autoscaler.scale_target.kind},
                    {"name", given.autoscaler.scale_target.name}};
   out["outcome"] = NameOf(decision.outcome, kOutcomeNames);
-  out["currentReplicas"] = decision.current;
-  out["statusReplicas"] = decision.status_replicas;
+  const bool known = decision.outcome != Outcome::kScaleUnknown;
+  if (known) out["currentReplicas"] = decision.current;
+  if (known) out["statusReplicas"] = decision.status_replicas;
   out["minReplicas"] = decision.min_replicas;
   out["maxReplicas"] = decision.max_replicas;
-  out["desiredReplicas"] = decision.count();
+  if (known) out["desiredReplicas"] = decision.count();
   out["rescale"] = decision.rescale;
   if (!decision.rescale_reason.empty()) out["reason"] = decision.rescale_reason;
   out["why"] = WhyThisCount(given);

@@ -115,6 +115,24 @@ TEST_F(LoggedCaseTest, TellsOfGrowthThatWaitsForPods) {
   EXPECT_THAT(ExplainJson(given_), HasSubstr("\"pendingCapacity\""));
 }
 
+TEST_F(LoggedCaseTest, AScaleThatIsNotKnownIsNotZero) {
+  given_.decision = Decision();
+  given_.decision.outcome = Outcome::kScaleUnknown;
+  given_.decision.now = kNow;
+  given_.decision.min_replicas = 1;
+  given_.decision.max_replicas = 9;
+  given_.scale.failure = ScaleAnswer::Failure::kRead;
+  given_.scale.error = "the server timed out";
+  record_.pods = nullptr;
+  record_.readings = absl::Span<const Reading>();
+  record_.scale_written = false;
+  const std::string text = Explain();
+  EXPECT_THAT(text, HasSubstr(": Deployment checkout stays as it is\n"
+                              "Why: the scale of the target is not known: the server timed out."));
+  EXPECT_THAT(text, HasSubstr("scale       not known, min 1, max 9 "));
+  EXPECT_THAT(ExplainJson(given_), testing::Not(HasSubstr("Replicas\": 0")));
+}
+
 TEST_F(LoggedCaseTest, OfManyPodsTheNumberOfAllIsShown) {
   const std::string text = Explain({.samples = 2});
   EXPECT_THAT(text, HasSubstr("pods        4 with app=checkout"));

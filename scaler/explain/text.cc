@@ -288,30 +288,40 @@ void WriteResult(const GivenCase& given, Page& page) {
   for (const std::string& note : given.notes) page.Line("note", note);
 }
 
-std::string Headline(const GivenCase& given) {
+// The answer and its reason. A count that is not known is not 0.
+void WriteHead(const GivenCase& given, Page& page) {
   const Autoscaler& autoscaler = given.autoscaler;
   const Decision& decision = given.decision;
-  const std::string target =
-      absl::StrCat(autoscaler.scale_target.kind, " ", autoscaler.scale_target.name);
+  const std::string subject =
+      absl::StrCat(autoscaler.ns, "/", autoscaler.name, ": ", autoscaler.scale_target.kind, " ",
+                   autoscaler.scale_target.name);
+  if (decision.outcome == Outcome::kScaleUnknown) {
+    page.Head(absl::StrCat(subject, " stays as it is"));
+    return page.Head(absl::StrCat("Why: ", WhyThisCount(given), "."));
+  }
   const bool changes = decision.rescale && decision.desired != decision.current;
-  return absl::StrCat(autoscaler.ns, "/", autoscaler.name, ": ", target,
-                      changes ? absl::StrCat(" goes from ", decision.current, " to ",
-                                             ShowCount(decision.desired, "replica"))
-                              : absl::StrCat(" stays at ", ShowCount(decision.current, "replica")));
+  page.Head(absl::StrCat(subject,
+                         changes ? absl::StrCat(" goes from ", decision.current, " to ",
+                                                ShowCount(decision.desired, "replica"))
+                                 : absl::StrCat(" stays at ",
+                                                ShowCount(decision.current, "replica"))));
+  const int64_t count = decision.count();
+  page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));
 }
 
 }  // namespace
 
 std::string ExplainText(const GivenCase& given) {
   const Decision& decision = given.decision;
-  const int64_t count = decision.count();
   Page page(given);
-  page.Head(Headline(given));
-  page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));
+  WriteHead(given, page);
   page.Gap();
   page.Line("time", absl::StrCat(ShowTime(decision.now), " (", given.now_source, ")"));
-  page.Line("scale", absl::StrCat(decision.current, " wanted, ", decision.status_replicas,
-                                  " there, min ", decision.min_replicas, ", max ",
+  const std::string counts =
+      decision.outcome == Outcome::kScaleUnknown
+          ? "not known"
+          : absl::StrCat(decision.current, " wanted, ", decision.status_replicas, " there");
+  page.Line("scale", absl::StrCat(counts, ", min ", decision.min_replicas, ", max ",
                                   decision.max_replicas, " (from ", given.scale_source, ")"));
   if (!given.table.empty()) {
     std::vector<std::string> names;
