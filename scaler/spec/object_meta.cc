@@ -158,7 +158,7 @@ void ValidateObjectMeta(const ObjectMeta& metadata, const MetaRules& rules, Fiel
   }
   if (bytes > kMaxAnnotationsBytes) errors.TooLong("metadata.annotations", kMaxAnnotationsBytes);
   ValidateOwners(metadata, rules, errors);
-  ValidateFinalizers(metadata, rules.labels, errors);
+  if (rules.checks_finalizers) ValidateFinalizers(metadata, rules.labels, errors);
   ValidateManagedFields(metadata, rules, errors);
 }
 

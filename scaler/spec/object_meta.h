@@ -97,6 +97,9 @@ struct MetaRules {
   kube::LabelRules labels = kube::LabelRules::k1_34;
   // Since 1.37: errors name the owner that is wrong, and tell a missing field from a wrong one.
   bool names_entries = false;
+  // Those of a built-in kind have to be standard ones or fully qualified. In a custom resource any
+  // may stand, since the API server looks at none of them when an object is changed.
+  bool checks_finalizers = true;
 };
 
 // Validates the metadata of a namespaced object whose name must be a DNS subdomain.

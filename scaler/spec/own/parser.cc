@@ -331,7 +331,7 @@ OwnParseResult ParseOwnAutoscaler(const Node& document,
   const bool has_triggers = !result.own.triggers.empty();
   ApplyV2Defaults(*hpa, has_triggers);
   ValidateHpa(*hpa,
-              {.meta = {},
+              {.meta = {.checks_finalizers = false},
                .min_replicas_lower_bound = has_triggers ? 0 : 1,
                .allow_core_group_target = hpa->scale_target_ref.kind == "ReplicationController",
                .wakes_by_trigger = has_triggers},

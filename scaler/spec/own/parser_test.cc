@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "scaler/triggers/types/trigger_types.h"
 
 namespace flyball::scaler {
@@ -109,6 +110,13 @@ TEST(ParseOwnAutoscalerTest, AllErrorsComeAtOnceSortedByField) {
                   "spec.maxReplicas: Invalid value: must be greater than or equal to `minReplicas`",
                   "spec.metrics[0].pods.target.averageValue: Invalid value: must be positive",
                   R"(spec.mode: Unsupported value: supported values: "Act", "Advise", "Shadow")"));
+}
+
+// The API server takes it in a custom resource: nothing would be decided as long as it is there.
+TEST(ParseOwnAutoscalerTest, AFinalizerNeedsNoDomain) {
+  const OwnParseResult got = Parse(absl::StrReplaceAll(
+      Own(""), {{"{name: web,", "{name: web, finalizers: [cleanup, kept for the audit],"}}));
+  EXPECT_TRUE(got.ok()) << got.ErrorText();
 }
 
 // A line of a trigger with that key.
