@@ -169,7 +169,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
   // If the watch has told of a later version with that count, it had no effect.
   const bool may_have_removed =
       IsRemoval(before) && before->resource_version == read.resource_version;
-  const bool sent_before = removes && may_have_removed && !before->refused;
+  const bool is_second = removes && may_have_removed;
   absl::Status conflict;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     RETURN_IF_ERROR(MayWrite(tracked, is_current, write));
@@ -180,9 +180,7 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                                    .to = decision.desired,
                                                    .time = Now(tracked)};
     // Either of two removals without an answer may have taken effect.
-    if (removes && may_have_removed) {
-      tracked.written.unconfirmed->to = std::min(before->to, decision.desired);
-    }
+    if (is_second) tracked.written.unconfirmed->to = std::min(before->to, decision.desired);
     // Much may happen before a request is sent again.
     absl::Status allowed;
     absl::StatusOr<kube::Scale> stored =
@@ -196,8 +194,11 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     }
     const bool conflicted = absl::IsAborted(stored.status());
     const bool refused = IsRefusal(stored.status());
-    tracked.written.unconfirmed->refused =
-        !sent_before && (absl::IsResourceExhausted(stored.status()) || (refused && !conflicted));
+    bool& had_no_effect = tracked.written.unconfirmed->refused;
+    had_no_effect = absl::IsResourceExhausted(stored.status()) || (refused && !conflicted);
+    // Of two removals this is said of the greater, whose count stands there.
+    if (is_second && before->to == decision.desired) had_no_effect &= before->refused;
+    if (is_second && before->to < decision.desired) had_no_effect = before->refused;
     // A refused write had no effect; somebody else may have set the same count. But the transport
     // repeats a request that got no answer: a removal that is then refused, or conflicts with
     // itself, may have taken effect before.

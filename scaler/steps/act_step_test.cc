@@ -130,6 +130,33 @@ TEST(ActStep, OfTwoRemovalsWithoutSuccessTheGreaterMayHaveTakenEffect) {
   }
 }
 
+// Only one that may have had an effect may have put a target to sleep. Else a target that a person
+// switches off would wake again.
+TEST(ActStep, OfTwoRemovalsTheGreaterSaysWhetherItWasRefused) {
+  struct Row {
+    int32_t before;
+    bool refused_before;
+    int32_t now;
+    int status;
+    bool refused;
+  };
+  for (const Row& row : {Row{5, true, 7, 500, true}, Row{5, false, 7, 403, false},
+                         Row{7, false, 5, 403, true}, Row{7, true, 5, 500, false},
+                         Row{5, true, 5, 403, true}, Row{5, false, 5, 403, false}}) {
+    Acting acting;
+    acting.tracked.written.unconfirmed = RemovalOfThree(*acting.tracked.inputs.scale.scale);
+    acting.tracked.written.unconfirmed->to = row.before;
+    acting.tracked.written.unconfirmed->refused = row.refused_before;
+    acting.tracked.decided.decision.desired = row.now;
+    acting.FailNextWrite(row.status, "");
+    (void)acting.Write();
+    ASSERT_TRUE(acting.tracked.written.unconfirmed.has_value());
+    EXPECT_EQ(acting.tracked.written.unconfirmed->to, 5);
+    EXPECT_EQ(acting.tracked.written.unconfirmed->refused, row.refused)
+        << row.before << " " << row.now << " " << row.status;
+  }
+}
+
 // Somebody has changed the object since, and may have set the old count again.
 TEST(ActStep, ARemovalThatMeetsAConflictCountsAnEarlierOneFirst) {
   Acting acting;
