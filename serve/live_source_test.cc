@@ -155,7 +155,8 @@ TEST_F(LiveSourceTest, KeepsWhatTheRulesReadAndWhatTheFlagSays) {
   EXPECT_EQ(Push(*source, "jobs_waiting 3\nasked_by_people 4\nnobody_asks 5\n"), 204);
   EXPECT_THAT(Ask(*source, "jobs_waiting"), ElementsAre(3));
   EXPECT_THAT(Ask(*source, "asked_by_people"), ElementsAre(4));
-  EXPECT_THAT(Ask(*source, "nobody_asks"), ElementsAre());
+  EXPECT_EQ(SeriesOf(*source), 2);
+  EXPECT_TRUE(Refuses(*source, "nobody_asks")) << "it is unknown, not absent";
 }
 
 TEST_F(LiveSourceTest, TellsOfNewSeriesAndNotOfNewSamples) {

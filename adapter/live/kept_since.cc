@@ -28,6 +28,17 @@ bool Contains(const live::Selector& whole, const live::Selector& part) {
   });
 }
 
+// Whether certainly no series of `one` is a series of `other`: one of these matchers refuses the
+// value that the other selector wants.
+bool Excludes(const live::Selector& one, const live::Selector& other) {
+  return std::any_of(one.begin(), one.end(), [&other](const promql::Matcher& matcher) {
+    return std::any_of(other.begin(), other.end(), [&matcher](const promql::Matcher& wanted) {
+      return wanted.op() == promql::Matcher::Op::kEqual && wanted.label() == matcher.label() &&
+             !matcher.Matches(wanted.value());
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<int64_t> KeptSince::Contained(const live::Selector& selector) const {
@@ -77,9 +88,13 @@ KeptSince KeptSince::Anew(int64_t since_ms) const {
 
 int64_t KeptSince::Of(const live::Selector& selector) const {
   if (const std::optional<int64_t> since_ms = Contained(selector)) return *since_ms;
+  bool any = false;
   int64_t latest_ms = std::numeric_limits<int64_t>::min();
-  for (const Kept& kept : kept_) latest_ms = std::max(latest_ms, kept.since_ms);
-  return latest_ms;
+  for (const Kept& kept : kept_) {
+    latest_ms = std::max(latest_ms, kept.since_ms);
+    any = any || !Excludes(kept.selector, selector);
+  }
+  return any ? latest_ms : std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace flyball::adapter

@@ -36,7 +36,8 @@ class KeptSince {
   KeptSince Anew(int64_t since_ms) const;
 
   // Since when the series of a selector are kept. If no kept selector contains it, that is when the
-  // last of them began.
+  // last of them began; or the greatest number if certainly none of its series is kept, as after a
+  // reload for a query of the rules before it.
   int64_t Of(const live::Selector& selector) const;
 
   const std::vector<Kept>& kept() const { return kept_; }

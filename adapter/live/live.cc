@@ -166,13 +166,18 @@ absl::StatusOr<Live::Evaluated> Live::Evaluate(PreparedQuery& query, absl::Time 
   LiveWindow window = options_.window;
   window.kept = kept_.Get();
   RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, window));
-  RETURN_IF_ERROR(CheckForgotten(query.expr(), time_ms));
   SamplesRead read = query.BeginToRead();
   const int64_t longest_ms = LongestRead(query.expr(), options_.eval.lookback_ms);
   const SeenSeries seen(series_, live::Earlier(time_ms, longest_ms), time_ms);
   const promql::SeriesReader& series = options_.refuses_unseen ? seen : series_;
   auto value = promql::EvalInstant(query.expr(), series, time_ms, options_.eval);
   RETURN_IF_ERROR(seen.status());
+  // Only now, since samples may have been dropped while they were read.
+  RETURN_IF_ERROR(CheckForgotten(query.expr(), time_ms));
+  if (auto kept = kept_.Get(); kept != window.kept) {
+    window.kept = std::move(kept);
+    RETURN_IF_ERROR(CheckReach(query.expr(), time_ms, window));
+  }
   if (!value.ok()) return Refused(value.status());
   return Evaluated{*std::move(value), absl::FromUnixMillis(time_ms), std::move(read)};
 }

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "adapter/live/store/testing/any_time_store.h"
 #include "adapter/live/store/testing/make_labels.h"
+#include "promql/parser.h"
 
 namespace flyball::adapter {
 namespace {
@@ -65,6 +68,44 @@ TEST(LiveQuery, IsUnknownIfThereWasNoRoomForAllOfItsSamples) {
   EXPECT_EQ(status("rate(modest[2m])"), absl::OkStatus());
   EXPECT_EQ(status("rate(greedy[1s])"), absl::OkStatus());
   EXPECT_EQ(status("greedy"), absl::OkStatus());
+}
+
+TEST(LiveQuery, IsUnknownIfItsSamplesAreDroppedWhileItReadsThem) {
+  SimulatedClock clock(kNow);
+  live::Store store({.max_bytes = 100'000});
+  const promql::Labels greedy = live::Named("greedy");
+  const auto append = [&](int64_t from_ms, int64_t to_ms) {
+    for (int64_t ms = from_ms; ms < to_ms; ++ms) {
+      const double value = static_cast<double>(ms * ms) / 7;
+      ASSERT_TRUE(store.Append(greedy, {kNowMs + ms, value}, kNowMs).ok());
+    }
+  };
+  append(-100'000, -99'000);
+  const auto kept = [](const char* name) {
+    return KeptSince({{promql::ParseSeriesSelector(name)->matchers, 0}});
+  };
+  std::function<void()> meanwhile = [] {};
+  LiveOptions options;
+  // It is called when the query looks for its series.
+  options.eval.interrupted = [&meanwhile] {
+    std::exchange(meanwhile, [] {})();
+    return absl::OkStatus();
+  };
+  Live live(store, clock, options);
+  live.SetKept(kept("greedy"));
+  const auto status = [&live] {
+    return live.Query("sum(rate(greedy[2m]))", kNow, absl::Seconds(1)).status();
+  };
+  EXPECT_EQ(status(), absl::OkStatus());
+  // A reload, after which no rule reads them.
+  meanwhile = [&] { live.SetKept(kept("modest")); };
+  EXPECT_TRUE(absl::IsUnavailable(status()));
+  live.SetKept(kept("greedy"));
+  EXPECT_EQ(status(), absl::OkStatus());
+  // There is no room for more of them.
+  meanwhile = [&] { append(-99'000, 0); };
+  EXPECT_TRUE(absl::IsUnavailable(status()));
+  EXPECT_GT(store.counts().forgotten_chunks, 0u);
 }
 
 TEST(LiveSeries, ListsNamesSinceTheStart) {

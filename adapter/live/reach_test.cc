@@ -106,6 +106,9 @@ TEST(CheckReach, AsksOfEachSelectorSinceWhenItIsKept) {
   EXPECT_EQ(Checked("rate(new{pod=\"a\"}[30s]) / rate(old[10m])", absl::ZeroDuration(), window),
             "");
   EXPECT_NE(Checked("rate(old[10m]) / rate(new[31s])", absl::ZeroDuration(), window), "");
+  EXPECT_EQ(Checked("old or let_go", absl::ZeroDuration(), window),
+            "the live source keeps no samples of {__name__=\"let_go\"}, which no rule in force "
+            "reads");
 }
 
 TEST(CheckReach, IsOffWithoutAWindow) {
