@@ -77,7 +77,8 @@ class LiveHostile(LiveCase):
             for first in range(0, 1_000_000, 10_000):
                 answer = self.client.request("POST", "/api/v1/write", remote_write.snappy(remote_write.request(
                     self.one("thrown", at=now, i=str(i)) for i in range(first, first + 10_000))), remote_write.HEADERS, keep=connection)
-                self.assertIn(answer.status, (204, 503), str(answer))
+                # 400: of that one a part was taken.
+                self.assertIn(answer.status, (204, 400, 503), str(answer))
                 refused += answer.status == 503
                 if answer.status == 503:
                     self.assertIn("over the limit of 100000 series", answer.text())

@@ -114,14 +114,14 @@ http::HttpResponse OtlpPages::Take(OtlpEncoding encoding, absl::string_view mess
   }
   const auto received = receiver_.Take(encoding, message, absl::ToUnixMillis(clock_.WallNow()));
   if (!received.ok()) return Failure(encoding, 400, received.status());
-  if (received->no_room > 0) {
+  const size_t refused = received->rejected + received->no_room;
+  // If a part was taken, as in PushPages, the sender must not repeat the request.
+  if (received->no_room > 0 && received->taken == 0) {
     return Failure(encoding, 503,
                    absl::UnavailableError(absl::StrCat(
-                       received->no_room + received->rejected,
-                       " data points were refused, the first one: ", received->reason)));
+                       refused, " data points were refused, the first one: ", received->reason)));
   }
-  return Message(encoding, 200,
-                 formats::OtlpSuccess(encoding, received->rejected, received->reason));
+  return Message(encoding, 200, formats::OtlpSuccess(encoding, refused, received->reason));
 }
 
 }  // namespace flyball::live

@@ -113,6 +113,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
   void OnPoint(OtlpPoint& point) override {
     const absl::Status status = TakePoint(point);
     if (status.ok()) {
+      ++received_.taken;
       const int64_t time_ms = MillisecondsOf(point.time_ns);
       earliest_ms_ = std::min(earliest_ms_, time_ms);
       latest_ms_ = std::max(latest_ms_, time_ms);

@@ -34,7 +34,10 @@ http::HttpResponse AnswerOf(const absl::StatusOr<Received>& received) {
   if (failed == 0) return Empty(204);
   const std::string text = absl::StrCat(failed, " of ", received->all(),
                                         " samples were refused, the first one: ", received->reason);
-  return received->no_room > 0 ? Later(503, text) : http::ErrorText(400, text);
+  // After 503 a sender repeats the request until it is taken, and holds back all that comes after
+  // it. So a new series that has no room would also stop the known ones that it is sent with.
+  const bool nothing_taken = received->taken == 0;
+  return received->no_room > 0 && nothing_taken ? Later(503, text) : http::ErrorText(400, text);
 }
 
 }  // namespace

@@ -184,6 +184,17 @@ TEST(PushPages, AFullStoreAsksToBeTriedAgain) {
   EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow + 1, 1}})), "204");
 }
 
+// A sender would repeat the request, and with it hold back the series that there are.
+TEST(PushPages, AFullStoreAsksForNothingAgainOfWhichItTookAPart) {
+  Server server({.max_series = 1});
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow, 1}})), "204");
+  EXPECT_THAT(server.Write(Request({{"__name__", "a"}}, {{kNow + 1, 1}}) +
+                           Request({{"__name__", "b"}}, {{kNow + 1, 1}})),
+              HasSubstr("400 1 of 2 samples were refused, the first one: over the limit"));
+  EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "");
+  EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 1@1"));
+}
+
 TEST(PushPages, TextIsStoredWithItsStampsOrNow) {
   Server server;
   EXPECT_EQ(server.Push(absl::StrCat("queue{q=\"a\"} 7\nqueue{q=\"b\"} 8 ", kNow - 1000, "\n")),
