@@ -108,6 +108,7 @@ LiveSource::LiveSource(const LiveFlags& flags, Deps deps, std::unique_ptr<Scrape
       metrics_(std::make_shared<Metrics>(*this)),
       scrape_file_(std::move(scrape_file)),
       next_prune_(deps_.clock.MonotonicNow() + kPruneEvery),
+      end_past_from_(deps_.clock.MonotonicNow() + flags_.warmup),
       look_for_targets_until_(deps_.clock.MonotonicNow() + kLookForTargets),
       clock_began_(deps_.clock.WallNow() - deps_.clock.MonotonicNow()),
       thread_(deps_.clock, [this] { return Step(); }),
@@ -273,6 +274,7 @@ void LiveSource::LoadSnapshot() {
   } else {
     spdlog::info("--live-snapshot: {} series are known from {}, {} were outdated, {} refused",
                  loaded->series, flags_.snapshot, loaded->outdated, loaded->refused);
+    ends_past_ = loaded->series > 0;
     // Missing samples could belong to any selector.
     if (loaded->damage.ok() && loaded->refused == 0) snapshot_kept_ = std::move(loaded->kept);
     if (!loaded->damage.ok()) {
@@ -360,7 +362,9 @@ absl::Duration LiveSource::Step() {
   const MonotonicTime now = deps_.clock.MonotonicNow();
   LookForNewSeries(now);
   if (now >= next_prune_) {
-    store_.Prune(absl::ToUnixMillis(deps_.clock.WallNow()));
+    const int64_t now_ms = absl::ToUnixMillis(deps_.clock.WallNow());
+    store_.Prune(now_ms);
+    if (ends_past_ && now >= end_past_from_ && HasWarmedUp()) ends_past_ = store_.EndPast(now_ms);
     ingest_.ForgetDropped();
     next_prune_ = now + kPruneEvery;
   }

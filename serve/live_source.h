@@ -151,6 +151,8 @@ class LiveSource {
   bool tell_again_ = false;
   MonotonicTime next_known_names_ = -absl::InfiniteDuration();
   MonotonicTime next_prune_;
+  bool ends_past_ = false;  // series of the snapshot may have ended before the start
+  const MonotonicTime end_past_from_;
   const MonotonicTime look_for_targets_until_;
   absl::Time clock_began_;  // the wall time at which the monotonic clock was 0
   // Last: they use the others.

@@ -202,6 +202,33 @@ TEST_F(LiveSourceTest, GoesOnFromItsSnapshot) {
   EXPECT_THAT(Ask(*MakeOrDie(), "jobs_waiting"), ElementsAre(3));
 }
 
+// A pod that went while the server was restarted would count for as long as the lookback.
+TEST_F(LiveSourceTest, SeriesOfASnapshotThatNobodyGoesOnWithEnd) {
+  flags_.snapshot = folder_ / "samples";
+  flags_.warmup = absl::Seconds(10);
+  const std::string goes_on = "jobs_waiting{pod=\"a\"} 3\n", gone = "jobs_waiting{pod=\"b\"} 4\n";
+  {
+    const auto source = MakeOrDie();
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(Push(*source, goes_on + gone), 204);
+      clock_.Advance(absl::Seconds(4));
+    }
+  }
+  const auto source = MakeOrDie();
+  ASSERT_TRUE(source->Start().ok());
+  const absl::Time start = clock_.WallNow();
+  const auto sum = [&] { return Ask(*source, "sum(jobs_waiting)"); };
+  ASSERT_THAT(sum(), ElementsAre(7));
+  for (uint64_t waits = 3; sum() == std::vector<double>{7}; ++waits) {
+    clock_.AwaitWaits(waits);
+    ASSERT_LT(clock_.WallNow(), start + absl::Seconds(20));
+    EXPECT_EQ(Push(*source, goes_on), 204);
+    clock_.Advance(absl::Seconds(1));
+  }
+  EXPECT_THAT(sum(), ElementsAre(3));
+  EXPECT_GE(clock_.WallNow(), start + flags_.warmup);
+}
+
 TEST_F(LiveSourceTest, WhatADamagedSnapshotHasDoesNotPassForAll) {
   flags_.warmup = absl::Seconds(10);
   LeaveSnapshot("jobs_waiting 3\n", absl::Minutes(1), "jobs_waiting 4\n");

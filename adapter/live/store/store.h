@@ -95,6 +95,11 @@ class Store final : public promql::SeriesReader {
   // back: they would accept no sample until that time is reached again.
   void DropLaterThan(int64_t time_ms);
 
+  // Ends the series of the past that no sender has gone on with, once they have missed two samples:
+  // of a target that was gone before this process began to scrape it there is no other marker.
+  // Returns whether there are others that may still go on.
+  bool EndPast(int64_t now_ms);
+
   // From now on keeps only series that match one of the selectors; others are dropped. nullopt, as
   // at the start: all are kept.
   void Keep(std::optional<std::vector<Selector>> selectors);

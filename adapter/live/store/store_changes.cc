@@ -2,13 +2,33 @@
 //
 // Series are examined without the index's lock, so that queries and new series wait only for the
 // change itself.
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "adapter/live/store/store.h"
 #include "adapter/live/store/times.h"
 #include "base/status_macros.h"
 
 namespace flyball::live {
+namespace {
+
+// When the series has missed two samples, by its longest interval; nullopt: it has too few, or has
+// ended.
+std::optional<int64_t> MissedTwoAt(const StoredSeries& series) {
+  std::vector<Point> points;
+  series.Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), points);
+  if (points.size() < 2 || promql::IsStale(points.back().value)) return std::nullopt;
+  int64_t longest_ms = 0;
+  for (size_t i = 1; i < points.size(); ++i) {
+    longest_ms = std::max(longest_ms, points[i].time_ms - points[i - 1].time_ms);
+  }
+  return points.back().time_ms + 2 * longest_ms;
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<SeriesPtr>> Store::FindUnless(const promql::Interrupted& interrupted,
                                                          const Selector& selector) const {
@@ -53,6 +73,22 @@ void Store::Prune(int64_t now_ms) {
 
 void Store::DropLaterThan(int64_t time_ms) {
   Remove(Find({}), [=](StoredSeries& series) { return series.DropIfLaterThan(time_ms); });
+}
+
+bool Store::EndPast(int64_t now_ms) {
+  bool may_go_on = false;
+  for (const SeriesPtr& series : Find({})) {
+    if (series->sender() != Sender::kUnclaimed) continue;
+    const std::optional<int64_t> missed_ms = MissedTwoAt(*series);
+    if (!missed_ms) continue;
+    may_go_on = may_go_on || now_ms < *missed_ms;
+    if (now_ms < *missed_ms) continue;
+    SeriesHandle handle;
+    handle.series_ = series;
+    // It is refused if a sample has arrived just now, or the series was dropped; both are fine.
+    Append(handle, {now_ms, promql::StaleMarker()}, now_ms, /*window_ms=*/0).IgnoreError();
+  }
+  return may_go_on;
 }
 
 void Store::Keep(std::optional<std::vector<Selector>> selectors) {

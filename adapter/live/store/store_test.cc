@@ -148,6 +148,30 @@ TEST(AddPast, CountsItsBytesAndTellsWhoWatches) {
   EXPECT_EQ(store.counts().bytes, 0u);
 }
 
+TEST(EndPast, EndsWhatNobodyGoesOnWithOnceItHasMissedTwoSamples) {
+  Store store;
+  const auto add = [&store](const std::string& name, std::vector<Point> past) {
+    ASSERT_TRUE(store.AddPast({{"__name__", name}}, std::move(past)).ok());
+  };
+  add("gone", {{kNow - 20'000, 1}, {kNow - 10'000, 1}});
+  add("goes_on", {{kNow - 20'000, 1}, {kNow - 10'000, 1}});
+  add("seldom", {{kNow - 51'000, 1}, {kNow - 11'000, 1}, {kNow - 10'000, 1}});
+  add("once", {{kNow - 10'000, 1}});
+  ASSERT_TRUE(store.Append(Named("goes_on"), {kNow, 1}, kNow).ok());
+  const auto ended_at = [&store](int64_t ms) {
+    std::string names = store.EndPast(kNow + ms) ? "" : "all: ";
+    for (const auto& series : store.Select({})) {
+      const auto newest = series->Newest(0, std::numeric_limits<int64_t>::max());
+      if (promql::IsStale(newest->value)) absl::StrAppend(&names, series->labels().Get("__name__"));
+    }
+    return names;
+  };
+  EXPECT_EQ(ended_at(9'999), "");
+  EXPECT_EQ(ended_at(10'000), "gone");
+  EXPECT_EQ(ended_at(69'999), "gone");
+  EXPECT_EQ(ended_at(70'000), "all: goneseldom");
+}
+
 TEST(Open, RefusesWhatIsOverALimit) {
   Store store(
       {.max_series = 2, .max_labels = 2, .max_label_name_bytes = 9, .max_label_value_bytes = 5});
