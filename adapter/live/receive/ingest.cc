@@ -1,5 +1,6 @@
 #include "adapter/live/receive/ingest.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -84,7 +85,10 @@ absl::StatusOr<SeriesHandle> Ingest::OpenWritten(const formats::WrittenSeries& s
 void Ingest::TakeSeries(const formats::WrittenSeries& series, int64_t now_ms, Received& received) {
   received.histograms += series.histograms;
   received.exemplars += series.exemplars;
-  if (!series.status.ok()) return Refuse(series.status, series.samples.size(), received);
+  if (!series.status.ok()) {
+    // One without samples counts as one, or its sender would be told that all is well.
+    return Refuse(series.status, std::max<size_t>(series.samples.size(), 1), received);
+  }
   SeriesHandle handle;
   bool known = !series.key.empty() && FindKnown(series.key, handle);
   for (size_t i = 0; i < series.samples.size(); ++i) {

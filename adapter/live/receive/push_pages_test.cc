@@ -122,6 +122,21 @@ TEST(PushPages, RemoteWrite2TellsWhatWasWritten) {
   EXPECT_THAT(server.Stored(), ElementsAre("up 4@0"));
 }
 
+TEST(PushPages, ASeriesWithoutSamplesOrWithBadSymbolsIsRefused) {
+  Server server;
+  const auto answer = [&server](const Message& series) {
+    const Message request =
+        Message().Bytes(4, "").Bytes(4, "__name__").Bytes(4, "up").Add(5, series);
+    return server.Write(request.bytes(), 2);
+  };
+  EXPECT_THAT(answer(Message().Packed(1, {1, 2})),
+              HasSubstr("400 1 of 1 samples were refused, the first one: a series has neither"));
+  const Message histogram = Message().Varint(1, 5);
+  EXPECT_THAT(answer(Message().Packed(1, {1, 9}).Add(3, histogram)),
+              HasSubstr("the first one: a label refers to symbol 9"));
+  EXPECT_EQ(answer(Message().Packed(1, {1, 2}).Add(3, histogram)), "204");
+}
+
 TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
   Server server;
   const formats::TextLabels labels = {{"__name__", "up"}};
