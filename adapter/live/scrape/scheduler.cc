@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "adapter/live/scrape/timing.h"
 
@@ -48,6 +49,7 @@ struct Scheduler::Scheduled {
     kEnding,  // nor will there be: it waits for the time of its markers
   };
   Life life = Scheduled::Life::kActive;
+  std::weak_ptr<Scheduled> successor;  // with another hash, if there is one
   bool has_waited = false;  // with its markers
   bool slow = false;
   bool told = false;     // that it fails
@@ -161,14 +163,22 @@ RepeatingThread::Next Scheduler::BeginDue() {
   return {due_.empty() ? absl::InfiniteDuration() : due_.begin()->first};
 }
 
-// Whether its replacement has not yet scraped at the tick of its markers or later: then the markers
-// would end series that continue.
-bool Scheduler::WaitsForSuccessor(const Scheduled& ending) const {
+Scheduler::ScheduledPtr Scheduler::SuccessorOf(const Scheduled& ending) const {
   const auto known = targets_.find({ending.job->name, ending.scraper.target().hash});
-  if (known == targets_.end() || ending.has_waited) return false;
-  const Scheduled& successor = *known->second;
-  return &successor != &ending && successor.life == Scheduled::Life::kActive &&
-         successor.last_scrape < ending.tick;
+  ScheduledPtr successor = known == targets_.end() ? nullptr : known->second;
+  if (successor == nullptr || successor.get() == &ending) successor = ending.successor.lock();
+  const bool active = successor != nullptr && successor->life == Scheduled::Life::kActive;
+  return active ? successor : nullptr;
+}
+
+// It waits if its successor has not yet scraped at the tick of its markers or later: then the
+// markers would end series that continue.
+std::optional<absl::Duration> Scheduler::WaitForSuccessor(const Scheduled& ending) const {
+  const ScheduledPtr successor = SuccessorOf(ending);
+  if (successor == nullptr || ending.has_waited || successor->last_scrape >= ending.tick) {
+    return std::nullopt;
+  }
+  return 2.1 * std::max(ending.scraper.target().interval, successor->scraper.target().interval);
 }
 
 void Scheduler::Run(const ScheduledPtr& scheduled) {
@@ -181,9 +191,9 @@ void Scheduler::Run(const ScheduledPtr& scheduled) {
     tick = scheduled->tick = TickOf(*scheduled);
     refusal = scheduled->refusal;
     ending = scheduled->life == Scheduled::Life::kEnding;
-    if (ending && WaitsForSuccessor(*scheduled)) {
+    if (const auto wait = ending ? WaitForSuccessor(*scheduled) : std::nullopt) {
       scheduled->has_waited = true;
-      return Enqueue(scheduled, 2.1 * scraper.target().interval);
+      return Enqueue(scheduled, *wait);
     }
     const auto known = targets_.find({scraper.job().name, scraper.target().hash});
     if (ending && known != targets_.end() && known->second == scheduled) targets_.erase(known);
@@ -248,6 +258,21 @@ void Scheduler::Activate(const std::shared_ptr<const Job>& job, const Targets& t
     scheduled->refusal = refusal;
   }
   for (const ScheduledPtr& scheduled : added) ScheduleFirst(scheduled, added.size());
+  NameSuccessors(job->name, targets);
+}
+
+// A target with another interval, for example, has another hash but the same series.
+void Scheduler::NameSuccessors(const std::string& job_name, const Targets& targets) {
+  if (targets.active.empty()) return;
+  absl::flat_hash_map<promql::LabelSet, uint64_t> hashes;
+  for (const Target& target : targets.active) hashes[target.sample_labels] = target.hash;
+  for (auto place = targets_.lower_bound({job_name, 0});
+       place != targets_.end() && place->first.first == job_name; ++place) {
+    Scheduled& gone = *place->second;
+    if (gone.life == Scheduled::Life::kActive) continue;
+    const auto found = hashes.find(gone.scraper.target().sample_labels);
+    if (found != hashes.end()) gone.successor = targets_[{job_name, found->second}];
+  }
 }
 
 void Scheduler::Replace(const std::shared_ptr<const Job>& job, const Targets& targets) {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -105,7 +106,15 @@ class Scheduler {
   // Those targets of the job are active from now on.
   void Activate(const std::shared_ptr<const Job>& job, const Targets& targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool WaitsForSuccessor(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells targets of the job that are gone which of these go on with their series.
+  void NameSuccessors(const std::string& job_name, const Targets& targets)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The active target that goes on with the series; nullptr: there is none.
+  ScheduledPtr SuccessorOf(const Scheduled& ending) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // How much later than its tick its markers may be due, for the sake of its successor; nullopt: it
+  // need not wait.
+  std::optional<absl::Duration> WaitForSuccessor(const Scheduled& ending) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleFirst(const ScheduledPtr& scheduled, size_t new_targets)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ScheduleNext(const ScheduledPtr& scheduled) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

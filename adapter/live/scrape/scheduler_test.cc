@@ -263,6 +263,30 @@ TEST_F(SchedulerTest, SeriesThatAnEditDoesNotChangeGoOnWithoutAGap) {
   EXPECT_FALSE(absl::StrContains(store_.Of(kUp), "stale"));
 }
 
+// With another interval the target is another one. It has ticks at 30.5 s and then each minute, and
+// the old one's next tick, of which its markers have the time, would be at 5.5 s.
+TEST_F(SchedulerTest, SeriesGoOnWithoutAGapIfTheirIntervalBecomesLonger) {
+  const std::string targets = "  static_configs: [{targets: ['h:1']}]\n";
+  Start("  scrape_interval: 10s\n" + targets, {.quick_threads = 1});  // in the order of their ticks
+  clock_.Advance(absl::Seconds(1));
+  AwaitScrapes(1);
+  job_ = std::make_shared<const Job>(JobOf("  scrape_interval: 1m\n" + targets));
+  Targets changed = MakeTargets(*job_, job_->static_groups);
+  changed.active.at(0).hash = 50'500'000'000;
+  scheduler_->Replace(job_, changed);
+  clock_.Advance(absl::Seconds(1));
+  AwaitScrapes(2);
+  clock_.Advance(absl::Milliseconds(14'500));
+  clock_.Advance(absl::Seconds(14));
+  AwaitScrapes(3);
+  clock_.Advance(absl::Minutes(1));
+  AwaitScrapes(4);
+  clock_.Advance(absl::Seconds(42));
+  while (FakeFetcher::alive > 1) std::this_thread::yield();
+  EXPECT_FALSE(absl::StrContains(store_.Of("a{instance=h:1,job=web}"), "stale"));
+  EXPECT_FALSE(absl::StrContains(store_.Of(kUp), "stale")) << store_.Of(kUp);
+}
+
 TEST_F(SchedulerTest, AfterTheClockWasSetBackMarkersEndNoSeriesThatGoesOn) {
   const std::string text = "  scrape_interval: 10s\n  static_configs: [{targets: ['h:1']}]\n";
   ScrapeTwice(text);
