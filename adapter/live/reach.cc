@@ -77,9 +77,9 @@ absl::Status CheckReach(const promql::Expr& expr, int64_t time_ms, const LiveWin
     const int64_t has_since_ms = std::max(kept_ms, forgotten_ms);
     if (!status.ok() || since_ms >= has_since_ms) return;
     if (kept_ms == std::numeric_limits<int64_t>::max()) {
-      status = absl::UnavailableError(
-          absl::StrCat("the live source keeps no samples of ",
-                       promql::SelectorText(selector.matchers), ", which no rule in force reads"));
+      status = absl::UnavailableError(absl::StrCat("the live source keeps no samples of ",
+                                                   promql::SelectorText(selector.matchers),
+                                                   ", which no rule in force reads"));
       return;
     }
     status = absl::UnavailableError(absl::StrCat("the live source has samples since ",

@@ -300,11 +300,10 @@ void WriteHead(const GivenCase& given, Page& page) {
     return page.Head(absl::StrCat("Why: ", WhyThisCount(given), "."));
   }
   const bool changes = decision.rescale && decision.desired != decision.current;
-  page.Head(absl::StrCat(subject,
-                         changes ? absl::StrCat(" goes from ", decision.current, " to ",
-                                                ShowCount(decision.desired, "replica"))
-                                 : absl::StrCat(" stays at ",
-                                                ShowCount(decision.current, "replica"))));
+  page.Head(absl::StrCat(
+      subject, changes ? absl::StrCat(" goes from ", decision.current, " to ",
+                                      ShowCount(decision.desired, "replica"))
+                       : absl::StrCat(" stays at ", ShowCount(decision.current, "replica"))));
   const int64_t count = decision.count();
   page.Head(absl::StrCat("Why ", count, " and not ", count + 1, ": ", WhyThisCount(given), "."));
 }

@@ -140,9 +140,9 @@ TEST(ActStep, OfTwoRemovalsTheGreaterSaysWhetherItWasRefused) {
     int status;
     bool refused;
   };
-  for (const Row& row : {Row{5, true, 7, 500, true}, Row{5, false, 7, 403, false},
-                         Row{7, false, 5, 403, true}, Row{7, true, 5, 500, false},
-                         Row{5, true, 5, 403, true}, Row{5, false, 5, 403, false}}) {
+  for (const Row& row :
+       {Row{5, true, 7, 500, true}, Row{5, false, 7, 403, false}, Row{7, false, 5, 403, true},
+        Row{7, true, 5, 500, false}, Row{5, true, 5, 403, true}, Row{5, false, 5, 403, false}}) {
     Acting acting;
     acting.tracked.written.unconfirmed = RemovalOfThree(*acting.tracked.inputs.scale.scale);
     acting.tracked.written.unconfirmed->to = row.before;

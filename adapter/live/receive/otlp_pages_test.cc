@@ -263,10 +263,9 @@ TEST(OtlpPages, AFullStoreAsksToBeTriedAgain) {
   EXPECT_THAT(server.Send(Metrics(Gauge("b", Point(0, 1)))), HasSubstr(R"(503 {"code":14)"));
   EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "5");
   // Not if it has taken a part: the sender would hold back the series that there are.
-  EXPECT_THAT(
-      server.Send(Metrics(Gauge("a", Point(1, 2)) + "," + Gauge("b", Point(1, 1)))),
-      testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"1")"),
-                     HasSubstr("over the limit of 1 series")));
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(1, 2)) + "," + Gauge("b", Point(1, 1)))),
+              testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"1")"),
+                             HasSubstr("over the limit of 1 series")));
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 2@1"));
 }
 

@@ -50,7 +50,7 @@ struct Scheduler::Scheduled {
   };
   Life life = Scheduled::Life::kActive;
   std::weak_ptr<Scheduled> successor;  // with another hash, if there is one
-  bool has_waited = false;  // with its markers
+  bool has_waited = false;             // with its markers
   bool slow = false;
   bool told = false;     // that it fails
   absl::Status refusal;  // not OK: why it is not to be asked
