@@ -424,7 +424,7 @@ void ServeFront::AddOrChange(const std::string& name) {
     http.h2c = *record.h2c;
     add = !record.added;
     // Until it is decided which hosts it gets it has those from before a restart.
-    http.hosts = add && hosts_changed_ ? Had(name) : record.hosts.routes;
+    http.hosts = add && (hosts_changed_ || !record.granted) ? Had(name) : record.hosts.routes;
     pods = *record.pods;
     replicas = *record.replicas;
     telling = record.telling_pods;

@@ -27,6 +27,7 @@ void ServeFront::GrantHosts() {
       if (grant.refused != record.hosts.refused) news.emplace_back(name, grant.refused);
       record.changed |= grant.routes != record.hosts.routes || grant.routes != Had(name);
       record.hosts = std::move(grant);
+      record.granted = true;
     }
   }
   for (const auto& [name, refused] : news) TellOfHosts(name, refused);
@@ -75,8 +76,9 @@ absl::Status ServeFront::WriteHosts(const std::string& name) {
   {
     absl::MutexLock lock(&mutex_);
     const auto found = records_.find(name);
-    if (found == records_.end() || found->second.claim == 0 ||
-        found->second.created == absl::InfiniteFuture()) {
+    // One that was decided since they were granted last keeps those that it had, until the next
+    // pass.
+    if (found == records_.end() || found->second.claim == 0 || !found->second.granted) {
       return absl::OkStatus();
     }
     routes = found->second.hosts.routes;

@@ -132,6 +132,7 @@ class ServeFront : public scaler::RequestFront,
     std::string problem;
     absl::Time created = absl::InfiniteFuture();  // creation of its Autoscaler
     front::HostGrant hosts;                       // which of the hosts that it asks for it has
+    bool granted = false;                         // that was decided
     bool added = false;                           // the front has it
     bool changed = false;                         // since the last call to the front
     int32_t wish = 0;  // a scale that held requests need, until it is written

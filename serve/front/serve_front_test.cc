@@ -553,6 +553,28 @@ TEST_F(ServeFrontTest, NobodyIsToldOfAServiceWithoutTheHostsThatItHad) {
   EXPECT_TRUE(told);
 }
 
+TEST_F(ServeFrontTest, OneThatComesLateKeepsItsHostsWheneverItIsDecided) {
+  for (const char* name : {"a", "b"}) PutAutoscaler(name);
+  PutAutoscaler("web", R"({"http":{"port":20007,"hosts":["shop.example.com"]}})");
+  Start();
+  const auto a = Carry("a");
+  Decide("a", 0);
+  ASSERT_TRUE(Await([&] { return Carries("shop/a"); }));
+  for (int i = 0; i < 62; ++i) clock_.Advance(absl::Seconds(1));
+  ASSERT_TRUE(Becomes([&] { return serving(); }));
+  const auto b = Carry("b"), web = Carry("web", "", "shop.example.com");
+  std::atomic<bool> decided = false;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (absl::StrContains(call.target, "/services/b") && !decided.exchange(true)) Decide("web", 0);
+  });
+  Decide("b", 0);
+  ASSERT_TRUE(Becomes([&] { return PortOf("shop/web") == 20007; }));
+  api_.OnRequest(nullptr);
+  EXPECT_TRUE(decided);
+  EXPECT_EQ(removed(), 0u);
+  EXPECT_TRUE(absl::StrContains(Autoscaler("web"), "shop.example.com"));
+}
+
 // Of such an error its Autoscaler is not the cause: the Envoys may carry requests to it.
 TEST_F(ServeFrontTest, OneThatIsNotReadSinceTheApiServerIsAwayIsWaitedFor) {
   for (const char* name : {"web", "other"}) PutAutoscaler(name);
