@@ -79,7 +79,8 @@ absl::Status CheckReach(const promql::Expr& expr, int64_t time_ms, const LiveWin
     if (kept_ms == std::numeric_limits<int64_t>::max()) {
       status = absl::UnavailableError(absl::StrCat("the live source keeps no samples of ",
                                                    promql::SelectorText(selector.matchers),
-                                                   ", which no rule in force reads"));
+                                                   ", which no rule in force reads or a "
+                                                   "reload has only begun to keep"));
       return;
     }
     status = absl::UnavailableError(absl::StrCat("the live source has samples since ",

@@ -108,7 +108,7 @@ TEST(CheckReach, AsksOfEachSelectorSinceWhenItIsKept) {
   EXPECT_NE(Checked("rate(old[10m]) / rate(new[31s])", absl::ZeroDuration(), window), "");
   EXPECT_EQ(Checked("old or let_go", absl::ZeroDuration(), window),
             "the live source keeps no samples of {__name__=\"let_go\"}, which no rule in force "
-            "reads");
+            "reads or a reload has only begun to keep");
 }
 
 TEST(CheckReach, IsOffWithoutAWindow) {

@@ -4,12 +4,12 @@
 // Thread-safe. The client has been authenticated and authorized before.
 //
 // Answers, as in the protocol, in the encoding of the request:
-//   200  taken; a partial success says how many data points were refused for good, and why
+//   200  taken; a partial success says how many data points were refused, for good or for want of
+//        room, and why
 //   400  a malformed request
 //   413  too long after decompression
 //   415  another media type or encoding, as text
-//   429, 503 with Retry-After: too many requests at once; no room for a new series now, the rest
-//        is taken
+//   429, 503 with Retry-After: too many requests at once; nothing was taken for want of room
 #pragma once
 
 #include <atomic>

@@ -5,13 +5,13 @@
 //
 // Answers of remote write, as in Prometheus unless said otherwise:
 //   204  all samples are taken
-//   400  a malformed request; or some of its samples are refused for good, the rest is taken, and
-//        the text says how many and why the first one was (Prometheus takes back the whole request
-//        of version 1.0)
+//   400  a malformed request; or some of its samples are refused, for good or for want of room, the
+//        rest is taken, and the text says how many and why the first one was (Prometheus takes back
+//        the whole request of version 1.0)
 //   413  too long after decompression
 //   415  another media type or encoding
 //   429  the room for it is taken by requests that are being read (push_room.h), with Retry-After
-//   503  there is no room for a new series now, with Retry-After; the rest is taken
+//   503  nothing was taken, since there is no room for new series now, with Retry-After
 // For version 2.0 headers say what was written.
 #pragma once
 

@@ -15,9 +15,16 @@
 namespace flyball::live {
 namespace {
 
-// When the series has missed two samples, by its longest interval; nullopt: it has too few, or has
-// ended.
-std::optional<int64_t> MissedTwoAt(const StoredSeries& series) {
+// A longer gap is no interval, but a time without samples.
+constexpr int64_t kLongestIntervalMs = 70'000;
+
+struct LastSample {
+  int64_t time_ms = 0;
+  int64_t missed_two_ms = 0;  // when it has missed two samples, by its longest interval
+};
+
+// nullopt: it has too few samples, or has ended.
+std::optional<LastSample> LastSampleOf(const StoredSeries& series) {
   std::vector<Point> points;
   series.Read(std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), points);
   if (points.size() < 2 || promql::IsStale(points.back().value)) return std::nullopt;
@@ -25,7 +32,8 @@ std::optional<int64_t> MissedTwoAt(const StoredSeries& series) {
   for (size_t i = 1; i < points.size(); ++i) {
     longest_ms = std::max(longest_ms, points[i].time_ms - points[i - 1].time_ms);
   }
-  return points.back().time_ms + 2 * longest_ms;
+  const int64_t newest_ms = points.back().time_ms;
+  return LastSample{newest_ms, newest_ms + 2 * std::min(longest_ms, kLongestIntervalMs)};
 }
 
 }  // namespace
@@ -79,14 +87,16 @@ bool Store::EndPast(int64_t now_ms) {
   bool may_go_on = false;
   for (const SeriesPtr& series : Find({})) {
     if (series->sender() != Sender::kUnclaimed) continue;
-    const std::optional<int64_t> missed_ms = MissedTwoAt(*series);
-    if (!missed_ms) continue;
-    may_go_on = may_go_on || now_ms < *missed_ms;
-    if (now_ms < *missed_ms) continue;
+    const std::optional<LastSample> last = LastSampleOf(*series);
+    if (!last) continue;
+    may_go_on = may_go_on || now_ms < last->missed_two_ms;
+    if (now_ms < last->missed_two_ms) continue;
     SeriesHandle handle;
     handle.series_ = series;
-    // It is refused if a sample has arrived just now, or the series was dropped; both are fine.
-    Append(handle, {now_ms, promql::StaleMarker()}, now_ms, /*window_ms=*/0).IgnoreError();
+    // Just behind its last sample: one that has come since, or is under way, is later, so that the
+    // series goes on. It is refused if the series was dropped, which is fine.
+    Append(handle, {last->time_ms + 1, promql::StaleMarker()}, now_ms, /*window_ms=*/0)
+        .IgnoreError();
   }
   return may_go_on;
 }

@@ -170,6 +170,17 @@ TEST(EndPast, EndsWhatNobodyGoesOnWithOnceItHasMissedTwoSamples) {
   EXPECT_EQ(ended_at(10'000), "gone");
   EXPECT_EQ(ended_at(69'999), "gone");
   EXPECT_EQ(ended_at(70'000), "all: goneseldom");
+  // A scrape that began before has its sample's time, and its series goes on.
+  EXPECT_TRUE(store.Append(Named("seldom"), {kNow + 69'000, 1}, kNow + 70'001).ok());
+  EXPECT_EQ(ended_at(70'001), "all: gone");
+}
+
+TEST(EndPast, WaitsForNoMoreThanTwoOrdinaryIntervals) {
+  Store store;
+  // There was another restart between them.
+  ASSERT_TRUE(store.AddPast({{"__name__", "gone"}}, {{kNow - 300'000, 1}, {kNow, 1}}).ok());
+  EXPECT_TRUE(store.EndPast(kNow + 139'999));
+  EXPECT_FALSE(store.EndPast(kNow + 140'000));
 }
 
 TEST(Open, RefusesWhatIsOverALimit) {
