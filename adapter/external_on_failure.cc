@@ -1,4 +1,5 @@
 #include "adapter/external_on_failure.h"
+#include "adapter/queries/failure_notes.h"
 
 #include <algorithm>
 #include <utility>
@@ -100,8 +101,8 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
   if (kept.list != nullptr) {
     const std::string smaller = MadeSmallerByKept(request, kept.total_milli, askers);
     if (!smaller.empty()) {
-      return absl::Status(
-          answer.status().code(),
+      return Reworded(
+          answer.status(), answer.status().code(),
           absl::StrCat(answer.status().message(), "; the kept answer is held back: ", smaller));
     }
     ExternalMetricList list = *kept.list;
@@ -124,9 +125,9 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::AfterKeeping(
   if (told.replicas.has_value()) {
     const absl::StatusOr<int64_t> replicas = TotalFor(*told.replicas, request, askers);
     if (!replicas.ok()) {
-      return absl::Status(failure.code(),
-                          absl::StrCat(failure.message(), "; the rule's onFailure.then holds: ",
-                                       replicas.status().message()));
+      return Reworded(failure, failure.code(),
+                      absl::StrCat(failure.message(), "; the rule's onFailure.then holds: ",
+                                   replicas.status().message()));
     }
     total = *replicas;
   }

@@ -1,4 +1,5 @@
 #include "adapter/external_on_failure.h"
+#include "adapter/queries/failure_notes.h"
 
 #include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
@@ -244,6 +245,7 @@ TEST_F(ExternalOnFailureTest, ThenReplicasIsTheTotalThatAsksForThem) {
   const absl::Status enough = Ask("counted_len").status();
   EXPECT_TRUE(absl::IsInternal(enough));
   EXPECT_THAT(std::string(enough.message()), HasSubstr("onFailure.then holds: no Horizontal"));
+  EXPECT_NE(NoteOf(enough, kWarningNote), "");
   askers_.error = "the API server is away";
   EXPECT_THAT(std::string(Ask("counted_len").status().message()),
               HasSubstr("holds: the API server is away"));

@@ -105,7 +105,7 @@ TEST_F(ExternalProviderTest, AFailureNamesItsRuleBesideTheOriginalsText) {
 }
 
 TEST_F(ExternalProviderTest, AFailureSaysThatTheAnswerWasTooLong) {
-  source_.OnQuery([](const std::string&) { return AnswerTooLong("larger than 9 bytes"); });
+  source_.OnQuery([](const std::string&) { return SourceAnswerTooLong("larger than 9 bytes"); });
   const auto answer = provider_.Get(Ask("queue=a", "shop", "total_len"));
   EXPECT_EQ(answer.status().message(), "unable to fetch metrics");
   EXPECT_EQ(NoteOf(answer.status(), kTooLongNote), "larger than 9 bytes");

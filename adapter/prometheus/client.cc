@@ -59,11 +59,8 @@ bool IsLoopback(absl::string_view host) {
 
 absl::Status WithServer(const absl::Status& status, const Server& server) {
   const absl::string_view message = http::WithoutOrigin(status.message(), server.url.shown);
-  absl::Status shown(status.code(), absl::StrCat("prometheus ", server.url.shown, ": ", message));
-  if (const std::string note = NoteOf(status, kTooLongNote); !note.empty()) {
-    SetNote(shown, kTooLongNote, note);
-  }
-  return shown;
+  return Reworded(status, status.code(),
+                  absl::StrCat("prometheus ", server.url.shown, ": ", message));
 }
 
 absl::StatusOr<std::shared_ptr<QueryResult>> ParseShared(std::string body) {
@@ -260,7 +257,8 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
     return absl::ResourceExhaustedError("other answers were being read, which take all the memory");
   }
   if (absl::IsResourceExhausted(answer.status())) {
-    return AnswerTooLong(absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
+    return SourceAnswerTooLong(
+        absl::StrCat("the answer is larger than ", request.max_bytes, " bytes"));
   }
   if (!answer.ok()) return answer.status();
   if (IsRefused(*answer)) {

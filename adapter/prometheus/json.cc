@@ -297,7 +297,7 @@ absl::Status ParseVector(sj::value json, std::vector<Sample>& samples) {
     expected = std::min(sample.labels.size(), kMostExpected);
     bytes += sizeof(Sample) + MemoryOf(sample.labels);
     if (bytes > kMaxSampleBytes) {
-      return AnswerTooLong(
+      return SourceAnswerTooLong(
           absl::StrCat("the samples of the answer take more than ", kMaxSampleBytes, " bytes"));
     }
   }

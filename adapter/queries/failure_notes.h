@@ -26,8 +26,18 @@ inline std::string NoteOf(const absl::Status& status, const char* note) {
   return text.has_value() ? std::string(*text) : "";
 }
 
+// The same failure in other words, with its notes.
+inline absl::Status Reworded(const absl::Status& failure, absl::StatusCode code,
+                             absl::string_view text) {
+  absl::Status reworded(code, text);
+  failure.ForEachPayload([&reworded](absl::string_view note, const absl::Cord& said) {
+    reworded.SetPayload(note, said);
+  });
+  return reworded;
+}
+
 // The failure of a source whose answer is longer than is read.
-inline absl::Status AnswerTooLong(absl::string_view text) {
+inline absl::Status SourceAnswerTooLong(absl::string_view text) {
   absl::Status status = absl::UnavailableError(text);
   SetNote(status, kTooLongNote, text);
   return status;
