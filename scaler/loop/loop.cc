@@ -520,7 +520,9 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
     }
     write = deps_.act.Pretend(tracked, input);
   }
-  tracked.written.unfinished = write.dropped();
+  // On an old scale less may have been decided than is published (views/advise.h).
+  tracked.written.unfinished = write.unfinished() || (tracked.inputs.mode == Mode::kAdvise &&
+                                                      ReadStep::MayBeOld(tracked.inputs));
   deps_.report.Report(tracked, input, write, now.monotonic);
   deps_.steady.Note(tracked, now);
   Finish(tracked);
@@ -538,7 +540,7 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const DecisionInput input = deps_.decide.InputOf(tracked, tracked.decided.decision.now);
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
-  tracked.written.unfinished = write.kind != WriteOutcome::Kind::kWritten;
+  tracked.written.unfinished = write.unfinished();
   if (!IsOfThisTerm(tracked)) {
     if (write.kind != WriteOutcome::Kind::kWritten) return Finish(tracked, /*decide_anew=*/true);
     // The write is reported, but the decision was made without what other owners saved meanwhile,

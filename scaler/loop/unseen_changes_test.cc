@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -495,6 +496,31 @@ TEST_F(UnseenChanges, AScaleThatCouldNotBeWrittenIsWrittenWithinAPeriod) {
   replica.refuses = nullptr;
   sim.Run(absl::Seconds(3));
   EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kOwn);
+}
+
+// On an old scale no smaller count is published than before.
+TEST_F(UnseenChanges, WhatIsAdvisedOnAnOldScaleIsDecidedAgainWithinAPeriod) {
+  const std::string spec = R"(,"mode":"Advise","cadence":{"interval":"1h"})";
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 60'000);
+  Make(Following(kOwn, spec), 4);
+  sim.Run(absl::Seconds(20));
+  const auto decisions = [&] {
+    const std::string all = sim.judge.LastDecisions(kOwn);
+    return std::count(all.begin(), all.end(), '\n');
+  };
+  replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
+  sim.Set(kWeb, 'a', 40'000);
+  AutoscalerText text = Following(kOwn, spec);
+  text.spec = absl::StrCat(R"(,"minReplicas":1,"maxReplicas":19)", spec);
+  sim.cluster.PutAutoscaler(text.Json());
+  sim.Run(absl::Seconds(1));
+  const auto on_old_scale = decisions();
+  replica.HealWatch("deployments", /*list_anew=*/true);
+  sim.Run(absl::Seconds(3));
+  EXPECT_EQ(decisions(), on_old_scale + 1) << sim.judge.LastDecisions(kOwn);
+  sim.Run(absl::Seconds(10));
+  EXPECT_EQ(decisions(), on_old_scale + 1) << sim.judge.LastDecisions(kOwn);
 }
 
 // The next owner hears of the edit before it has taken over.

@@ -187,7 +187,7 @@ struct WriteOutcome {
   enum class Kind : uint8_t {
     kNotNeeded,
     kWritten,
-    kFailed,  // a write was tried
+    kFailed,  // a write was tried, or the budget left no room for it
     // The decision was dropped instead of written (act_step.h)...
     kDropped,
     kOutdated,     // ...since its inputs are out of date: another cycle follows at once
@@ -197,6 +197,7 @@ struct WriteOutcome {
   Kind kind = Kind::kNotNeeded;
   std::string error = {};  // why it was not written
 
+  bool unfinished() const { return kind > Kind::kWritten; }
   bool dropped() const { return kind >= Kind::kDropped; }
   bool held() const { return kind >= Kind::kHeld; }
 };
