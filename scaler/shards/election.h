@@ -24,8 +24,8 @@
 // also those that have never seen it otherwise.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
-// out. It calls ShardMemory, for a small part of a lease duration in each round, and the function
-// given to OnChange.
+// out. It calls ShardMemory, in each round for a retry period and one more call at most, so that no
+// Lease runs out meanwhile, and the function given to OnChange.
 // Source:  k8s.io/client-go v0.34.4 leaderelection, for one Lease; its three times and defaults.
 #pragma once
 
