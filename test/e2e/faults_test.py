@@ -120,7 +120,7 @@ class Prometheus(FaultCase):
     def test_body_of_200_megabytes_is_refused_in_bounded_memory(self):
         self.adapter.process.reset_peak_rss()
         before = self.adapter.process.rss_mib()
-        self.spoil("huge")
+        self.spoil("huge", 413)
         # Some 25 queries are answered so at once: 5 GB. One answer of the largest size allowed is held.
         self.assertLess(self.adapter.process.peak_rss_mib() - before, 200)
 

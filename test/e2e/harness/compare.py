@@ -5,6 +5,8 @@ the requests to Prometheus the time, the original's empty timeout= and the order
 """
 
 import datetime
+import difflib
+import itertools
 import json
 import re
 
@@ -14,6 +16,8 @@ from .scripted_prometheus import one_by_one, sorted_names
 
 # A metav1.Time of 2023 to 2040, whole seconds: {1: varint of five bytes, 2: 0}. Older ones are data.
 _BINARY_NOW = re.compile(rb"\x08[\x80-\xff]{4}[\x06-\x08]\x10\x00")
+# libyaml 0.2 indents in front of the last quote of a text that ends with a separator of lines; goyaml's older copy does not.
+_INDENT_AFTER_BREAK = re.compile("([\u2028\u2029]) +'\n".encode())
 _STAMP = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -48,7 +52,7 @@ def answer(got, how: str):
     if how == "protobuf":
         return {"status": got.status, "type": got.headers.get("content-type"), "body": _BINARY_NOW.sub(b"NOW", got.body).hex()}
     seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
-    body = without_now(got.body)
+    body = _INDENT_AFTER_BREAK.sub(rb"\1'\n", without_now(got.body))
     if how == "bytes":
         return {**seen, "body": body.decode(errors="backslashreplace")}
     try:
@@ -99,4 +103,7 @@ def unlike(left, right, path="") -> list:
         return lines[:12]
     if isinstance(left, list) and len(left) == len(right):
         return [line for i, (a, b) in enumerate(zip(left, right)) for line in unlike(a, b, f"{path}[{i}]")][:12]
+    if isinstance(left, str) and "\n" in left and left != right:
+        lines = difflib.unified_diff(left.split("\n"), right.split("\n"), lineterm="", n=1)
+        return [f"{path or '.'}: {line!r}"[:600] for line in itertools.islice(lines, 12)]
     return [] if left == right else [f"{path or '.'}:\n      {left!r}\n      {right!r}"[:3000]]
