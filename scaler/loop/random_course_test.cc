@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <iostream>
 #include <string>
 #include <utility>
@@ -77,11 +78,12 @@ INSTANTIATE_TEST_SUITE_P(Parts, RandomCourses,
 // Each found a mistake of the scaler, the judge or the courses, as these are drawn today.
 TEST(RandomCourse, OfTheSeedsThatFoundSomething) {
   Tally tally;
-  for (const uint32_t seed :
-       {1085894, 1132674, 1252620, 1284218, 1309988, 1529071, 1546821,    1563177,   1563508,
-        1581132, 1597412, 1660632, 1257513, 1346840, 1680651, 1706792,    1739821,   1271803,
-        1651534, 1768590, 2527427, 2057156, 2123524, 2150359, 2686875,    2204441,   3015196,
-        2723482, 5518136, 5528579, 9055060, 9088204, 9593403, 1000092454, 1000096927}) {
+  for (const uint32_t seed : std::initializer_list<uint32_t>{
+           1085894, 1132674,    1252620,    1284218,   1309988, 1529071, 1546821, 1563177,
+           1563508, 1581132,    1597412,    1660632,   1257513, 1346840, 1680651, 1706792,
+           1739821, 1271803,    1651534,    1768590,   2527427, 2057156, 2123524, 2150359,
+           2686875, 2204441,    3015196,    2723482,   5518136, 5528579, 9055060, 9088204,
+           9593403, 1000092454, 1000096927, 3010002438}) {
     RunCourses(seed, 1, tally);
   }
 }

@@ -203,6 +203,9 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     // repeats a request that got no answer: a removal that is then refused, or conflicts with
     // itself, may have taken effect before.
     if (refused && !removes) tracked.written.unconfirmed = before;
+    // An addition that was refused may have taken effect before as well, and would have replaced
+    // an outdated one.
+    if (refused && !conflicted && !removes) ForgetReplaceable(tracked);
     if (!refused && !removes) {
       CountEarlierRemoval(before, Now(tracked), tracked.decided.decision.state);
     }
