@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -144,76 +145,55 @@ TEST_F(ApiServerFixture, PipelinedRequestsAreAnsweredInTurn) {
   EXPECT_LT(answer.find("\r\n\r\nok"), answer.find("\"major\""));
 }
 
-TEST_F(ApiServerFixture, WhoSendsManyRequestsIsServedInTurnWithOthers) {
-  options_.listen.workers = 1;
-  options_.listen.max_workers = 1;
-  absl::Notification entered;
-  absl::Notification release;
-  absl::Notification answered;
-  std::atomic<bool> in_turn{true};
-  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
-    if (!entered.HasBeenNotified()) entered.Notify();
-    release.WaitForNotification();
-    // The only worker waits here, so by now the other one must have been served.
-    if (custom_->calls == 100) {
-      in_turn = answered.WaitForNotificationWithTimeout(absl::Seconds(30));
-    }
-  };
-  StartServer();
-  RawClient one(server_->port());
-  RawClient many(server_->port());
-  ASSERT_TRUE(one.Handshake());
-  ASSERT_TRUE(many.Handshake());
-  // A first answer, so that the server need not end the handshake when it is this one's turn.
-  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
-  ASSERT_TRUE(absl::EndsWith(one.ReadSome(), "ok"));
-  std::string requests;
-  for (int i = 0; i < 150; ++i) requests += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
-  ASSERT_TRUE(many.Send(requests));  // one record of TLS
-  entered.WaitForNotification();
-  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
-  release.Notify();
-  EXPECT_TRUE(absl::EndsWith(one.ReadAll(), "ok"));
-  answered.Notify();
-  while (custom_->calls < 150) std::this_thread::yield();
-  EXPECT_TRUE(in_turn);
-  server_.reset();  // before what the last call refers to
+class TurnTest : public ApiServerFixture {
+ protected:
+  // One client sends so many requests at once. While the first is answered, another client asks: it
+  // is answered before the call of that number is.
+  void ExpectAnotherServedBefore(int call, int requests, const std::function<void()>& after_call) {
+    options_.listen.workers = 1;
+    options_.listen.max_workers = 1;
+    absl::Notification entered;
+    absl::Notification release;
+    absl::Notification answered;
+    std::atomic<bool> in_turn{true};
+    custom_->on_get = [&](const adapter::CustomMetricRequest&) {
+      if (!entered.HasBeenNotified()) entered.Notify();
+      release.WaitForNotification();
+      // The only worker waits here, so by now the other one must have been served.
+      if (custom_->calls == call) {
+        in_turn = answered.WaitForNotificationWithTimeout(absl::Seconds(30));
+      }
+      after_call();
+    };
+    StartServer();
+    RawClient one(server_->port());
+    RawClient many(server_->port());
+    ASSERT_TRUE(one.Handshake());
+    ASSERT_TRUE(many.Handshake());
+    // A first answer, so that the server need not end the handshake when it is this one's turn.
+    ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
+    ASSERT_TRUE(absl::EndsWith(one.ReadSome(), "ok"));
+    std::string all;
+    for (int i = 0; i < requests; ++i) all += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
+    ASSERT_TRUE(many.Send(all));  // one record of TLS
+    entered.WaitForNotification();
+    ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
+    release.Notify();
+    EXPECT_TRUE(absl::EndsWith(one.ReadAll(), "ok"));
+    answered.Notify();
+    while (custom_->calls < requests) std::this_thread::yield();
+    EXPECT_TRUE(in_turn);
+    server_.reset();  // before what the last call refers to
+  }
+};
+
+TEST_F(TurnTest, WhoSendsManyRequestsIsServedInTurnWithOthers) {
+  ExpectAnotherServedBefore(100, 150, [] {});
 }
 
-TEST_F(ApiServerFixture, OfDearRequestsOneIsServedInATurn) {
+TEST_F(TurnTest, OfDearRequestsOneIsServedInATurn) {
   clock_ = &simulated_;
-  options_.listen.workers = 1;
-  options_.listen.max_workers = 1;
-  absl::Notification entered;
-  absl::Notification release;
-  absl::Notification answered;
-  std::atomic<bool> in_turn{true};
-  custom_->on_get = [&](const adapter::CustomMetricRequest&) {
-    if (!entered.HasBeenNotified()) entered.Notify();
-    release.WaitForNotification();
-    if (custom_->calls == 2) {
-      in_turn = answered.WaitForNotificationWithTimeout(absl::Seconds(30));
-    }
-    simulated_.Advance(absl::Milliseconds(1));
-  };
-  StartServer();
-  RawClient one(server_->port());
-  RawClient many(server_->port());
-  ASSERT_TRUE(one.Handshake());
-  ASSERT_TRUE(many.Handshake());
-  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
-  ASSERT_TRUE(absl::EndsWith(one.ReadSome(), "ok"));
-  std::string requests;
-  for (int i = 0; i < 2; ++i) requests += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
-  ASSERT_TRUE(many.Send(requests));  // one record of TLS
-  entered.WaitForNotification();
-  ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
-  release.Notify();
-  EXPECT_TRUE(absl::EndsWith(one.ReadAll(), "ok"));
-  answered.Notify();
-  while (custom_->calls < 2) std::this_thread::yield();
-  EXPECT_TRUE(in_turn);
-  server_.reset();  // before what the last call refers to
+  ExpectAnotherServedBefore(2, 2, [this] { simulated_.Advance(absl::Milliseconds(1)); });
 }
 
 TEST_F(ApiServerFixture, HeadAnswersHaveNoBody) {

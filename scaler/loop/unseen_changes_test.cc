@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,8 +72,31 @@ class UnseenChanges : public testing::Test {
     ASSERT_EQ(Replicas(), 7);
     sim.cluster.on_scale_write = judge;
   }
+  SimulatedReplica& WithEightReplicas() {
+    SimulatedReplica& replica = sim.AddReplica();
+    sim.Set(kWeb, 'a', 80'000);
+    Make(Following(kHpa, kOneInTenMinutes), 8);
+    sim.Run(absl::Seconds(40));
+    return replica;
+  }
+  // The next write has an effect and no answer, and somebody sets 8 replicas again at once.
+  void UndoWithoutAnswer(SimulatedReplica& replica, std::function<void()> with_it) {
+    const auto judge = sim.cluster.on_scale_write;
+    sim.cluster.on_scale_write = [=, this, &replica](const SimulatedCluster::ScaleWrite& write) {
+      judge(write);
+      if (std::exchange(undone_, true)) return;
+      replica.network.lost = 1;
+      with_it();
+      sim.time.Soon([this, &replica] {
+        replica.network.lost = 0;
+        sim.judge.OnForeignScale(kWeb);
+        sim.cluster.Scale(kWeb, 8);
+      });
+    };
+  }
 
   Simulation sim{1};
+  bool undone_ = false;
 };
 
 // The first list told of it and broke off; the second does not tell of it any more.
@@ -94,10 +118,7 @@ TEST_F(UnseenChanges, WhatEndsBetweenAListInPartAndTheNextIsGone) {
 
 // Nobody has seen the count that the removal led to.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 80'000);
-  Make(Following(kHpa, kOneInTenMinutes), 8);
-  sim.Run(absl::Seconds(40));
+  SimulatedReplica& replica = WithEightReplicas();
   ASSERT_NO_FATAL_FAILURE(RemoveOneWithoutAnswer(replica));
   sim.cluster.Scale(kWeb, 9);
   sim.Run(absl::Seconds(5));
@@ -110,10 +131,7 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterSomebodyElsesChange) 
 // The watch of the scale breaks with that write, and an addition that is decided on the old count
 // gets no answer either.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionWithoutAnswer) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 80'000);
-  Make(Following(kHpa, kOneInTenMinutes), 8);
-  sim.Run(absl::Seconds(40));
+  SimulatedReplica& replica = WithEightReplicas();
   const auto judge = sim.cluster.on_scale_write;
   sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
     judge(write);
@@ -140,28 +158,14 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionWithoutAnsw
 // The watch of the scale breaks with that write, and somebody sets the old count again. An addition
 // that is decided on this count meets a conflict, and is written when that has been looked into.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionThatFindsItUndone) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 80'000);
-  Make(Following(kHpa, kOneInTenMinutes), 8);
-  sim.Run(absl::Seconds(40));
-  const auto judge = sim.cluster.on_scale_write;
-  bool first = true;
-  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
-    judge(write);
-    if (!std::exchange(first, false)) return;
-    replica.network.lost = 1;
+  SimulatedReplica& replica = WithEightReplicas();
+  UndoWithoutAnswer(replica, [&] {
     replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
-    sim.time.Soon([&] {
-      replica.network.lost = 0;
-      sim.judge.OnForeignScale(kWeb);
-      sim.cluster.Scale(kWeb, 8);
-    });
     sim.Set(kWeb, 'a', 100'000);
-  };
+  });
   sim.Set(kWeb, 'a', 10'000);
   sim.Run(absl::Seconds(20));
   ASSERT_EQ(Replicas(), 10);
-  sim.cluster.on_scale_write = judge;
   sim.Set(kWeb, 'a', 10'000);
   replica.HealWatch("deployments", /*list_anew=*/false);
   sim.Run(absl::Minutes(2));
@@ -171,25 +175,11 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsAfterAnAdditionThatFindsIt
 
 // Nobody has seen the count that the removal led to, and it is the old one again.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 80'000);
-  Make(Following(kHpa, kOneInTenMinutes), 8);
-  sim.Run(absl::Seconds(40));
-  const auto judge = sim.cluster.on_scale_write;
-  bool undone = false;
-  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
-    judge(write);
-    if (std::exchange(undone, true)) return;
-    replica.network.lost = 1;
-    sim.time.Soon([&] {
-      replica.network.lost = 0;
-      sim.judge.OnForeignScale(kWeb);
-      sim.cluster.Scale(kWeb, 8);
-    });
-  };
+  SimulatedReplica& replica = WithEightReplicas();
+  UndoWithoutAnswer(replica, [] {});
   sim.Set(kWeb, 'a', 10'000);
   sim.Run(absl::Minutes(2));
-  ASSERT_TRUE(undone);
+  ASSERT_TRUE(undone_);
   EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
@@ -197,26 +187,13 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
 // The watch of the scale breaks with that write. After a minute the scale is asked for each time,
 // and no answer to a call tells of which generation it is.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenOnlyACallTellsThatItWasUndone) {
-  SimulatedReplica& replica = sim.AddReplica();
-  sim.Set(kWeb, 'a', 80'000);
-  Make(Following(kHpa, kOneInTenMinutes), 8);
-  sim.Run(absl::Seconds(40));
-  const auto judge = sim.cluster.on_scale_write;
-  bool undone = false;
-  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
-    judge(write);
-    if (std::exchange(undone, true)) return;
-    replica.network.lost = 1;
+  SimulatedReplica& replica = WithEightReplicas();
+  UndoWithoutAnswer(replica, [&] {
     replica.BreakWatch("deployments", absl::UnavailableError("connection reset"));
-    sim.time.Soon([&] {
-      replica.network.lost = 0;
-      sim.judge.OnForeignScale(kWeb);
-      sim.cluster.Scale(kWeb, 8);
-    });
-  };
+  });
   sim.Set(kWeb, 'a', 10'000);
   sim.Run(absl::Minutes(3));
-  ASSERT_TRUE(undone);
+  ASSERT_TRUE(undone_);
   EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
