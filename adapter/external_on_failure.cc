@@ -1,10 +1,10 @@
 #include "adapter/external_on_failure.h"
-#include "adapter/queries/failure_notes.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/queries/failure_notes.h"
 #include "adapter/replicas_as_total.h"
 #include "base/go/duration.h"
 #include "base/status_macros.h"

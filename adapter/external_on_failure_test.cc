@@ -1,6 +1,6 @@
 #include "adapter/external_on_failure.h"
-#include "adapter/queries/failure_notes.h"
 
+#include "adapter/queries/failure_notes.h"
 #include "adapter/testing/floor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -23,7 +23,6 @@ namespace {
 constexpr absl::string_view kQueryPath = "/api/v1/query";
 constexpr absl::string_view kSeriesPath = "/api/v1/series";
 constexpr absl::string_view kBuildInfoPath = "/api/v1/status/buildinfo";
-constexpr size_t kLongAnswer = 8 << 20;
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
 // Unix seconds with up to three decimals, trailing zeros cut.
@@ -229,8 +228,7 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
   const MonotonicTime until = clock_.MonotonicNow() + timeout;
   call.admit = [&](size_t bytes) {
     in_time = memory.GrowTo(bytes) && clock_.MonotonicNow() < until;
-    // What earlier long answers have left free in pieces is of no use to one on another thread.
-    if (in_time && bytes >= kLongAnswer && !std::exchange(is_long, true)) ReturnFreeMemory();
+    if (in_time && bytes >= kMuchMemory && !std::exchange(is_long, true)) ReturnFreeMemory();
     return in_time;
   };
   if (options_.verb == ClientOptions::Verb::kGet) {

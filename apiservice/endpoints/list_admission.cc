@@ -23,8 +23,6 @@ size_t MemoryForEachByte(const Style& style) {
 // the result and the list.
 constexpr size_t kMemoryToAsk = 4;
 
-constexpr size_t kMuch = 8 << 20;
-
 }  // namespace
 
 http::HttpResponse NoRoom(const absl::Status& why) {
@@ -43,8 +41,7 @@ absl::Status ListAdmission::TakeFrom(http::Room& room, size_t amount, const adap
   auto taken = room.Take(amount, limits_.deadline, size.held_bytes, size.counted);
   if (taken.ok()) {
     share = *std::move(taken);
-    // What earlier requests have left free in pieces is of no use to so large an answer.
-    if (amount >= kMuch) ReturnFreeMemory();
+    if (amount >= kMuchMemory) ReturnFreeMemory();
     return absl::OkStatus();
   }
   refused_ = NoRoom(taken.status());
