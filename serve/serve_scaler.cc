@@ -159,6 +159,11 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
       fresh_(std::make_shared<FreshMetrics>([this] { metrics_.Refresh(sources_); }, otlp_.get())),
       metrics_(fresh_->registry(), deps.clock),
       front_(FrontOf(flags_, options_, connect, ns, deps.clock, [this] { return MayWrite(0); })),
+      beats_(deps.clock,
+             [this] {
+               stalls_.Beat(clock_.MonotonicNow());
+               return scaler::StallDetector::kBeat;
+             }),
       scaler_({.make_transport = std::move(connect),
                .directory = deps.directory,
                .providers = deps.providers,
@@ -166,7 +171,8 @@ ServeScaler::ServeScaler(const ServeFlags& flags, const Deps& deps,
                .ownership = Owner(),
                .observers = Observers(),
                .pod_followers = deps.pod_followers,
-               .front = front_},
+               .front = front_,
+               .stalls = &stalls_},
               options_) {
   sources_.scaler = [this] { return scaler_.stats(); };
   sources_.shards_owned = [this] { return flags_.leader_elect ? election_.owned() : size_t{1}; };
@@ -224,6 +230,7 @@ absl::Status ServeScaler::Start() {
   }
   if (otlp_ != nullptr) otlp_->Start();
   if (front_ != nullptr) RETURN_IF_ERROR(front_->Start());
+  beats_.Start();
   started_ = true;
   spdlog::info("scaler: mode {}{}, as {}, {}", flags_.mode,
                options_.act_on_hpas ? ", HorizontalPodAutoscalers too" : "", identity_,
@@ -245,6 +252,7 @@ absl::Status ServeScaler::Start() {
 void ServeScaler::Stop() {
   if (!std::exchange(started_, false)) return;
   scaler_.Stop();
+  beats_.Stop();
   if (front_ != nullptr) front_->Stop();
   state_.Stop();
   if (flags_.leader_elect) {

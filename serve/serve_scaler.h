@@ -17,6 +17,7 @@
 #include "adapter/provider.h"
 #include "apiservice/options.h"
 #include "base/clock.h"
+#include "base/repeating_thread.h"
 #include "http/client/transport.h"
 #include "kube/client/api_client.h"
 #include "kube/objects/object_directory.h"
@@ -27,6 +28,7 @@
 #include "scaler/shards/election.h"
 #include "scaler/shards/remembering_owner.h"
 #include "scaler/shards/state_store.h"
+#include "scaler/stores/stall_detector.h"
 #include "scaler/stores/state_upkeep.h"
 #include "scaler/views/advise.h"
 #include "scaler/views/decision_file.h"
@@ -106,6 +108,8 @@ class ServeScaler {
   std::shared_ptr<FreshMetrics> fresh_;
   scaler::LoopMetrics metrics_;
   std::shared_ptr<ServeFront> front_;  // nullptr: this process carries no requests
+  scaler::StallDetector stalls_;
+  RepeatingThread beats_;
   scaler::Scaler scaler_;
   bool started_ = false;
 };

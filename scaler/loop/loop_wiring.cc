@@ -60,7 +60,7 @@ LoopWiring::LoopWiring(LoopDependencies dependencies, const ScalerOptions& optio
       decide_({pods_, dependencies_.ownership}),
       act_({dependencies_.client, dependencies_.budget, dependencies_.clock,
             dependencies_.ownership, scales_, pods_, autoscalers_, options,
-            dependencies_.front.get()}),
+            dependencies_.front.get(), dependencies_.stalls}),
       report_({dependencies_.hpa_events, dependencies_.own_events, *statuses_,
                dependencies_.ownership, options.status_interval, dependencies_.observers}),
       steady_({pods_, autoscalers_, dependencies_.directory, dependencies_.ownership, board_,

@@ -35,6 +35,7 @@
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/stores/pod_store.h"
 #include "scaler/stores/scale_store.h"
+#include "scaler/stores/stall_detector.h"
 #include "scaler/views/status_writer.h"
 
 namespace flyball::scaler {
@@ -67,6 +68,7 @@ struct LoopDependencies {
   std::vector<DecisionObserver*> observers;
   std::shared_ptr<TriggerClients> trigger_clients;
   std::shared_ptr<RequestFront> front = nullptr;  // for http triggers; nullptr: there is no front
+  const StallDetector* stalls = nullptr;          // nullptr: the process never stalls
   // Begins the watches of a kind of targets when the first target of that kind is seen.
   ScaleStore::StartWatch start_watch;
   // Pools for work that blocks, or that is divided among several threads.

@@ -89,6 +89,7 @@ void Scaler::MakeLoop() {
           .observers = deps_.observers,
           .trigger_clients = trigger_clients_,
           .front = deps_.front,
+          .stalls = deps_.stalls,
           .start_watch = [this](const kube::ResourceInfo& resource, const std::string& ns,
                                 kube::WatchHandler& handler) { StartWatch(resource, ns, handler); },
           .run_reads = RunIn(reads_),

@@ -36,6 +36,7 @@
 #include "scaler/steps/mode.h"
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/secrets.h"
+#include "scaler/stores/stall_detector.h"
 #include "scaler/views/decision_record.h"
 
 namespace flyball::scaler {
@@ -81,6 +82,8 @@ class Scaler {
     std::shared_ptr<kube::PodFeed> pod_followers = nullptr;
     // Carries the requests of http triggers; nullptr: there is no front.
     std::shared_ptr<RequestFront> front = nullptr;
+    // Just after a stall, watches may be behind. nullptr: the process never stalls.
+    const StallDetector* stalls = nullptr;
   };
 
   Scaler(const Deps& deps, ScalerOptions options);

@@ -83,10 +83,16 @@ absl::Status ActStep::AskWhetherCurrent(const CycleInputs& inputs) {
 // The target may have more replicas now than its status showed when the watch began to fail. If the
 // watch of pods fails now, or failed when this was decided, the pods in the decision may not be the
 // target's any more.
+std::string ActStep::Stalled() const {
+  if (deps_.stalls == nullptr || !deps_.stalls->IsRecent(deps_.clock.MonotonicNow())) return "";
+  return "this process did not run for a while, and may not have read yet what it has missed";
+}
+
 std::string ActStep::WhyStale(const TrackedAutoscaler& tracked) const {
   std::string failure = tracked.inputs.scale.failure;
   if (failure.empty()) failure = tracked.inputs.pods.failure;
   if (failure.empty()) failure = deps_.pods.Failure(tracked.key.ns);
+  if (failure.empty()) failure = Stalled();
   return failure.empty() ? "" : absl::StrCat("it is not scaled down meanwhile: ", failure);
 }
 
@@ -125,7 +131,8 @@ absl::Status ActStep::MayWrite(const TrackedAutoscaler& tracked,
                                absl::FunctionRef<bool()> is_current, WriteOutcome& write) {
   RETURN_IF_ERROR(Stands(tracked, is_current, write));
   const Decision& decision = tracked.decided.decision;
-  const std::string failure = deps_.autoscalers.Failure(tracked.key);
+  std::string failure = deps_.autoscalers.Failure(tracked.key);
+  if (failure.empty()) failure = Stalled();
   if (!failure.empty()) {
     if (const absl::Status status = AskWhetherCurrent(tracked.inputs); !status.ok()) {
       return Drop(Kind::kDropped, absl::StrCat(failure, "; asked for it: ", status.message()),

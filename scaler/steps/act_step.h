@@ -19,6 +19,7 @@
 #include "scaler/stores/ownership.h"
 #include "scaler/stores/pod_store.h"
 #include "scaler/stores/scale_store.h"
+#include "scaler/stores/stall_detector.h"
 #include "scaler/triggers/request_front.h"
 
 namespace flyball::scaler {
@@ -34,7 +35,8 @@ class ActStep {
     const PodStore& pods;
     const AutoscalerStore& autoscalers;
     const ModeFlags mode;
-    RequestFront* front = nullptr;  // carries the requests of http triggers; may be nullptr
+    RequestFront* front = nullptr;          // carries the requests of http triggers; may be nullptr
+    const StallDetector* stalls = nullptr;  // nullptr: the process never stalls
   };
 
   explicit ActStep(const Deps& deps) : deps_(deps) {}
@@ -45,10 +47,11 @@ class ActStep {
   // too. The decision is dropped (WriteOutcome::dropped)
   //   * if another replica may own the autoscaler by now;
   //   * if the autoscaler has changed since: `is_current` knows that from the watch, and while the
-  //     watch fails the API server is asked;
+  //     watch fails, or just after a stall, the API server is asked;
   //   * if it would shrink the target although the number of pods is not known, since the watch of
-  //     its scale or of pods failed when it was decided, or that of pods fails now; or before
-  //     Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too long ago;
+  //     its scale or of pods failed when it was decided, or that of pods fails now, or just after a
+  //     stall; or before Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too
+  //     long ago;
   //   * if it meets a conflict while an earlier removal has got no answer: that one counts first;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
@@ -59,7 +62,7 @@ class ActStep {
   // For modes that write no scale: makes the decision what it would be if the scale had been
   // written. The scale events in it stay those that were observed, and the status in mode advise
   // reports no scaling. In that mode, since an HPA follows, a removal is held while the watch of
-  // the scale or of pods fails, as it would not be written then.
+  // the scale or of pods fails, or just after a stall, as it would not be written then.
   WriteOutcome Pretend(TrackedAutoscaler& tracked, const DecisionInput& input) const;
 
   uint64_t written() const { return written_.load(); }
@@ -77,6 +80,8 @@ class ActStep {
   // Why a removal has to wait; "": it need not. WhyStale: since its data may be out of date.
   std::string WhyHeld(const TrackedAutoscaler& tracked);
   std::string WhyStale(const TrackedAutoscaler& tracked) const;
+  // Why all watches may be behind: the process has just stalled. "": it has not.
+  std::string Stalled() const;
   absl::Status AskWhetherCurrent(const CycleInputs& inputs);
   // The wall time, as the decision's time plus what has passed since: the decision may have waited
   // for a thread, and the wall clock may have been set meanwhile, but the times that are remembered

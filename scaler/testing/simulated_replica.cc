@@ -334,6 +334,7 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
       options_(std::move(options)),
       clock_(*this, absl::Seconds(world_.chance.Between(1000, 100000))),
       lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
+      beat_lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
       transport_(std::make_unique<Transport>(*this)),
       client_(*transport_, clock_, options_.scaler.request_timeout),
       lease_client_(*transport_, clock_, absl::Seconds(5)),
@@ -362,6 +363,7 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
           .ownership = election_,
           .observers = {observer_.get(), &state_},
           .trigger_clients = std::make_shared<TriggerClients>(clock_),
+          .stalls = &stalls_,
           .start_watch = [this](const kube::ResourceInfo& resource, const std::string&,
                                 kube::WatchHandler& handler) { StartWatch(resource, handler); },
           .run_reads = Pool(),
@@ -384,6 +386,7 @@ void SimulatedReplica::Start() {
   TurnAt(world_.time.now());
   world_.time.Soon([this] { Round(); });
   world_.time.Soon([this] { WriteState(); });
+  world_.time.Soon([this] { Beat(); });
 }
 
 void SimulatedReplica::Stop() {
@@ -398,14 +401,20 @@ void SimulatedReplica::Stop() {
 }
 
 void SimulatedReplica::Thaw() {
-  frozen_ = false;
-  PumpNow();
+  if (!std::exchange(frozen_, false)) return;
+  for (auto& [name, watch] : watches_) {
+    world_.time.At(world_.time.now() + beat_lateness_.UpTo(kThaw), [this, &one = watch] {
+      if (frozen_ || !alive()) return;
+      NoticeEnd(one);
+      if (!one.behind) Pump(one);
+    });
+  }
 }
 
-void SimulatedReplica::WaitWhileFrozen() {
+void SimulatedReplica::WaitWhileFrozen(Chance& chance) {
   if (!frozen_) return;
   while (frozen_ && alive()) world_.time.Sleep(kPoll);
-  world_.time.Sleep(world_.chance.UpTo(kThaw));
+  world_.time.Sleep(chance.UpTo(kThaw));
 }
 
 bool SimulatedReplica::MayWrite(const AutoscalerKey& key) const {
@@ -451,6 +460,13 @@ void SimulatedReplica::Round() {
   const absl::Duration wait = election_.Round();
   in_round_ = false;
   world_.time.At(world_.time.now() + wait, [this] { Round(); });
+}
+
+void SimulatedReplica::Beat() {
+  WaitWhileFrozen(beat_lateness_);
+  if (!alive() || stopping_) return;
+  stalls_.Beat(clock_.MonotonicNow());
+  world_.time.At(world_.time.now() + StallDetector::kBeat, [this] { Beat(); });
 }
 
 void SimulatedReplica::WriteState() {
@@ -516,9 +532,13 @@ void SimulatedReplica::Pump(Watch& watch) {
 }
 
 bool SimulatedReplica::TellNext(Watch& watch) {
+  return watch.open && TellNextOf(world_.cluster.store().changes().size(), watch);
+}
+
+bool SimulatedReplica::TellNextOf(size_t all, Watch& watch) {
   const auto& changes = world_.cluster.store().changes();
   const std::string resource = watch.target.kind->info.name.ToString();
-  while (alive() && !frozen_ && watch.open && watch.told < changes.size()) {
+  while (alive() && !frozen_ && watch.told < all) {
     const kube::LocalObjectStore::Change& change = changes[watch.told++];
     if (std::get<0>(change.key) != resource) continue;
     const auto& object = change.after == nullptr ? change.before : change.after;
@@ -530,6 +550,24 @@ bool SimulatedReplica::TellNext(Watch& watch) {
     return true;
   }
   return false;
+}
+
+void SimulatedReplica::End(const absl::Status& why, bool was_open, Watch& watch) {
+  if (!watch.arrived.has_value()) {
+    watch.arrived = frozen_ && was_open ? world_.cluster.store().changes().size() : watch.told;
+  }
+  watch.end = why;
+  if (!frozen_) NoticeEnd(watch);
+}
+
+void SimulatedReplica::NoticeEnd(Watch& watch) {
+  const std::optional<size_t> arrived = std::exchange(watch.arrived, std::nullopt);
+  if (!arrived.has_value()) return;
+  while (TellNextOf(*arrived, watch)) {
+  }
+  watch.noticed = world_.time.now();
+  watch.handler->Opening();
+  if (!watch.end.ok()) watch.handler->StatusChanged(watch.end);
 }
 
 void SimulatedReplica::CatchUp(Watch& watch, absl::Duration until) {
@@ -566,8 +604,7 @@ void SimulatedReplica::BreakWatch(absl::string_view resource, const absl::Status
   if ((!was_open && !was_closed) || !alive()) return;
   if (was_open) watch.silent = world_.time.now();
   ++watch.streams;
-  watch.handler->Opening();
-  watch.handler->StatusChanged(why);
+  End(why, was_open, watch);
 }
 
 void SimulatedReplica::CloseWatch(absl::string_view resource, absl::Duration duration) {
@@ -576,12 +613,14 @@ void SimulatedReplica::CloseWatch(absl::string_view resource, absl::Duration dur
   watch.open = false;
   watch.closed = true;
   watch.silent = world_.time.now();
-  watch.handler->Opening();
-  world_.time.At(watch.silent + duration, [this, &watch, stream = ++watch.streams, duration] {
+  End(absl::OkStatus(), /*was_open=*/true, watch);
+  world_.time.At(watch.silent + duration, [this, &watch, stream = ++watch.streams] {
     WaitWhileFrozen();
     if (!alive() || watch.streams != stream) return;
+    NoticeEnd(watch);
+    const bool late = world_.time.now() - watch.noticed > absl::Seconds(1);
     Open(watch);
-    if (duration <= absl::Seconds(1)) return Pump(watch);
+    if (!late) return Pump(watch);
     CatchUp(watch, world_.time.now() + kLongestBacklog);
   });
 }
@@ -593,6 +632,14 @@ void SimulatedReplica::Tell(absl::string_view resource, absl::string_view json) 
 void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
   Watch& watch = watches_[std::string(resource)];
   if (watch.failure.ok() || !alive()) return;
+  if (frozen_) {
+    world_.time.Soon([this, resource = std::string(resource), list_anew] {
+      WaitWhileFrozen(beat_lateness_);
+      HealWatch(resource, list_anew);
+    });
+    return;
+  }
+  NoticeEnd(watch);
   watch.failure = absl::OkStatus();
   if (watch.handler == nullptr) return;
   const bool goes_on = !list_anew && watch.told > 0;

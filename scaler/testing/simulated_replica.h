@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "scaler/shards/election.h"
 #include "scaler/shards/lease_store.h"
 #include "scaler/shards/state_store.h"
+#include "scaler/stores/stall_detector.h"
 #include "scaler/testing/simulated_cluster.h"
 #include "scaler/testing/simulated_time.h"
 #include "scaler/views/decision_record.h"
@@ -97,8 +99,8 @@ class SimulatedReplica {
   // Stops all of its threads, like SIGSTOP or the migration of a machine. Calls that it has sent
   // continue, and their answers wait for it.
   void Freeze() { frozen_ = true; }
-  // Ends the freeze: the watches first report what has happened; then the threads go on in any
-  // order.
+  // Ends the freeze: the threads go on in any order, among them those of the watches, which report
+  // first what has arrived.
   void Thaw();
   bool alive() const { return !killed_ && !ended_; }
   bool stays() const { return alive() && !stopping_; }
@@ -175,6 +177,11 @@ class SimulatedReplica {
     int streams = 0;  // how often a stream was opened or closed
     absl::Status failure;
     absl::Duration silent;  // when it was last closed or broken
+    // Of a stream that ended while the replica was frozen, which has not noticed that: how many
+    // changes of the cluster had arrived by then, and the error with which it ended.
+    std::optional<size_t> arrived;
+    absl::Status end;
+    absl::Duration noticed;  // when it last noticed the end of a stream
   };
   class Transport;
   class Leases;
@@ -190,14 +197,21 @@ class SimulatedReplica {
   void Open(Watch& watch);
   void CatchUp(Watch& watch, absl::Duration until);
   void Pump(Watch& watch);
-  // Reports the next change. False: there is none.
+  // The watch ends, with an error if `why` is not OK. A frozen replica notices it later, after what
+  // had arrived by the stream, if that was open.
+  void End(const absl::Status& why, bool was_open, Watch& watch);
+  void NoticeEnd(Watch& watch);
+  // Reports the next change, of the first `all`. False: there is none.
   bool TellNext(Watch& watch);
+  bool TellNextOf(size_t all, Watch& watch);
   absl::Duration ToldUntil(const Watch& watch) const;
   SentWrite Write() const;  // as if sent now
   void TurnAt(absl::Duration when);
   void Round();
+  void Beat();
   void WriteState();
-  void WaitWhileFrozen();
+  void WaitWhileFrozen() { WaitWhileFrozen(world_.chance); }
+  void WaitWhileFrozen(Chance& chance);
   QuestionBoard::Run Pool();
   // How long one way of a call takes.
   absl::Duration Way(const SimulatedNetwork& network);
@@ -217,6 +231,7 @@ class SimulatedReplica {
   int tasks_ = 0;  // tasks that were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
   Chance lateness_;  // of the watches' reports
+  Chance beat_lateness_;
   SentWrite last_write_;
   absl::Duration last_saved_;
   std::map<std::string, absl::Duration> asked_;  // SentWrite::asked at present
@@ -228,6 +243,7 @@ class SimulatedReplica {
   StateStore state_;
   ShardElection election_;
   std::unique_ptr<DecisionObserver> observer_;
+  StallDetector stalls_;
   adapter::Providers providers_;
   std::map<std::string, Watch> watches_;  // by resource
   std::unique_ptr<LoopWiring> wiring_;
