@@ -8,6 +8,7 @@
 #include "base/go/arithmetic.h"
 #include "base/status_macros.h"
 #include "scaler/stores/state_upkeep.h"
+#include "scaler/stores/watch_health.h"
 
 namespace flyball::scaler {
 namespace {
@@ -112,6 +113,7 @@ absl::Status StateStore::Load(int index, const ShardTerm& term) {
     if (ShardOf(item.key, options_.shards) != index) continue;
     HeldState& held = shard.states[item.key];
     held.untaken = held.as_read = true;
+    held.read_at = clock_.MonotonicNow();
     held.replicas = item.replicas;
     held.state = std::move(item.state);
     held.saved = true;
@@ -230,7 +232,17 @@ void StateStore::OnSteady(const AutoscalerKey& key, int32_t recommendation,
 void StateStore::OnForgotten(const AutoscalerKey& key) {
   absl::MutexLock lock(&mutex_);
   Shard& shard = ShardFor(key);
-  if (shard.states.erase(key) > 0) shard.changed = true;
+  const auto found = shard.states.find(key);
+  if (found == shard.states.end()) return;
+  // A watch may be late: the end that it tells of may have come before what was read, which is then
+  // of the object that has taken the name since.
+  const std::optional<MonotonicTime> read_at = found->second.read_at;
+  if (read_at.has_value() && clock_.MonotonicNow() - *read_at <= kStaleAfter) {
+    found->second.untaken = true;
+    return;
+  }
+  shard.states.erase(found);
+  shard.changed = true;
 }
 
 void StateStore::WriteWhatChanged() {

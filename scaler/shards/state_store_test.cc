@@ -418,6 +418,28 @@ TEST_F(StateStoreTest, TheNextOwnerGoesOnWhereTheLastOneHandedOver) {
   EXPECT_FALSE(second->Take(Key("other"), 5, kNow).has_value());
 }
 
+// The watch told late: another object had taken the name, and the last owner had decided that one.
+TEST_F(StateStoreTest, WhatWasReadOutlivesAnEndThatIsToldSoonAfterIt) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{9, Ago(40)}, {5, Ago(2)}});
+  first->Save(0);
+  for (const bool taken : {false, true}) {
+    const auto second = Make();
+    ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+    if (taken) {
+      EXPECT_TRUE(second->Take(Key("web"), 5, kNow).has_value());
+    }
+    second->OnForgotten(Key("web"));
+    const auto state = second->Take(Key("web"), 5, kNow);
+    ASSERT_TRUE(state.has_value());
+    EXPECT_EQ(state->state.recommendations.size(), 2u);
+    Pass(absl::Seconds(61));
+    second->OnForgotten(Key("web"));
+    EXPECT_FALSE(second->Take(Key("web"), 5, kNow).has_value());
+  }
+}
+
 TEST_F(StateStoreTest, AnOwnerInBetweenThatCrashedMakesTheRecordIncomplete) {
   const auto first = Make();
   ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
