@@ -13,6 +13,9 @@ constexpr uint32_t kBufferBytes = 65536;
 constexpr uint32_t kStreams = 1000;
 // From the first byte of a request to the end of its headers. There is no limit on what follows.
 constexpr absl::Duration kHeadersTimeout = absl::Seconds(10);
+// How long an answer that ends its connection may wait to be written. Without this it is a second,
+// which passes while a busy worker releases thousands of requests: then Envoy drops the answer.
+constexpr absl::Duration kCloseTimeout = absl::Seconds(10);
 // How long a request waits for the front's answer: the longest that Envoy accepts. The front itself
 // ends each wait in time, and keepalives end calls to a process that is silent (in the bootstrap).
 constexpr absl::Duration kMessageTimeout = absl::Hours(1);
@@ -66,6 +69,7 @@ envoy::Listener ListenerMessage(const ListenerResource& listener, bool ipv6) {
   http.mutable_generate_request_id();  // present and false
   http.add_upgrade_configs()->set_upgrade_type("websocket");
   http.mutable_stream_idle_timeout();  // present and zero: none
+  *http.mutable_delayed_close_timeout() = DurationMessage(kCloseTimeout);
   http.mutable_request_timeout();
   *http.mutable_request_headers_timeout() = DurationMessage(kHeadersTimeout);
   http.set_server_header_transformation(kPassThrough);

@@ -117,6 +117,7 @@ TEST(ListenerMessageTest, HoldsTheGateBeforeTheRouter) {
   EXPECT_EQ(http.stat_prefix(), "shop/web_v2");
   EXPECT_EQ(http.rds().route_config_name(), "shop/web.v2");
   EXPECT_EQ(http.http_protocol_options().ignore_http_11_upgrade(0).prefix(), "TLS/");
+  EXPECT_EQ(http.delayed_close_timeout().seconds(), 10);
   ASSERT_EQ(http.http_filters_size(), 2);
   EXPECT_EQ(http.http_filters(0).name(), "flyball.gate");
   const auto gate = Unpacked<envoy::ExternalProcessor>(http.http_filters(0).typed_config());
