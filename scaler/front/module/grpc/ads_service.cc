@@ -1,8 +1,10 @@
 #include "scaler/front/module/grpc/ads_service.h"
 
+#include <optional>
 #include <utility>
 
 #include "scaler/front/module/grpc/front_time.h"
+#include "scaler/front/module/grpc/late_verdicts.h"
 #include "scaler/front/module/grpc/peers.h"
 #include "scaler/front/module/grpc/refused_call.h"
 
@@ -15,7 +17,12 @@ using AdsReactor =
 // read fails, as every stream does at some time, and deletes itself.
 class AdsService::Stream : public AdsReactor {
  public:
-  Stream(AdsService& service, bool ipv6) : service_(service), delta_(service.table_, ipv6) {
+  Stream(AdsService& service, bool ipv6)
+      : service_(service),
+        delta_(service.table_, ipv6),
+        late_(std::in_place, [this](const DeltaStream::Verdict& verdict) {
+          service_.Tell(*this, node_, /*first=*/false, /*returning=*/false, verdict);
+        }) {
     absl::MutexLock lock(&service_.mutex_);
     service_.streams_.insert(this);
     if (service_.serving_) Read();
@@ -70,7 +77,11 @@ class AdsService::Stream : public AdsReactor {
       node_ = delta_.node();
       WriteNext();
     }
-    service_.Tell(*this, node_, first, delta_.returning(), verdict);
+    if (!first && verdict.kind == ResourceKind::kEndpoints) {
+      late_->Add(std::move(verdict));
+    } else {
+      service_.Tell(*this, node_, first, delta_.returning(), verdict);
+    }
     absl::MutexLock lock(&service_.mutex_);
     Read();
   }
@@ -92,6 +103,7 @@ class AdsService::Stream : public AdsReactor {
   }
 
   void OnDone() override {
+    late_.reset();
     {
       absl::MutexLock lock(&service_.mutex_);
       service_.streams_.erase(this);
@@ -102,6 +114,7 @@ class AdsService::Stream : public AdsReactor {
 
   AdsService& service_;
   DeltaStream delta_;
+  std::optional<LateVerdicts> late_;
   std::string node_;  // written by the first read, before anyone else reads it
   bool reading_ = false;
   bool writing_ = false;
