@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
@@ -165,6 +166,10 @@ scaler::ScalerOptions ScalerOptionsFrom(const ScalerFlags& f) {
   options.mode = f.mode == "act"      ? scaler::Mode::kAct
                  : f.mode == "advise" ? scaler::Mode::kAdvise
                                       : scaler::Mode::kShadow;
+  options.namespaces.clear();
+  for (const std::string& ns : f.options.namespaces) {  // one named twice would be watched twice
+    if (!absl::c_linear_search(options.namespaces, ns)) options.namespaces.push_back(ns);
+  }
   options.dialect = scaler::ParseDialectChoice(f.kubernetes_version, f.feature_gates)
                         .value_or(scaler::DialectChoice());
   options.trigger_addresses =

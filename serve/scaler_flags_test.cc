@@ -44,10 +44,11 @@ TEST(ScalerFlags, AModeIsKnownInAnyCase) {
 TEST(ScalerFlags, ReachTheOptions) {
   const auto flags = Parse(
       {"--scaler", "--scaler-mode=act", "--scaler-hpa", "--scaler-shards=4",
-       "--scaler-namespace=shop,bank", "--scaler-namespace=mail", "--scaler-status-interval=1m",
-       "--scaler-write-qps=7.5", "--scaler-write-burst=9", "--scaler-lease-duration=30s",
-       "--scaler-lease-renew-deadline=20s", "--scaler-lease-retry-period=4s",
-       "--horizontal-pod-autoscaler-sync-period=1s", "--horizontal-pod-autoscaler-tolerance=0",
+       "--scaler-namespace=shop,bank,shop", "--scaler-namespace=mail",
+       "--scaler-status-interval=1m", "--scaler-write-qps=7.5", "--scaler-write-burst=9",
+       "--scaler-lease-duration=30s", "--scaler-lease-renew-deadline=20s",
+       "--scaler-lease-retry-period=4s", "--horizontal-pod-autoscaler-sync-period=1s",
+       "--horizontal-pod-autoscaler-tolerance=0",
        "--horizontal-pod-autoscaler-downscale-stabilization=0s",
        "--scaler-trigger-allow-addresses=127.0.0.0/8,::1", "--scaler-trigger-secrets=referenced"});
   ASSERT_TRUE(flags.ok()) << flags.status();
