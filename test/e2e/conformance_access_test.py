@@ -173,7 +173,8 @@ class Reviews(Case):
         cls.addClassCleanup(cls.prometheus.stop)
         cls.proxy = ReviewProxy(cls.cluster())
         cls.addClassCleanup(cls.proxy.stop)
-        cls.adapter = fixture.start(cls.cluster(), cls.prometheus, kubeconfig=cls.proxy.kubeconfig)
+        # As many as requests: a crowd that waits for the same review is not to be told that others are under way.
+        cls.adapter = fixture.start(cls.cluster(), cls.prometheus, ["--max-reviews-inflight=400"], kubeconfig=cls.proxy.kubeconfig)
         cls.addClassCleanup(cls.adapter.stop)
         cls.watch(cls.adapter.process)
         kube.grant(cls.admin, "conformance-users", [
