@@ -12,7 +12,7 @@ import sources
 _FLOOR = re.compile(r"flyball_floor\(\s*([a-z0-9_]+)(.*?)\)", re.DOTALL)
 _LIBRARY = re.compile(r"add_library\(\s*flyball_([a-z0-9_]+) STATIC")
 _LINK = re.compile(r"target_link_libraries\(\s*flyball_([a-z0-9_]+)\s(.*?)\)", re.DOTALL)
-_WORDS = ("SMALL", "DEPS", "LIBS", "TEST_LIBS")
+_WORDS = ("SMALL", "SHARDS", "DEPS", "LIBS", "TEST_LIBS")
 
 
 class Floor:
