@@ -146,7 +146,7 @@ std::optional<RememberedState> StateStore::Take(const AutoscalerKey& key, int32_
     found->second.untaken = false;
     FollowClock(found->second);
     kept = {.key = key, .replicas = found->second.replicas, .state = found->second.state};
-    complete = shard.complete;
+    complete = shard.complete && !std::exchange(found->second.outlived, false);
   }
   // An addition that is not written down may have replaced earlier ones.
   return RememberedState{.state = BringForward(kept, complete, current, now, options_),
@@ -238,7 +238,7 @@ void StateStore::OnForgotten(const AutoscalerKey& key) {
   // of the object that has taken the name since.
   const std::optional<MonotonicTime> read_at = found->second.read_at;
   if (read_at.has_value() && clock_.MonotonicNow() - *read_at <= kStaleAfter) {
-    found->second.untaken = true;
+    found->second.untaken = found->second.outlived = true;
     return;
   }
   shard.states.erase(found);

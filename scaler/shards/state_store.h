@@ -114,8 +114,9 @@ class StateStore : public ShardMemory, public DecisionObserver {
   struct HeldState {
     bool untaken = false;  // it comes from an earlier owner, and Take was not called yet
     bool as_read = false;  // it comes from an earlier owner, and nothing was decided since
-    std::optional<MonotonicTime>
-        read_at;  // when it came from an earlier owner; nullopt: it is ours
+    // When it came from an earlier owner; nullopt: it is ours.
+    std::optional<MonotonicTime> read_at;
+    bool outlived = false;  // an end was told since then: it may be of another object, or of none
     int32_t replicas = 0;
     // The count that was found last, if since then the autoscaler was decided only in mode shadow,
     // of which the state has no record.

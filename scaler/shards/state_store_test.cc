@@ -433,7 +433,10 @@ TEST_F(StateStoreTest, WhatWasReadOutlivesAnEndThatIsToldSoonAfterIt) {
     second->OnForgotten(Key("web"));
     const auto state = second->Take(Key("web"), 5, kNow);
     ASSERT_TRUE(state.has_value());
-    EXPECT_EQ(state->state.recommendations.size(), 2u);
+    // As a new object begins: its window holds the count.
+    EXPECT_FALSE(state->complete);
+    ASSERT_EQ(state->state.recommendations.size(), 3u);
+    EXPECT_EQ(state->state.recommendations.back(), kFound5);
     Pass(absl::Seconds(61));
     second->OnForgotten(Key("web"));
     EXPECT_FALSE(second->Take(Key("web"), 5, kNow).has_value());
