@@ -88,7 +88,6 @@ target_compile_options(llhttp PRIVATE -w)
 target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1)
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 
-
 # flyball_precompile(TARGET OWNER HEADERS…): OWNER precompiles the headers, and all other targets use what it made.
 function(flyball_precompile target owner)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

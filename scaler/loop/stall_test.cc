@@ -40,9 +40,18 @@ class Stall : public testing::TestWithParam<int> {
     sim.Run(absl::Seconds(1));
     return replica;
   }
-  // The stream of autoscalers ends, and another one is opened when the replica runs again.
-  void EndStream(SimulatedReplica& replica) {
+  // While it is stopped, its stream of autoscalers ends, the autoscaler is edited, which forbids any
+  // change, and the load changes. The next stream is opened when it runs again.
+  void ExpectFourAfter(const AutoscalerText& edited, int load) {
+    SimulatedReplica& replica = Stopped();
     replica.CloseWatch("horizontalpodautoscalers", absl::Milliseconds(500));
+    sim.cluster.PutAutoscaler(edited.Json());
+    sim.Set(kWeb, 'a', load);
+    sim.Run(absl::Seconds(8));
+    replica.Thaw();
+    sim.Run(absl::Seconds(30));
+    EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
+    EXPECT_THAT(sim.judge.wrong(), IsEmpty());
   }
   int Replicas() const { return sim.cluster.Replicas(kWeb); }
 
@@ -50,30 +59,12 @@ class Stall : public testing::TestWithParam<int> {
 };
 
 TEST_P(Stall, HidesNoPause) {
-  SimulatedReplica& replica = Stopped();
-  EndStream(replica);
   AutoscalerText paused = Following(kAtOnce);
   paused.annotations = R"("flyball.dev/paused-until":"2036-01-01T00:00:00Z")";
-  sim.cluster.PutAutoscaler(paused.Json());
-  sim.Set(kWeb, 'a', 80'000);
-  sim.Run(absl::Seconds(8));
-  replica.Thaw();
-  sim.Run(absl::Seconds(30));
-  EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
-  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+  ExpectFourAfter(paused, 80'000);
 }
 
-TEST_P(Stall, HidesNoEditThatForbidsARemoval) {
-  SimulatedReplica& replica = Stopped();
-  EndStream(replica);
-  sim.cluster.PutAutoscaler(Following(kNever).Json());
-  sim.Set(kWeb, 'a', 20'000);
-  sim.Run(absl::Seconds(8));
-  replica.Thaw();
-  sim.Run(absl::Seconds(30));
-  EXPECT_EQ(Replicas(), 4) << sim.judge.LastDecisions(kHpa);
-  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
-}
+TEST_P(Stall, HidesNoEditThatForbidsARemoval) { ExpectFourAfter(Following(kNever), 20'000); }
 
 TEST_P(Stall, DelaysARemovalBySeconds) {
   SimulatedReplica& replica = Stopped();

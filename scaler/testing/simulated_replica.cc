@@ -334,7 +334,7 @@ SimulatedReplica::SimulatedReplica(const SimulatedWorld& world, Options options)
       options_(std::move(options)),
       clock_(*this, absl::Seconds(world_.chance.Between(1000, 100000))),
       lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
-      beat_lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
+      thaw_lateness_(static_cast<uint32_t>(absl::ToInt64Seconds(clock_.offset))),
       transport_(std::make_unique<Transport>(*this)),
       client_(*transport_, clock_, options_.scaler.request_timeout),
       lease_client_(*transport_, clock_, absl::Seconds(5)),
@@ -403,7 +403,7 @@ void SimulatedReplica::Stop() {
 void SimulatedReplica::Thaw() {
   if (!std::exchange(frozen_, false)) return;
   for (auto& [name, watch] : watches_) {
-    world_.time.At(world_.time.now() + beat_lateness_.UpTo(kThaw), [this, &one = watch] {
+    world_.time.At(world_.time.now() + thaw_lateness_.UpTo(kThaw), [this, &one = watch] {
       if (frozen_ || !alive()) return;
       NoticeEnd(one);
       if (!one.behind) Pump(one);
@@ -463,7 +463,7 @@ void SimulatedReplica::Round() {
 }
 
 void SimulatedReplica::Beat() {
-  WaitWhileFrozen(beat_lateness_);
+  WaitWhileFrozen(thaw_lateness_);
   if (!alive() || stopping_) return;
   stalls_.Beat(clock_.MonotonicNow());
   world_.time.At(world_.time.now() + StallDetector::kBeat, [this] { Beat(); });
@@ -634,7 +634,7 @@ void SimulatedReplica::HealWatch(absl::string_view resource, bool list_anew) {
   if (watch.failure.ok() || !alive()) return;
   if (frozen_) {
     world_.time.Soon([this, resource = std::string(resource), list_anew] {
-      WaitWhileFrozen(beat_lateness_);
+      WaitWhileFrozen(thaw_lateness_);
       HealWatch(resource, list_anew);
     });
     return;

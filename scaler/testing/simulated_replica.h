@@ -230,8 +230,8 @@ class SimulatedReplica {
   bool in_round_ = false;
   int tasks_ = 0;  // tasks that were handed to a pool and have not ended
   absl::Duration turn_at_ = absl::InfiniteDuration();
-  Chance lateness_;  // of the watches' reports
-  Chance beat_lateness_;
+  Chance lateness_;       // of the watches' reports
+  Chance thaw_lateness_;  // of what goes on after a freeze: beats, watches
   SentWrite last_write_;
   absl::Duration last_saved_;
   std::map<std::string, absl::Duration> asked_;  // SentWrite::asked at present
