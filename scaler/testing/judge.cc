@@ -286,7 +286,8 @@ bool Judge::KnowsItsLastRemoval(const AutoscalerKey& key) const {
 }
 
 // The state without the last removal before somebody else's change, if its writer is gone or never
-// learned of it, and without the recommendations before it that a dead replica never saved.
+// learned of it, and without the recommendations before it that a replica never saved, if it is no
+// owner any more.
 ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
                                  ScalerState state) const {
   ScaleEvent* last = nullptr;
@@ -300,7 +301,7 @@ ScalerState Judge::WithoutHidden(const AutoscalerKey& key, absl::Time foreign,
   for (const Noted& one : noted->second) {
     const SimulatedReplica& replica = *replicas_[static_cast<size_t>(one.replica)];
     const absl::Time time = kSimulationStart + one.when;
-    if (replica.alive() || one.over <= replica.last_saved() || time > foreign) continue;
+    if (replica.MayWrite(key) || one.over <= replica.last_saved(key) || time > foreign) continue;
     std::erase_if(state.recommendations,
                   [&](const Recommendation& made) { return made.time == time; });
   }

@@ -45,9 +45,10 @@ class Judge {
   void OnSteady(int replica, const AutoscalerKey& key, int32_t recommendation);
   void OnRound(int replica, const RoundRecord& round);
   void OnScaleWrite(const SimulatedCluster::ScaleWrite& write);
-  // To be called before somebody else scales the target. If the owner dies, the count is the only
-  // trace of its decisions since it last saved its state and of its last removal; this call says
-  // that the count is about to lose that trace too.
+  // To be called before somebody else scales the target, and when an autoscaler is given another
+  // target. If the owner dies or loses its Lease, the count is the only trace of its decisions
+  // since it last saved its state and of its last removal; this call says that the count is about
+  // to lose that trace too.
   void OnForeignScale(const SimulatedCluster::Target& target);
   // Checks that no two replicas may write for the same autoscaler now.
   void Look();

@@ -80,7 +80,7 @@ RandomCourse::RandomCourse(uint32_t seed)
       }
       sim_.cluster.PutDeployment(OtherOf(target), chance.Between(1, 10));
     }
-    sim_.cluster.PutAutoscaler(AnySpec(keys_.back()).Json());
+    Put(AnySpec(keys_.back()));
   }
   const int replicas = chance.Between(1, 2);
   for (int i = 0; i < replicas; ++i) sim_.AddReplica(shards_);
@@ -217,12 +217,23 @@ AutoscalerText RandomCourse::AnySpec(const AutoscalerKey& key) {
   return text;
 }
 
+void RandomCourse::Put(const AutoscalerText& text) {
+  sim_.cluster.PutAutoscaler(text.Json());
+  std::string& target = targets_[text.key];
+  if (target == text.target) return;
+  target = text.target;
+  // Whoever comes later sees the count of this target alone, so it is as if that had been changed.
+  const SimulatedCluster::Target first = {text.key.ns, text.key.name};
+  sim_.judge.OnForeignScale(first);
+  sim_.judge.OnForeignScale(OtherOf(first));
+}
+
 void RandomCourse::EditSpec() {
   const AutoscalerKey& key = AnyKey();
   const AutoscalerText text = AnySpec(key);
   Note(absl::StrCat("edit of ", key.ToString(), ": ", text.target, text.metrics, text.spec,
                     text.annotations));
-  sim_.cluster.PutAutoscaler(text.Json());
+  Put(text);
 }
 
 void RandomCourse::Pause() {
@@ -236,8 +247,8 @@ void RandomCourse::Pause() {
                                   R"("flyball.dev/paused-until":"2036-01-01T00:00:00Z")"};
     text.annotations = pauses[sim_.chance.Between(0, 2)];
   }
-  Note(absl::StrCat("pause of ", key.ToString()));
-  sim_.cluster.PutAutoscaler(text.Json());
+  Note(absl::StrCat("pause of ", key.ToString(), text.target.empty() ? "" : ": ", text.target));
+  Put(text);
 }
 
 void RandomCourse::DeleteAutoscaler() {

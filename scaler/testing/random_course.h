@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class RandomCourse {
 
   void SetAmount();
   void FailAmount();
+  void Put(const AutoscalerText& text);
   void EditSpec();
   void Pause();
   void DeleteAutoscaler();
@@ -86,6 +88,7 @@ class RandomCourse {
   const bool wide_;
   const bool ends_in_peace_;  // with a check, which takes as long as everything before
   std::vector<AutoscalerKey> keys_;
+  std::map<AutoscalerKey, std::string> targets_;  // AutoscalerText::target as it is now
   int shards_ = 1;
   std::set<int> had_wrong_answers_;  // replicas, by index
   std::vector<std::string> notes_;

@@ -41,6 +41,12 @@ std::string CollectionPathOf(const kube::ResourceInfo& resource) {
   return kube::ObjectPath(resource.name.group, resource.version, "", resource.name.resource, "");
 }
 
+// Of the object in a body; "" if there is none.
+std::string NameIn(const std::string& body) {
+  const nlohmann::json object = nlohmann::json::parse(body, nullptr, false);
+  return object.is_object() ? object.at("metadata").value("name", "") : "";
+}
+
 }  // namespace
 
 bool SimulatedReplica::MachineClock::Await(absl::Mutex& mutex, const absl::Condition& condition,
@@ -120,7 +126,7 @@ class SimulatedReplica::Transport : public http::HttpTransport {
         self.asked_[call.target] = self.world_.time.now();
       }
       http::HttpAnswer answer = self.world_.cluster.Serve(call, self.options_.index);
-      if (saves && answer.status < 300) self.last_saved_ = sent;
+      if (saves && answer.status < 300) self.last_saved_[NameIn(call.body)] = sent;
       if (self.network.failing_late > 0) {
         --self.network.failing_late;
         return TryAgain(500, "ServerTimeout");
@@ -409,6 +415,12 @@ void SimulatedReplica::Thaw() {
       if (!one.behind) Pump(one);
     });
   }
+}
+
+absl::Duration SimulatedReplica::last_saved(const AutoscalerKey& key) const {
+  const int shard = ShardOf(key, options_.election.shards);
+  const auto found = last_saved_.find(absl::StrCat(StateStoreOptions().prefix, "-", shard));
+  return found == last_saved_.end() ? absl::ZeroDuration() : found->second;
 }
 
 void SimulatedReplica::WaitWhileFrozen(Chance& chance) {

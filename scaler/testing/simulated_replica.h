@@ -146,8 +146,8 @@ class SimulatedReplica {
     std::map<std::string, absl::Duration> told;   // by resource: when its watch was up to date
   };
   const SentWrite& last_write() const { return last_write_; }
-  // When it sent the last saved state that has arrived. Zero: never.
-  absl::Duration last_saved() const { return last_saved_; }
+  // When it sent the last saved state of that autoscaler's shard that has arrived. Zero: never.
+  absl::Duration last_saved(const AutoscalerKey& key) const;
   const Options& options() const { return options_; }
   LoopWiring& wiring() { return *wiring_; }
 
@@ -233,8 +233,8 @@ class SimulatedReplica {
   Chance lateness_;       // of the watches' reports
   Chance thaw_lateness_;  // of what goes on after a freeze: beats, watches
   SentWrite last_write_;
-  absl::Duration last_saved_;
-  std::map<std::string, absl::Duration> asked_;  // SentWrite::asked at present
+  std::map<std::string, absl::Duration> last_saved_;  // by ConfigMap
+  std::map<std::string, absl::Duration> asked_;       // SentWrite::asked at present
   std::unique_ptr<http::HttpTransport> transport_;
   kube::ApiClient client_, lease_client_;
   kube::RequestBudget budget_;
