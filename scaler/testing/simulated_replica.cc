@@ -406,11 +406,22 @@ void SimulatedReplica::Stop() {
   });
 }
 
+void SimulatedReplica::Freeze() {
+  if (!std::exchange(frozen_, true)) frozen_at_ = world_.time.now();
+}
+
 void SimulatedReplica::Thaw() {
   if (!std::exchange(frozen_, false)) return;
+  const bool noticed = world_.time.now() - frozen_at_ > StallDetector::kStall;
   for (auto& [name, watch] : watches_) {
+    if (noticed) {
+      watch.unread_since.reset();
+    } else if (!watch.unread_since.has_value()) {
+      watch.unread_since = frozen_at_;
+    }
     world_.time.At(world_.time.now() + thaw_lateness_.UpTo(kThaw), [this, &one = watch] {
       if (frozen_ || !alive()) return;
+      one.unread_since.reset();
       NoticeEnd(one);
       if (!one.behind) Pump(one);
     });
@@ -597,7 +608,9 @@ void SimulatedReplica::CatchUp(Watch& watch, absl::Duration until) {
 // A stream that ends well is not missed for a second.
 absl::Duration SimulatedReplica::ToldUntil(const Watch& watch) const {
   const absl::Duration now = world_.time.now();
-  return watch.open && !watch.behind ? now : std::max(watch.silent, now - absl::Seconds(1));
+  const absl::Duration told =
+      watch.open && !watch.behind ? now : std::max(watch.silent, now - absl::Seconds(1));
+  return std::min(told, watch.unread_since.value_or(told));
 }
 
 SimulatedReplica::SentWrite SimulatedReplica::Write() const {

@@ -98,7 +98,7 @@ class SimulatedReplica {
   void Stop();
   // Stops all of its threads, like SIGSTOP or the migration of a machine. Calls that it has sent
   // continue, and their answers wait for it.
-  void Freeze() { frozen_ = true; }
+  void Freeze();
   // Ends the freeze: the threads go on in any order, among them those of the watches, which report
   // first what has arrived.
   void Thaw();
@@ -182,6 +182,8 @@ class SimulatedReplica {
     std::optional<size_t> arrived;
     absl::Status end;
     absl::Duration noticed;  // when it last noticed the end of a stream
+    // After a freeze that was too short to be noticed, until it goes on: when that began.
+    std::optional<absl::Duration> unread_since;
   };
   class Transport;
   class Leases;
@@ -226,6 +228,7 @@ class SimulatedReplica {
   bool killed_ = false;
   bool stopping_ = false;
   bool frozen_ = false;
+  absl::Duration frozen_at_;
   bool ended_ = false;
   bool in_round_ = false;
   int tasks_ = 0;  // tasks that were handed to a pool and have not ended
