@@ -31,7 +31,7 @@ constexpr char kJob[] = R"(scrape_configs:
     replacement: "[$1]"
     target_label: __address__
   - source_labels: [__address__, __meta_kubernetes_pod_annotation_prometheus_io_port]
-    regex: (\[[^\]]+\]|[^:]+)(?::\d+)?;(\d+)
+    regex: (\[[0-9A-Fa-f:.]+\]|[^:;]+)(?::\d+)?;(\d+)
     replacement: $1:$2
     target_label: __address__
   - {source_labels: [__meta_kubernetes_namespace], target_label: namespace}

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -75,11 +76,23 @@ void SetUrl(const Job& job, Target& target) {
 absl::Status CheckAddress(const LabelSet& labels) {
   const absl::string_view address = LabelValue(labels, "__address__");
   if (address.empty()) return absl::InvalidArgumentError("it has no __address__");
-  if (absl::StrContains(address, '/')) {
+  // Prometheus refuses the slash; with one of the others each of its scrapes fails. In a URL they
+  // would end the address or, as `@` does, lead to another one.
+  const auto ends_address = [](char c) {
+    return absl::StrContains("/@;?#\\ ", c) || absl::ascii_iscntrl(static_cast<unsigned char>(c));
+  };
+  if (std::any_of(address.begin(), address.end(), ends_address)) {
     return absl::InvalidArgumentError(
         absl::StrCat("__address__ is ", go::Quote(address), ", expected host:port"));
   }
   return absl::OkStatus();
+}
+
+// "10.0.0.1" of "10.0.0.1:80", "fd00::1" of "[fd00::1]:80" and of "fd00::1".
+absl::string_view HostOf(absl::string_view address) {
+  if (absl::ConsumePrefix(&address, "[")) return address.substr(0, address.find(']'));
+  const size_t colon = address.find(':');
+  return colon == address.rfind(':') ? address.substr(0, colon) : address;
 }
 
 // The one of `targets` that has the same page; nullptr: none.
@@ -140,6 +153,7 @@ LabelSet DiscoveredLabels(const Job& job, const LabelSet& target, const LabelSet
 }
 
 absl::StatusOr<Target> MakeTarget(const Job& job, LabelSet discovered) {
+  const std::string pod_address(LabelValue(discovered, "__address__"));
   relabel::LabelEditor editor(std::move(discovered));
   if (!relabel::Apply(job.relabel_rules, editor)) return absl::NotFoundError("dropped by a rule");
   Target target;
@@ -148,6 +162,11 @@ absl::StatusOr<Target> MakeTarget(const Job& job, LabelSet discovered) {
   }
   if (job.asked_for_by_pods) RETURN_IF_ERROR(CheckLengths(target.labels));
   RETURN_IF_ERROR(CheckAddress(target.labels));
+  // The owner of a pod chooses the port and the path, and nothing that another host serves.
+  if (job.asked_for_by_pods &&
+      HostOf(LabelValue(target.labels, "__address__")) != HostOf(pod_address)) {
+    return absl::InvalidArgumentError("__address__ is not that of the pod which asks for it");
+  }
   ASSIGN_OR_RETURN(target.interval, DurationOf(target.labels, "__scrape_interval__"));
   ASSIGN_OR_RETURN(target.timeout, DurationOf(target.labels, "__scrape_timeout__"));
   if (target.timeout > target.interval) {

@@ -114,6 +114,59 @@ TEST(TargetsTest, AnnotatedPodsAreScrapedWhereTheyAskFor) {
                                                        {"pod", "web-1"}}));
 }
 
+TEST(TargetsTest, AnAnnotatedPortLeadsToNoOtherHost) {
+  const std::string annotation = "__meta_kubernetes_pod_annotation_prometheus_io_";
+  const auto origin_of = [&](const std::string& address, const std::string& port) {
+    TargetGroup group;
+    group.labels = {{annotation + "path", "/federate?match[]=up"},
+                    {annotation + "port", port},
+                    {annotation + "scrape", "true"}};
+    group.targets = {{{"__address__", address}}};
+    const Targets targets = MakeTargets(AnnotatedPods(absl::Seconds(1)), {&group, 1});
+    return targets.active.empty() ? "none" : targets.active[0].origin;
+  };
+  EXPECT_EQ(origin_of("10.0.0.5", "9102"), "http://10.0.0.5:9102");
+  EXPECT_EQ(origin_of("10.0.0.5", "x@169.254.169.254;80"), "http://10.0.0.5");
+  EXPECT_EQ(origin_of("10.0.0.5:81", "x@169.254.169.254;80"), "http://10.0.0.5:81");
+  EXPECT_EQ(origin_of("fd00::1", "x@[fe80::1];80"), "http://[fd00::1]");
+}
+
+TEST(TargetsTest, WhatAPodAsksForIsOnItsOwnAddress) {
+  Job job = JobOf(
+      "  relabel_configs:\n"
+      "  - {source_labels: [__meta_wanted], target_label: __address__}\n");
+  const auto asked = [&](const std::string& address, const std::string& wanted) {
+    const LabelSet of_pod = {{"__meta_wanted", wanted}};
+    return MakeTarget(job, DiscoveredLabels(job, {{"__address__", address}}, of_pod)).status();
+  };
+  EXPECT_TRUE(asked("10.0.0.5:80", "10.0.0.6:80").ok()) << "the operator may";
+  job.asked_for_by_pods = true;
+  EXPECT_TRUE(asked("10.0.0.5", "10.0.0.5:9102").ok());
+  EXPECT_TRUE(asked("10.0.0.5:80", "10.0.0.5").ok());
+  EXPECT_TRUE(asked("fd00::1", "[fd00::1]:80").ok());
+  EXPECT_TRUE(asked("[fd00::1]:80", "[fd00::1]:81").ok());
+  for (const char* other : {"10.0.0.6:80", "10.0.0.50", "[fd00::1]:80", "localhost"}) {
+    EXPECT_EQ(asked("10.0.0.5:80", other).message(),
+              "__address__ is not that of the pod which asks for it")
+        << other;
+  }
+}
+
+TEST(TargetsTest, AnAddressIsAHostAndAPort) {
+  const Job job = JobOf("");
+  const auto is_one = [&](const std::string& address) {
+    return MakeTarget(job, DiscoveredLabels(job, {{"__address__", address}}, {})).ok();
+  };
+  for (const char* address : {"h", "h:1", "a.b_c-d:80", "10.0.0.1:80", "[fd00::1]:80", "[fd00::1]",
+                              "[fe80::1%eth0]:80"}) {
+    EXPECT_TRUE(is_one(address)) << address;
+  }
+  for (const char* address :
+       {"h/", "u@h:1", "10.0.0.5;x:80", "h?x:1", "h#x:1", "h\\x:1", "h x:1", "h\n:1", "h\x7f"}) {
+    EXPECT_FALSE(is_one(address)) << address;
+  }
+}
+
 TEST(TargetsTest, AnAnnotatedPodThatDeclaresNoPortIsScrapedByIPv6Too) {
   const std::string annotation = "__meta_kubernetes_pod_annotation_prometheus_io_";
   const auto instance_at = [&](const std::string& port) {
