@@ -1,7 +1,5 @@
 #include "adapter/live/discovery/kubernetes_discovery.h"
 
-#include <limits>
-
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/thread_limit.h"
@@ -82,9 +80,6 @@ KubernetesDiscovery::KubernetesDiscovery(scrape::TargetBoard& board, size_t job,
     : board_(board),
       job_(job),
       config_(board.jobs()[job]->kubernetes_discoveries[index]),
-      max_targets_of_pod_(board.jobs()[job]->asked_for_by_pods
-                              ? scrape::kMaxTargetsOfPod
-                              : std::numeric_limits<size_t>::max()),
       name_(absl::StrCat("kubernetes/", index)) {}
 
 KubernetesDiscovery::~KubernetesDiscovery() = default;
@@ -201,7 +196,12 @@ std::optional<ObjectName> KubernetesDiscovery::Keep(Kind kind, absl::StatusOr<Fa
 std::optional<ObjectName> KubernetesDiscovery::Put(Kind kind, absl::string_view json) {
   absl::MutexLock lock(&mutex_);
   switch (kind) {
-    case Kind::kPods: return Keep(kind, ReadPod(json), pods_);
+    case Kind::kPods: {
+      absl::StatusOr<PodFacts> pod = ReadPod(json);
+      const scrape::Job& job = *board_.jobs()[job_];
+      if (pod.ok() && job.asked_for_by_pods) KeepForTargets(job, *pod);
+      return Keep(kind, std::move(pod), pods_);
+    }
     case Kind::kNodes: return Keep(kind, ReadNode(json), nodes_);
     case Kind::kServices: return Keep(kind, ReadService(json), services_);
     case Kind::kEndpoints: return Keep(kind, ReadEndpoints(json), endpoints_);
@@ -268,9 +268,7 @@ scrape::TargetGroup KubernetesDiscovery::GroupOf(const ObjectName& name) const {
   }
   switch (config_.role) {
     case Role::kPod:
-      if (const PodFacts* pod = find(pods_, name)) {
-        return TargetsOf(*pod, known, max_targets_of_pod_);
-      }
+      if (const PodFacts* pod = find(pods_, name)) return TargetsOf(*pod, known);
       break;
     case Role::kNode:
       if (const NodeFacts* node = find(nodes_, name)) return TargetsOf(*node);

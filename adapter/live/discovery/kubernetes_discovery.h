@@ -1,10 +1,11 @@
 // Discovers targets in a cluster: one of the kubernetes_sd_configs of one job.
 //
 // Watches the objects of its role and those that these refer to, with one thread for each resource
-// and namespace (object_watch.h). Only a few labels of each object are kept. While the API server
-// is unreachable the last targets stay, also those that the previous configuration had found. The
-// shared feed of pods (pod_feed.h) is not used, since it has only names and labels, and targets are
-// made from a pod's spec and status.
+// and namespace (object_watch.h). Of pods that ask to be scraped only what their targets need is
+// kept, since their owners decide how much the rest takes. While the API server is unreachable the
+// last targets stay, also those that the previous configuration had found. The shared feed of pods
+// (pod_feed.h) is not used, since it has only names and labels, and targets are made from a pod's
+// spec and status.
 #pragma once
 
 #include <functional>
@@ -76,7 +77,6 @@ class KubernetesDiscovery {
   scrape::TargetBoard& board_;
   const size_t job_;
   const scrape::KubernetesDiscovery config_;
-  const size_t max_targets_of_pod_;
   const std::string name_;
 
   absl::Mutex mutex_;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,6 +38,7 @@ struct PodFacts {
   std::string ip, node;
   promql::LabelSet labels;  // __meta_kubernetes_pod_…
   std::vector<PodContainer> containers;
+  size_t left_out = 0;  // targets of containers that are not kept
   friend bool operator==(const PodFacts&, const PodFacts&) = default;
 };
 
@@ -78,6 +78,11 @@ absl::StatusOr<ServiceFacts> ReadService(absl::string_view json);
 absl::StatusOr<EndpointsFacts> ReadEndpoints(absl::string_view json);
 absl::StatusOr<ObjectName> ReadObjectName(absl::string_view json);
 
+// Leaves only what the targets of a pod need that asks to be scraped, since its owner decides how
+// much the rest takes: the labels that the job's rules read, and the containers and ports of the
+// first kMaxTargetsOfPod targets.
+void KeepForTargets(const scrape::Job& job, PodFacts& pod);
+
 // Look-ups of other objects; nullptr: there is none of that name.
 struct KnownObjects {
   std::function<const PodFacts*(const ObjectName&)> pod;
@@ -85,10 +90,8 @@ struct KnownObjects {
   std::function<const ServiceFacts*(const ObjectName&)> service;
 };
 
-// The targets of a pod; the source is "pod/ns/name". Empty if there is nothing to scrape. Only the
-// first `max_targets` of a pod are made, and the others counted.
-scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known,
-                              size_t max_targets = std::numeric_limits<size_t>::max());
+// The targets of a pod; the source is "pod/ns/name". Empty if there is nothing to scrape.
+scrape::TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known);
 scrape::TargetGroup TargetsOf(const NodeFacts& node);
 scrape::TargetGroup TargetsOf(const EndpointsFacts& endpoints, const KnownObjects& known);
 

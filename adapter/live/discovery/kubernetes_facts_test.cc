@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "adapter/live/scrape/targets.h"
 
 namespace flyball::discovery {
 namespace {
@@ -33,6 +35,10 @@ constexpr char kEndpoints[] = R"({"metadata": {"name": "web", "namespace": "shop
                               "targetRef": {"kind": "Pod", "name": "web-1", "namespace": "shop"}}],
                "notReadyAddresses": [{"ip": "10.0.0.9"}],
                "ports": [{"name": "http", "port": 80, "protocol": "TCP"}]}]})";
+
+std::string PodWithContainers(const std::string& first) {
+  return absl::StrReplaceAll(kPod, {{R"("containers": [)", R"("containers": [)" + first}});
+}
 
 TEST(PodTargetsTest, OneForEachPortAndOneForAContainerWithoutPorts) {
   const auto pod = ReadPod(kPod);
@@ -69,13 +75,47 @@ TEST(PodTargetsTest, OneForEachPortAndOneForAContainerWithoutPorts) {
 }
 
 TEST(PodTargetsTest, OnlySoManyAreMadeAndTheOthersCounted) {
-  const auto pod = ReadPod(kPod);
+  std::string more = R"({"name": "many", "ports": [)";
+  for (int port = 1; port <= 40; ++port) {
+    absl::StrAppend(&more, port == 1 ? "" : ",", R"({"containerPort": )", port, "}");
+  }
+  absl::StrAppend(&more, R"(]}, {"name": "last"}, )");
+  auto pod = ReadPod(PodWithContainers(more));
   ASSERT_TRUE(pod.ok());
-  const auto group = TargetsOf(*pod, {}, 2);
-  ASSERT_EQ(group.targets.size(), 2u);
-  EXPECT_EQ(LabelValue(group.targets[1], "__address__"), "10.0.0.1:9102");
-  EXPECT_EQ(group.left_out, 2u);
+  EXPECT_EQ(TargetsOf(*pod, {}).targets.size(), 45u);
   EXPECT_EQ(TargetsOf(*pod, {}).left_out, 0u);
+  KeepForTargets(scrape::AnnotatedPods(absl::Minutes(1)), *pod);
+  EXPECT_EQ(pod->containers.size(), 1u);
+  const auto group = TargetsOf(*pod, {});
+  ASSERT_EQ(group.targets.size(), 32u);
+  EXPECT_EQ(LabelValue(group.targets[31], "__address__"), "10.0.0.1:32");
+  EXPECT_EQ(group.left_out, 13u);
+}
+
+TEST(PodTargetsTest, OfAPodThatAsksOnlyWhatTheRulesReadIsKept) {
+  const scrape::Job job = scrape::AnnotatedPods(absl::Minutes(1));
+  const auto of_note = [&](char note) {
+    auto pod = ReadPod(absl::StrCat(
+        R"({"metadata": {"name": "a", "namespace": "shop", "labels": {"app": "web"},)",
+        R"( "annotations": {"prometheus.io/scrape": "true", "note": ")", std::string(250'000, note),
+        R"("}}, "spec": {"containers": [{"name": "c", "image": "i"}]},)",
+        R"( "status": {"podIP": "10.0.0.1", "phase": "Running"}})"));
+    EXPECT_TRUE(pod.ok()) << pod.status();
+    KeepForTargets(job, *pod);
+    return *std::move(pod);
+  };
+  const PodFacts pod = of_note('x');
+  EXPECT_EQ(pod.labels, (LabelSet{{"__meta_kubernetes_pod_annotation_prometheus_io_scrape", "true"},
+                                  {"__meta_kubernetes_pod_name", "a"},
+                                  {"__meta_kubernetes_pod_phase", "Running"}}));
+  EXPECT_EQ(pod.containers.at(0).image, "");
+  EXPECT_EQ(pod, of_note('y')) << "a change of other annotations is none";
+  EXPECT_EQ(scrape::MakeTargets(job, {TargetsOf(pod, {})}).active.at(0).sample_labels,
+            (LabelSet{{"container", "c"},
+                      {"instance", "10.0.0.1"},
+                      {"job", "annotated-pods"},
+                      {"namespace", "shop"},
+                      {"pod", "a"}}));
 }
 
 TEST(PodTargetsTest, ANodeThatIsNotKnownLeavesItsPodsOut) {

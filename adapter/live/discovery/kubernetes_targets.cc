@@ -1,9 +1,12 @@
 // Facts -> targets.
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "adapter/live/discovery/kubernetes_facts.h"
+#include "adapter/live/scrape/targets.h"
 
 namespace flyball::discovery {
 namespace {
@@ -81,7 +84,27 @@ std::string SourceOf(Role role, const ObjectName& object) {
   return absl::StrCat(role == Role::kPod ? "pod/" : "endpoints/", object.ns, "/", object.name);
 }
 
-TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known, size_t max_targets) {
+void KeepForTargets(const scrape::Job& job, PodFacts& pod) {
+  pod.labels = scrape::LabelsForRules(job, pod.labels);
+  size_t room = scrape::kMaxTargetsOfPod;
+  std::vector<PodContainer> kept;
+  for (PodContainer& container : pod.containers) {
+    // A container without ports is a target, too.
+    const size_t targets = std::max<size_t>(container.ports.size(), 1);
+    const size_t fitting = std::min(targets, room);
+    pod.left_out += targets - fitting;
+    room -= fitting;
+    if (fitting == 0) continue;
+    container.image.clear();  // no rule of such a job reads it
+    container.image.shrink_to_fit();
+    container.ports.resize(std::min(container.ports.size(), fitting));
+    container.ports.shrink_to_fit();
+    kept.push_back(std::move(container));
+  }
+  pod.containers = std::move(kept);
+}
+
+TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known) {
   TargetGroup group;
   group.source = SourceOf(Role::kPod, pod.object);
   if (pod.ip.empty()) return group;
@@ -92,12 +115,9 @@ TargetGroup TargetsOf(const PodFacts& pod, const KnownObjects& known, size_t max
   common.SetMeta("namespace", pod.object.ns);
   SetNode(known, pod.node, common);
   group.labels = common.Take();
+  group.left_out = pod.left_out;
   for (const PodContainer& container : pod.containers) {
     const auto add = [&](const ContainerPort* port) {
-      if (group.targets.size() >= max_targets) {
-        ++group.left_out;
-        return;
-      }
       LabelMap labels;
       labels.Set("__address__", port == nullptr ? pod.ip : HostPort(pod.ip, port->number));
       SetContainer(container, port, labels);

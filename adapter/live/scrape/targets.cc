@@ -113,6 +113,13 @@ absl::Status CheckLengths(const LabelSet& labels) {
   return absl::OkStatus();
 }
 
+// Whole characters, since a rule's regular expression matches nothing else.
+std::string StartOf(const std::string& value) {
+  size_t size = kMaxTargetLabelBytes + 1;
+  while (size < value.size() && (value[size] & 0xC0) == 0x80) ++size;
+  return value.substr(0, size);
+}
+
 }  // namespace
 
 LabelSet LabelsForRules(const Job& job, const LabelSet& labels) {
@@ -123,7 +130,7 @@ LabelSet LabelsForRules(const Job& job, const LabelSet& labels) {
   LabelSet kept;
   for (const auto& label : labels) {
     if (!absl::StartsWith(label.first, "__meta_") || read.contains(label.first)) {
-      kept.push_back(label);
+      kept.emplace_back(label.first, StartOf(label.second));
     }
   }
   return kept;
@@ -194,11 +201,9 @@ Targets MakeTargets(const Job& job, absl::Span<const TargetGroup> groups) {
   absl::flat_hash_set<uint64_t> hashes;
   for (const TargetGroup& group : groups) {
     targets.left_out += group.left_out;
-    const LabelSet of_group =
-        job.asked_for_by_pods ? LabelsForRules(job, group.labels) : group.labels;
     const size_t first = targets.active.size();
     for (const LabelSet& labels : group.targets) {
-      LabelSet discovered = DiscoveredLabels(job, labels, of_group);
+      LabelSet discovered = DiscoveredLabels(job, labels, group.labels);
       const std::string address(LabelValue(discovered, "__address__"));
       auto target = MakeTarget(job, std::move(discovered));
       if (!target.ok()) continue;

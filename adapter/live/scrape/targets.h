@@ -39,8 +39,9 @@ struct Targets {
 promql::LabelSet DiscoveredLabels(const Job& job, const promql::LabelSet& target,
                                   const promql::LabelSet& group);
 
-// Those of a group's labels that relabelling may need. Each target of a pod would copy the long
-// annotations, so this is used for jobs that pods have asked for. The job has no labelmap rules.
+// Those of a pod's labels that relabelling may need, and of a value that is too long for a target
+// only as much as shows that. Annotations may be long, so this is used for jobs that pods have
+// asked for. The job has no labelmap rules.
 promql::LabelSet LabelsForRules(const Job& job, const promql::LabelSet& labels);
 
 // The namespace of the pod that asked for the target; "": the operator configured it.

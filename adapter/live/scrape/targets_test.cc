@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball::scrape {
 namespace {
 
@@ -202,13 +204,27 @@ TEST(TargetsTest, AnAnnotatedPortIsScrapedOnceHoweverManyContainersThereAre) {
   EXPECT_EQ(container_at("15020"), "istio-proxy");  // nobody's: the first
 }
 
-TEST(TargetsTest, OfAnnotatedPodsOnlyTheLabelsThatRulesReadAreCopied) {
+TEST(TargetsTest, OfAnnotatedPodsOnlyTheLabelsThatRulesReadAreKept) {
   const Job job = AnnotatedPods(absl::Seconds(1));
   const LabelSet needed = {{"__meta_kubernetes_namespace", "shop"},
                            {"__meta_kubernetes_pod_annotation_prometheus_io_path", "/m"}};
   LabelSet labels = needed;
   labels.emplace_back("__meta_kubernetes_pod_annotation_z", std::string(200'000, 'z'));
   EXPECT_EQ(LabelsForRules(job, labels), needed);
+}
+
+TEST(TargetsTest, AValueThatIsTooLongStaysTooLongAndMatchesAsBefore) {
+  const Job job = AnnotatedPods(absl::Seconds(1));
+  std::string path = "/";
+  while (path.size() < 200'000) absl::StrAppend(&path, "ä");
+  const LabelSet kept =
+      LabelsForRules(job, {{"__meta_kubernetes_pod_annotation_prometheus_io_path", path},
+                           {"__meta_kubernetes_pod_annotation_prometheus_io_scrape", "true"}});
+  EXPECT_LE(kept.at(0).second.size(), 2052u);
+  EXPECT_EQ(MakeTarget(job, DiscoveredLabels(job, {{"__address__", "10.0.0.1:80"}}, kept))
+                .status()
+                .message(),
+            "the value of \"__metrics_path__\" takes more than 2048 bytes");
 }
 
 TEST(TargetsTest, AnnotatedPodsWithALongPathAreRefused) {
