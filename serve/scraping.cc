@@ -35,7 +35,8 @@ absl::StatusOr<Scraping::Discovery> Scraping::Discover(const scrape::Config& con
 }
 
 absl::Status Scraping::Begin(const scrape::Config& config, Discovery& made) {
-  made.board = std::make_unique<scrape::TargetBoard>(deps_.clock, scheduler_, config.jobs);
+  made.board = std::make_unique<scrape::TargetBoard>(deps_.clock, scheduler_, config.jobs,
+                                                     deps_.max_bytes / 2);
   for (size_t job = 0; job < config.jobs.size(); ++job) {
     for (size_t i = 0; i < config.jobs[job].file_discoveries.size(); ++i) {
       made.files.push_back(

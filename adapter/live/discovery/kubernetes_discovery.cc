@@ -290,10 +290,25 @@ void KubernetesDiscovery::NoteListed() {
 void KubernetesDiscovery::Emit() {
   // The lock is held to the end, so that groups reach the board in the order of the changes.
   absl::MutexLock lock(&mutex_);
-  std::vector<scrape::TargetGroup> groups;
-  for (const ObjectName& name : touched_) groups.push_back(GroupOf(name));
+  if (touched_.empty()) return;
+  Tell({touched_.begin(), touched_.end()});
   touched_.clear();
-  board_.Change(job_, name_, groups);
+  // There may be room again. Where one object of a namespace finds none, no other does.
+  std::set<std::string> full;
+  for (const ObjectName& name : std::set<ObjectName>(without_room_)) {
+    if (full.contains(name.ns)) continue;
+    Tell({name});
+    if (without_room_.contains(name)) full.insert(name.ns);
+  }
+}
+
+void KubernetesDiscovery::Tell(const std::vector<ObjectName>& names) {
+  std::vector<scrape::TargetGroup> groups;
+  for (const ObjectName& name : names) {
+    without_room_.erase(name);
+    groups.push_back(GroupOf(name));
+  }
+  for (const size_t i : board_.Change(job_, name_, groups)) without_room_.insert(names[i]);
 }
 
 }  // namespace flyball::discovery

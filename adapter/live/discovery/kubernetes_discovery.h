@@ -56,6 +56,8 @@ class KubernetesDiscovery {
   // Removes the objects of the namespace ("": all) that were not listed.
   void Retain(Kind kind, const std::string& ns, const std::set<ObjectName>& listed);
   void Emit();
+  // Passes the targets of these objects on.
+  void Tell(const std::vector<ObjectName>& names) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // A watch has listed for the first time.
   void NoteListed();
 
@@ -88,6 +90,8 @@ class KubernetesDiscovery {
   std::set<std::pair<ObjectName, ObjectName>> references_ ABSL_GUARDED_BY(mutex_);
   size_t unlisted_ ABSL_GUARDED_BY(mutex_) = 0;           // watches that have not listed yet
   std::set<ObjectName> touched_ ABSL_GUARDED_BY(mutex_);  // of the role's kind
+  // Of these some targets are left out, for want of memory.
+  std::set<ObjectName> without_room_ ABSL_GUARDED_BY(mutex_);
 
   std::vector<std::unique_ptr<Follower>> followers_;
   std::vector<std::unique_ptr<kube::ObjectWatch>> watches_;  // last: they call the followers

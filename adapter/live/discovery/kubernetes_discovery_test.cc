@@ -19,21 +19,21 @@ absl::StatusOr<std::unique_ptr<scrape::PageFetcher>> MakeNone(const scrape::Job&
   return absl::UnavailableError("no pages here");
 }
 
-std::string PodWithPorts(int count) {
+std::string PodWithPorts(const std::string& name, int count) {
   std::string ports;
   for (int i = 1; i <= count; ++i) {
     absl::StrAppend(&ports, i == 1 ? "" : ",", R"({"containerPort": )", i, "}");
   }
-  return absl::StrCat(
-      R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web-1", "namespace": "shop",)",
-      R"( "annotations": {"prometheus.io/scrape": "true"}},)",
-      R"( "spec": {"containers": [{"name": "app", "ports": [)", ports, "]}]},",
-      R"( "status": {"podIP": "10.0.0.1", "phase": "Running"}})");
+  return absl::StrCat(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")", name,
+                      R"(", "namespace": "shop",)",
+                      R"( "annotations": {"prometheus.io/scrape": "true"}},)",
+                      R"( "spec": {"containers": [{"name": "app", "ports": [)", ports, "]}]},",
+                      R"( "status": {"podIP": "10.0.0.1", "phase": "Running"}})");
 }
 
 TEST(KubernetesDiscoveryTest, APodThatAsksForItHasAtMostSoManyTargets) {
   kube::FakeApiServer api;
-  api.Put(PodWithPorts(40));
+  api.Put(PodWithPorts("web-1", 40));
   scrape::Job of_pods = scrape::AnnotatedPods(absl::Minutes(1));
   scrape::Job of_operator = of_pods;
   of_operator.name = "operator";
@@ -58,6 +58,33 @@ TEST(KubernetesDiscoveryTest, APodThatAsksForItHasAtMostSoManyTargets) {
   }
   EXPECT_EQ(count_of("annotated-pods"), 32);
   EXPECT_EQ(count_of("operator"), 40) << "as Prometheus does";
+}
+
+TEST(KubernetesDiscoveryTest, APodForWhichThereWasNoMemoryIsScrapedOnceThereIs) {
+  kube::FakeApiServer api;
+  api.Put(PodWithPorts("web-1", 8));
+  api.Put(PodWithPorts("web-2", 1));
+  scrape::RecordedStore store;
+  scrape::Scheduler scheduler(Clock::System(), store, MakeNone, {});
+  // For ten targets, of which one namespace gets eight.
+  scrape::TargetBoard board(Clock::System(), scheduler, {scrape::AnnotatedPods(absl::Minutes(1))},
+                            80 << 10);
+  const auto made = KubernetesDiscovery::Make(Clock::System(), api.Connector(), board, 0, 0, "own");
+  ASSERT_TRUE(made.ok()) << made.status();
+  const auto pods = [&] {
+    std::multiset<std::string> names;
+    for (const scrape::TargetState& state : scheduler.States()) {
+      names.emplace(promql::LabelValue(state.target.labels, "pod"));
+    }
+    return names;
+  };
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  while (pods().empty() && absl::Now() < end) std::this_thread::yield();
+  EXPECT_EQ(pods().count("web-1"), 8u);
+  EXPECT_EQ(pods().count("web-2"), 0u);
+  api.Delete("/api/v1/namespaces/shop/pods/web-1");
+  while (pods().count("web-2") == 0 && absl::Now() < end) std::this_thread::yield();
+  EXPECT_EQ(pods(), std::multiset<std::string>{"web-2"});
 }
 
 std::string PodOfVersion(const std::string& name, int version) {

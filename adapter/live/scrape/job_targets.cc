@@ -1,18 +1,45 @@
 #include "adapter/live/scrape/job_targets.h"
 
-namespace flyball::scrape {
+#include <utility>
 
-bool JobTargets::Put(const GroupName& name, Targets targets) {
+namespace flyball::scrape {
+namespace {
+
+// About what a target takes, with its scraper and client, beside its texts, which are kept twice.
+constexpr size_t kBytesOfTarget = 4096;
+
+size_t BytesOf(const Target& target) {
+  size_t texts = target.origin.size() + target.path.size();
+  for (const promql::LabelSet* labels : {&target.labels, &target.sample_labels}) {
+    for (const auto& label : *labels) {
+      texts += sizeof(label) + label.first.size() + label.second.size();
+    }
+  }
+  return kBytesOfTarget + 2 * texts;
+}
+
+}  // namespace
+
+JobTargets::LeftOut JobTargets::Put(const GroupName& name, Targets targets,
+                                    const std::shared_ptr<ByteBudget>& budget) {
   const Group before = std::move(groups_[name]);
   Group now{.hashes = {}, .left_out = targets.left_out};
+  LeftOut left_out;
   // New ones come first, so that those which stay are never gone.
   for (Target& target : targets.active) {
     const uint64_t hash = target.hash;
+    auto found = found_.find(hash);
+    if (found == found_.end()) {
+      ByteShare memory(budget, 0);
+      if (!memory.Grow(BytesOf(target))) {
+        ++left_out.without_room;
+        continue;
+      }
+      found = found_.emplace(hash, Found{std::move(target), std::move(memory)}).first;
+      changed_.insert(hash);
+    }
+    ++found->second.groups;
     now.hashes.push_back(hash);
-    Found& found = found_[hash];
-    if (++found.groups > 1) continue;
-    found.target = std::move(target);
-    changed_.insert(hash);
   }
   for (const uint64_t hash : before.hashes) {
     const auto found = found_.find(hash);
@@ -20,13 +47,14 @@ bool JobTargets::Put(const GroupName& name, Targets targets) {
     found_.erase(found);
     changed_.insert(hash);
   }
-  if (now.hashes.empty()) {
+  if (now.hashes.empty() && left_out.without_room == 0) {
     groups_.erase(name);
-    return false;
+    return {};
   }
-  const bool begins_to_leave_out = now.left_out > 0 && before.left_out == 0;
+  now.left_out += left_out.without_room;
+  left_out.begins = now.left_out > 0 && before.left_out == 0;
   groups_[name] = std::move(now);
-  return begins_to_leave_out;
+  return left_out;
 }
 
 std::vector<Target> JobTargets::All() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "adapter/live/scrape/targets.h"
+#include "base/byte_budget.h"
 
 namespace flyball::scrape {
 
@@ -20,9 +22,14 @@ class JobTargets {
  public:
   using GroupName = std::pair<std::string, std::string>;  // discovery, source
 
-  // Replaces the targets of the group; a group without targets is removed. True: the group now
-  // leaves targets out and did not before.
-  bool Put(const GroupName& name, Targets targets);
+  struct LeftOut {
+    size_t without_room = 0;  // targets for which there is no memory
+    bool begins = false;      // the group leaves targets out, for any reason, and did not before
+  };
+  // Replaces the targets of the group; a group without targets is removed. New targets take what
+  // they need, in memory, from `budget`, and are left out if there is no room; null: no limit.
+  LeftOut Put(const GroupName& name, Targets targets,
+              const std::shared_ptr<ByteBudget>& budget = nullptr);
 
   size_t size() const { return found_.size(); }
   // Each target once, even if several groups have it.
@@ -42,6 +49,7 @@ class JobTargets {
   };
   struct Found {
     Target target;
+    ByteShare memory;
     size_t groups = 0;  // how many groups have it
   };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
 
@@ -75,10 +76,41 @@ TEST(JobTargets, TellsWhenAGroupBeginsToLeaveTargetsOut) {
   JobTargets targets;
   Targets many = TargetsWith({7});
   many.left_out = 1;
-  EXPECT_TRUE(targets.Put(Pod(1), many));
-  EXPECT_FALSE(targets.Put(Pod(1), many));
-  EXPECT_FALSE(targets.Put(Pod(1), TargetsWith({7})));
-  EXPECT_TRUE(targets.Put(Pod(1), many));
+  EXPECT_TRUE(targets.Put(Pod(1), many).begins);
+  EXPECT_FALSE(targets.Put(Pod(1), many).begins);
+  EXPECT_FALSE(targets.Put(Pod(1), TargetsWith({7})).begins);
+  EXPECT_TRUE(targets.Put(Pod(1), many).begins);
+}
+
+// Each target takes 8 KiB, so a namespace alone may have eight.
+TEST(JobTargets, TheTargetsOfOneNamespaceLeaveMemoryForThoseOfOthers) {
+  NamespaceBudgets memory(80 << 10);
+  const auto shop = memory.Of("shop"), mail = memory.Of("mail");
+  JobTargets targets;
+  EXPECT_EQ(targets.Put(Pod(1), TargetsWith({1, 2, 3, 4, 5, 6, 7, 8}), shop).without_room, 0u);
+  const JobTargets::LeftOut first = targets.Put(Pod(2), TargetsWith({11, 12}), shop);
+  EXPECT_EQ(first.without_room, 2u);
+  EXPECT_TRUE(first.begins);
+  EXPECT_FALSE(targets.Put(Pod(2), TargetsWith({11, 12}), shop).begins);
+  EXPECT_EQ(targets.Put(Pod(3), TargetsWith({21}), mail).without_room, 0u);
+  EXPECT_EQ(targets.size(), 9u);
+  targets.Put(Pod(1), TargetsWith({1, 2}), shop);
+  EXPECT_EQ(targets.Put(Pod(2), TargetsWith({11, 12}), shop).without_room, 0u);
+  EXPECT_EQ(targets.size(), 5u);
+}
+
+TEST(JobTargets, TheTextsOfATargetCount) {
+  JobTargets targets;
+  Targets of_long_path = TargetsWith({1});
+  of_long_path.active[0].path = std::string(20'000, 'p');
+  EXPECT_EQ(
+      targets.Put(Pod(1), TargetsWith({1}), std::make_shared<ByteBudget>(40'000)).without_room, 0u);
+  EXPECT_EQ(targets.Put(Pod(2), of_long_path, std::make_shared<ByteBudget>(40'000)).without_room,
+            0u)
+      << "it is there already";
+  JobTargets others;
+  EXPECT_EQ(others.Put(Pod(1), of_long_path, std::make_shared<ByteBudget>(40'000)).without_room,
+            1u);
 }
 
 }  // namespace

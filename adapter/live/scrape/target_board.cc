@@ -15,40 +15,57 @@ std::vector<std::shared_ptr<const Job>> Shared(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs)
+TargetBoard::TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs,
+                         size_t max_bytes_for_pods)
     : clock_(clock),
       scheduler_(scheduler),
       jobs_(Shared(jobs)),
+      memory_for_pods_(max_bytes_for_pods),
       of_jobs_(jobs.size()),
       thread_(clock, [this] { return Flush(); }) {
   for (size_t i = 0; i < jobs.size(); ++i) {
     of_jobs_[i].incomplete =
         jobs[i].kubernetes_discoveries.size() + jobs[i].file_discoveries.size();
-    Put(i, "static", jobs[i].static_groups);
+    Change(i, "static", jobs[i].static_groups);
   }
   thread_.Start();
 }
 
-void TargetBoard::Put(size_t job, const std::string& discovery,
-                      const std::vector<TargetGroup>& groups) {
-  for (const TargetGroup& group : groups) {
-    Targets targets = MakeTargets(*jobs_[job], {&group, 1});
-    const size_t left_out = targets.left_out;
-    const bool warns = of_jobs_[job].targets.Put({discovery, group.source}, std::move(targets));
-    if (warns && clock_.MonotonicNow() >= next_warning_) {
-      next_warning_ = clock_.MonotonicNow() + kWarnEvery;
+bool TargetBoard::Put(size_t job, const std::string& discovery, const TargetGroup& group) {
+  const Job& settings = *jobs_[job];
+  Targets targets = MakeTargets(settings, {&group, 1});
+  const size_t too_many = targets.left_out;
+  std::shared_ptr<ByteBudget> budget;
+  if (settings.asked_for_by_pods && !targets.active.empty()) {
+    budget = memory_for_pods_.Of(NamespaceOf(settings, targets.active.front()));
+  }
+  const JobTargets::LeftOut left_out =
+      of_jobs_[job].targets.Put({discovery, group.source}, std::move(targets), budget);
+  if (left_out.begins && clock_.MonotonicNow() >= next_warning_) {
+    next_warning_ = clock_.MonotonicNow() + kWarnEvery;
+    if (left_out.without_room > 0) {
+      spdlog::warn(
+          "{} of {}: {} targets are not scraped, as there is no memory for more of its "
+          "namespace",
+          group.source, settings.name, left_out.without_room);
+    } else {
       spdlog::warn("{} of {}: only the first {} targets are scraped, {} are left out", group.source,
-                   jobs_[job]->name, kMaxTargetsOfPod, left_out);
+                   settings.name, kMaxTargetsOfPod, too_many);
     }
   }
-  of_jobs_[job].changed = true;
+  return left_out.without_room == 0;
 }
 
-void TargetBoard::Change(size_t job, const std::string& discovery,
-                         const std::vector<TargetGroup>& groups) {
-  if (groups.empty()) return;
+std::vector<size_t> TargetBoard::Change(size_t job, const std::string& discovery,
+                                        const std::vector<TargetGroup>& groups) {
+  std::vector<size_t> without_room;
+  if (groups.empty()) return without_room;
   absl::MutexLock lock(&mutex_);
-  Put(job, discovery, groups);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!Put(job, discovery, groups[i])) without_room.push_back(i);
+  }
+  of_jobs_[job].changed = true;
+  return without_room;
 }
 
 void TargetBoard::Complete(size_t job) {

@@ -7,6 +7,7 @@
 // passed to the scheduler.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "adapter/live/scrape/job_targets.h"
 #include "adapter/live/scrape/scheduler.h"
 #include "adapter/live/scrape/targets.h"
+#include "base/byte_budget.h"
 #include "base/clock.h"
 #include "base/repeating_thread.h"
 
@@ -24,18 +26,22 @@ namespace flyball::scrape {
 class TargetBoard {
  public:
   static constexpr absl::Duration kGather = absl::Milliseconds(250);
-  // The least time between two log lines about pods with too many targets.
+  // The least time between two log lines about pods of which targets are left out.
   static constexpr absl::Duration kWarnEvery = absl::Seconds(10);
 
   // Begins with the static groups of the jobs, and waits for Complete of each of their discoveries,
-  // in clusters and in files. Clock and scheduler outlive it.
-  TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs);
+  // in clusters and in files. The targets that pods ask for take no more memory than
+  // `max_bytes_for_pods`, and no namespace gets all of it. Clock and scheduler outlive it.
+  TargetBoard(Clock& clock, Scheduler& scheduler, const std::vector<Job>& jobs,
+              size_t max_bytes_for_pods = size_t{128} << 20);
 
   const std::vector<std::shared_ptr<const Job>>& jobs() const { return jobs_; }
 
   // Replaces the groups with the same sources; a group without targets is removed. `job` is an
-  // index of jobs(), `discovery` identifies one of the job's discoveries.
-  void Change(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups);
+  // index of jobs(), `discovery` identifies one of the job's discoveries. Returns the indexes of
+  // groups with targets for which there is no memory now: once others are gone there may be.
+  std::vector<size_t> Change(size_t job, const std::string& discovery,
+                             const std::vector<TargetGroup>& groups);
   // One of the job's discoveries has reported all of its targets, for the first time.
   void Complete(size_t job);
 
@@ -43,18 +49,20 @@ class TargetBoard {
   struct OfJob {
     JobTargets targets;
     size_t incomplete = 0;  // number of such discoveries
-    bool changed = false;
-    bool tell_all = true;  // and not only the changes
+    bool changed = true;    // since the scheduler was told; at first it has been told nothing
+    bool tell_all = true;   // and not only the changes
     bool over_limit = false;
   };
 
-  void Put(size_t job, const std::string& discovery, const std::vector<TargetGroup>& groups)
+  // Whether there is memory for all of its targets.
+  bool Put(size_t job, const std::string& discovery, const TargetGroup& group)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Duration Flush();
 
   Clock& clock_;
   Scheduler& scheduler_;
   const std::vector<std::shared_ptr<const Job>> jobs_;
+  NamespaceBudgets memory_for_pods_;
   absl::Mutex mutex_;
   std::vector<OfJob> of_jobs_ ABSL_GUARDED_BY(mutex_);
   MonotonicTime next_warning_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
