@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -108,7 +109,20 @@ SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {
   return context;
 }
 
-// The client's certificate and key, where there are any.
+// For clients with the system's roots and without a certificate, which differ in nothing that a
+// context holds. There may be thousands, one for each scraped target, and a context takes 14 KiB.
+std::shared_ptr<SSL_CTX> ContextOfSystemRoots(bool insecure) {
+  static const auto& contexts = *new std::array<std::shared_ptr<SSL_CTX>, 2>{
+      MakeContext(nullptr, false), MakeContext(nullptr, true)};
+  return contexts[insecure ? 1 : 0];
+}
+
+bool HasIdentity(const TransportOptions& options) {
+  return !options.client_cert_file.empty() || !options.client_cert_data.empty() ||
+         !options.client_key_file.empty() || !options.client_key_data.empty();
+}
+
+// The client's certificate and key.
 absl::Status AddIdentity(const TransportOptions& options, SSL_CTX* context) {
   ASSIGN_OR_RETURN(const Pem certificate, ReadPem(options.client_cert_file,
                                                   options.client_cert_data, "client certificate"));
@@ -117,7 +131,6 @@ absl::Status AddIdentity(const TransportOptions& options, SSL_CTX* context) {
   if (certificate.source.empty() != key.source.empty()) {
     return absl::InvalidArgumentError("a client certificate and its key must be given together");
   }
-  if (certificate.source.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate));  // own certificate first
   // The callback answers a request for a pass phrase with none, instead of asking the terminal.
   const PkeyPtr private_key(PEM_read_bio_PrivateKey(
@@ -143,12 +156,20 @@ absl::Status AddIdentity(const TransportOptions& options, SSL_CTX* context) {
 absl::StatusOr<std::shared_ptr<const TlsClient>> TlsClient::Load(const TransportOptions& options) {
   const std::shared_ptr<TlsClient> client(new TlsClient()), bare(new TlsClient());
   ASSIGN_OR_RETURN(const X509StorePtr trusted, TrustedBy(options));
+  const auto make_context = [&]() -> std::shared_ptr<SSL_CTX> {
+    return MakeContext(trusted.get(), options.insecure_skip_verify);
+  };
+  const std::shared_ptr<SSL_CTX> context =
+      trusted == nullptr ? ContextOfSystemRoots(options.insecure_skip_verify) : make_context();
   for (TlsClient* one : {client.get(), bare.get()}) {
     one->insecure_ = options.insecure_skip_verify;
     one->system_roots_ = trusted == nullptr;
-    one->context_ = MakeContext(trusted.get(), one->insecure_);
+    one->context_ = context;
   }
-  RETURN_IF_ERROR(AddIdentity(options, client->context_.get()));
+  if (HasIdentity(options)) {
+    client->context_ = make_context();
+    RETURN_IF_ERROR(AddIdentity(options, client->context_.get()));
+  }
   client->server_name_ = options.server_name;
   client->without_identity_ = bare;
   return client;

@@ -1,5 +1,5 @@
 // The certificate of a TLS client and the CAs that it trusts, loaded once and shared by its
-// connections.
+// connections. Clients that have no certificate and trust the system's roots take next to nothing.
 //
 // Immutable after loading; thread-safe. The certificate check is OpenSSL's: chain, dates, and the
 // server's name or address among the certificate's subject alternative names.

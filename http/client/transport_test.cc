@@ -1087,6 +1087,26 @@ TEST_F(TlsTest, AnswerOfChangedKeysEndsInTime) {
   EXPECT_EQ(Make(options)->Do(call).status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST_F(TlsTest, ClientsWithoutCertificatesShareTheMemoryOfAContext) {
+  const auto connection_of = [](const TransportOptions& options) {
+    const auto client = TlsClient::Load(options);
+    EXPECT_TRUE(client.ok()) << client.status();
+    return SslPtr((*client)->NewConnection("db.example"));
+  };
+  TransportOptions named, insecure, known;
+  named.server_name = "other.example";
+  insecure.insecure_skip_verify = true;
+  known.client_cert_data = client_pair_.certificate;
+  known.client_key_data = client_pair_.key;
+  const SslPtr first = connection_of({});
+  EXPECT_EQ(SSL_get_SSL_CTX(connection_of({}).get()), SSL_get_SSL_CTX(first.get()));
+  EXPECT_EQ(SSL_get_SSL_CTX(connection_of(named).get()), SSL_get_SSL_CTX(first.get()));
+  EXPECT_NE(SSL_get_SSL_CTX(connection_of(insecure).get()), SSL_get_SSL_CTX(first.get()));
+  EXPECT_NE(SSL_get_SSL_CTX(connection_of(known).get()), SSL_get_SSL_CTX(first.get()));
+  EXPECT_EQ(SSL_get_verify_mode(first.get()), SSL_VERIFY_PEER);
+  EXPECT_EQ(SSL_get_verify_mode(connection_of(insecure).get()), SSL_VERIFY_NONE);
+}
+
 TEST_F(TlsTest, NoHandshakeIsMadeAnew) {
   const auto client = TlsClient::Load({});
   ASSERT_TRUE(client.ok()) << client.status();
