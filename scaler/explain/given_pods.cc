@@ -54,11 +54,9 @@ kube::Selector SelectorOf(const PodSelection& selection, const kube::Selector& s
 // scaling is disabled, as it looks for no pods; a controller that has found pods for it before goes
 // on counting it, which nobody can see, so a note says that it is left out.
 template <typename Listed>
-std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
-                                     const ClusterSnapshot& snapshot, const PodSelection& of,
-                                     const std::string& selector_text,
-                                     const std::vector<const Pod*>& pods,
-                                     std::vector<std::string>& notes) {
+RivalsPtr RivalsAmong(const std::vector<Listed>& listed, const ClusterSnapshot& snapshot,
+                      const PodSelection& of, const std::string& selector_text,
+                      const std::vector<const Pod*>& pods, std::vector<std::string>& notes) {
   Selectors selectors, disabled;
   for (const Listed& one : listed) {
     const PodSelection other = SelectionOf(one);
@@ -81,7 +79,7 @@ std::vector<std::string> RivalsAmong(const std::vector<Listed>& listed,
         " selects the same pods and is left out, because its target "
         "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
   }
-  return Selecting(selectors, ns, pods);
+  return MakeRivals(Selecting(selectors, ns, pods));
 }
 
 }  // namespace

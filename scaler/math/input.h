@@ -5,9 +5,13 @@
 // the vectors from scenarios.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -29,13 +33,28 @@ struct ScaleAnswer {
   std::string selector;  // as the scale states it
 };
 
+// Autoscalers that select one of the same pods; more than one is ambiguous.
+struct Rivals {
+  static constexpr size_t kMaxNames = 100;
+
+  std::vector<std::string> names;  // "ns/name", sorted: the first kMaxNames
+  size_t total = 0;
+};
+using RivalsPtr = std::shared_ptr<const Rivals>;  // nullptr: there are none
+
+// `names` are all of them, sorted.
+inline RivalsPtr MakeRivals(std::vector<std::string> names) {
+  const size_t total = names.size();
+  names.resize(std::min(total, Rivals::kMaxNames));
+  return std::make_shared<const Rivals>(Rivals{.names = std::move(names), .total = total});
+}
+
 // The pods behind the scale's selector, or why they are not known.
 struct PodsAnswer {
   std::string selector_error;       // non-empty: the selector does not parse
   std::string list_error;           // non-empty: the pod cache cannot be read
   const PodTable* table = nullptr;  // not null when both errors are empty
-  std::vector<std::string> rivals;  // "ns/name", sorted: the autoscalers, this one included, that
-                                    // select one of the pods; more than one is ambiguous
+  RivalsPtr rivals;                 // with this autoscaler if it selects one of the pods
   uint64_t version = 0;             // equal and not 0: the same pods as last time
 };
 

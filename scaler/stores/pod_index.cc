@@ -244,24 +244,39 @@ void PodIndex::Forget(const AutoscalerKey& who) {
   DropIfEmpty(who.ns);
 }
 
+RivalsPtr PodIndex::RivalsOf(const SelectedPods& group, AutoscalerKind kind) {
+  RivalsPtr& rivals = group.rivals_[static_cast<size_t>(kind)];
+  if (rivals != nullptr) return rivals;
+  absl::flat_hash_set<const SelectedPods*> others;
+  for (const LabelSet* set : group.sets_) others.insert(set->groups.begin(), set->groups.end());
+  std::vector<const AutoscalerKey*> found;  // all of one namespace
+  for (const SelectedPods* other : others) {
+    // A group of only those pods that a target owns and a group of all pods with the labels are
+    // not rivals.
+    if (IsOwnedByText(group.text_) && !IsOwnedByText(other->text_)) continue;
+    for (const AutoscalerKey& user : other->users_) {
+      if (user.kind == kind) found.push_back(&user);
+    }
+  }
+  const auto end = found.begin() + std::min(found.size(), Rivals::kMaxNames);
+  std::partial_sort(
+      found.begin(), end, found.end(),
+      [](const AutoscalerKey* a, const AutoscalerKey* b) { return a->name < b->name; });
+  Rivals made{.names = {}, .total = found.size()};
+  for (auto user = found.begin(); user != end; ++user) made.names.push_back((*user)->ToString());
+  rivals = std::make_shared<const Rivals>(std::move(made));
+  return rivals;
+}
+
 PodView PodIndex::View(const SelectedPods& group, AutoscalerKind kind,
                        absl::Span<const MetricSpec> metrics, const RequestRules& rules) const {
   PodView view;
   view.version = group.version();
+  view.rivals = RivalsOf(group, kind);
   std::vector<const PodRecord*> pods;
   for (const LabelSet* set : group.sets_) {
     pods.insert(pods.end(), set->pods.begin(), set->pods.end());
-    for (const SelectedPods* other : set->groups) {
-      // A group of only those pods that a target owns and a group of all pods with the labels are
-      // not rivals.
-      if (IsOwnedByText(group.text_) && !IsOwnedByText(other->text_)) continue;
-      for (const AutoscalerKey& user : other->users_) {
-        if (user.kind == kind) view.rivals.push_back(user.ToString());
-      }
-    }
   }
-  std::sort(view.rivals.begin(), view.rivals.end());
-  view.rivals.erase(std::unique(view.rivals.begin(), view.rivals.end()), view.rivals.end());
   std::sort(pods.begin(), pods.end(),
             [](const PodRecord* a, const PodRecord* b) { return a->name < b->name; });
   std::vector<PodTable::Source> rows;

@@ -12,6 +12,7 @@
 // Autoscalers of different kinds are not rivals, and neither is one that writes nothing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kube/objects/selector.h"
+#include "scaler/math/input.h"
 #include "scaler/math/pods.h"
 #include "scaler/stores/managed.h"
 #include "scaler/stores/shared_pool.h"
@@ -50,12 +52,15 @@ class SelectedPods {
   std::vector<uint64_t> anchors_;     // hashes of labels of which a pod must have one; empty: none
   std::vector<AutoscalerKey> users_;  // the rivals that use it, retired ones excluded
   int holders_ = 0;                   // how many autoscalers use it, retired ones included
+  // What View has found since the last change of the version, by AutoscalerKind. A group may have
+  // thousands of users, each of which asks for it after each change.
+  mutable std::array<RivalsPtr, 2> rivals_;
 };
 
 // The pods of a group as a decision reads them.
 struct PodView {
   std::shared_ptr<const PodTable> table;
-  std::vector<std::string> rivals;  // "ns/name", sorted; with this autoscaler if it is one
+  RivalsPtr rivals;  // of the kind that was asked for
   uint64_t version = 0;
   absl::Time last_start = absl::InfinitePast();  // of the youngest pod
 };
@@ -119,7 +124,9 @@ class PodIndex {
   void Attach(PodRecord& pod, LabelSet* set);
   void Detach(Namespace& space, PodRecord& pod);
   void Touch(const LabelSet& set);
+  static RivalsPtr RivalsOf(const SelectedPods& group, AutoscalerKind kind);
   void Touch(SelectedPods& group) {
+    group.rivals_ = {};
     group.version_.store(++last_version_, std::memory_order_release);
   }
 

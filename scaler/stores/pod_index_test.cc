@@ -130,7 +130,7 @@ TEST(PodIndex, SaysWhatLookingAtEverythingSays) {
       const std::string& text = plain.selectors[name];
       const std::string expected = plain.Rows(text, metrics) + " rivals " + plain.Rivals(text);
       const PodView view = index.View(*group, AutoscalerKind::kHpa, metrics, {});
-      ASSERT_EQ(RowsOf(*view.table) + " rivals " + absl::StrJoin(view.rivals, " "), expected)
+      ASSERT_EQ(RowsOf(*view.table) + " rivals " + absl::StrJoin(view.rivals->names, " "), expected)
           << "step " << step << " " << name << " " << text;
       // An equal version has to mean equal pods and rivals.
       const auto [last, fresh] = seen.try_emplace(name, view.version, expected);
@@ -171,7 +171,7 @@ TEST(PodIndex, OtherNamespacesAndKindsAreNoRivals) {
   index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
   index.Put(MakePod("other", "q", {{"app", "a"}}), "", 1);
   const PodView view = index.View(*hpa, AutoscalerKind::kHpa, {}, {});
-  EXPECT_EQ(absl::StrJoin(view.rivals, " "), "shop/a");
+  EXPECT_EQ(absl::StrJoin(view.rivals->names, " "), "shop/a");
   EXPECT_EQ(RowsOf(*view.table), "p:1:0:-1 ");
 }
 
@@ -180,7 +180,7 @@ TEST(PodIndex, WhoIsNoRivalCostsTheOthersNothing) {
   const kube::Selector selector = *kube::Selector::Parse("app=a");
   index.Put(MakePod("shop", "p", {{"app", "a"}}), "", 1);
   const auto rivals_of = [&index](const SelectedPods* group) {
-    return absl::StrJoin(index.View(*group, AutoscalerKind::kHpa, {}, {}).rivals, " ");
+    return absl::StrJoin(index.View(*group, AutoscalerKind::kHpa, {}, {}).rivals->names, " ");
   };
   SelectedPods* const a = index.Select(Hpa("a"), selector, "app=a");
   const SelectedPods* b = index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app", false);
@@ -197,6 +197,29 @@ TEST(PodIndex, WhoIsNoRivalCostsTheOthersNothing) {
   index.Select(Hpa("b"), *kube::Selector::Parse("app"), "app", false);
   EXPECT_NE(a->version(), with_b);
   EXPECT_EQ(rivals_of(a), "shop/a");
+}
+
+// Each of the autoscalers asks after each change of a pod, and keeps the answer.
+TEST(PodIndex, OfManyRivalsTheFirstAreNamedOnceForAll) {
+  PodIndex index;
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = absl::StrCat("p", i);
+    index.Put(MakePod("shop", name, {{"app", "a"}, {"pod", name}}), "", 1);
+  }
+  const SelectedPods* last = nullptr;
+  for (int i = 249; i >= 0; --i) {
+    const char* text = i % 2 == 0 ? "app=a" : "app";
+    last = index.Select(Hpa(absl::StrCat("hpa", 1000 + i)), *kube::Selector::Parse(text), text);
+  }
+  const PodView view = index.View(*last, AutoscalerKind::kHpa, {}, {});
+  EXPECT_EQ(view.rivals->total, 250u);
+  ASSERT_EQ(view.rivals->names.size(), Rivals::kMaxNames);
+  EXPECT_EQ(view.rivals->names.front(), "shop/hpa1000");
+  EXPECT_EQ(view.rivals->names.back(), "shop/hpa1099");
+  EXPECT_EQ(index.View(*last, AutoscalerKind::kHpa, {}, {}).rivals, view.rivals) << "one copy";
+  EXPECT_EQ(index.View(*last, AutoscalerKind::kOwn, {}, {}).rivals->total, 0u);
+  index.Forget(Hpa("hpa1001"));
+  EXPECT_EQ(index.View(*last, AutoscalerKind::kHpa, {}, {}).rivals->total, 249u);
 }
 
 TEST(PodIndex, AListRemovesWhatItDoesNotHold) {

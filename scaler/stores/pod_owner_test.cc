@@ -101,7 +101,7 @@ TEST_P(ForeignPodsTest, OnlyTheOwnOnesCount) {
         << row.pods[0][i].name;
   }
   // Whoever takes what has the labels is no rival of one that takes its own.
-  EXPECT_EQ(view.rivals, std::vector<std::string>{"shop/strict"});
+  EXPECT_EQ(view.rivals->names, std::vector<std::string>{"shop/strict"});
 }
 
 const kube::Labels kApp = {{"app", "web"}};

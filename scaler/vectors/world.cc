@@ -164,7 +164,7 @@ PodsAnswer World::ReadPods(const Tick& tick, const MathConfig& config) {
   for (const Pod& pod : pods_) {
     if (pod.ns == autoscaler_.ns && selector->Matches(pod.labels)) selected.push_back(&pod);
   }
-  out.rivals = Selecting(selectors_, autoscaler_.ns, selected);
+  out.rivals = MakeRivals(Selecting(selectors_, autoscaler_.ns, selected));
   table_ = PodTable(selected, autoscaler_.metrics, config.requests);
   return out;
 }

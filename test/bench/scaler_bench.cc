@@ -128,7 +128,7 @@ class Bench {
     for (const Pod& pod : pods_) views.push_back(&pod);
     table_ = PodTable(views, autoscaler_.metrics, {});
     answer_.table = &table_;
-    answer_.rivals = {"prod/web"};
+    answer_.rivals = MakeRivals({"prod/web"});
     readings_.resize(autoscaler_.metrics.size());
     for (size_t i = 0; i < readings_.size(); ++i) Fill(autoscaler_.metrics[i], readings_[i]);
   }

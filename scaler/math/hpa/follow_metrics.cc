@@ -5,22 +5,24 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/types/span.h"
 #include "scaler/math/pending_capacity.h"
 #include "scaler/math/recording.h"
 
 namespace flyball::scaler {
 namespace {
 
-// The error for autoscalers that share a pod; `rivals` are all of them.
-std::string RivalsError(const std::string& selector, std::vector<std::string> rivals,
-                        RivalsText text) {
-  if (text == RivalsText::kMultiple) {
-    return absl::StrCat("pods by selector ", selector, " are controlled by multiple HPAs: [",
-                        absl::StrJoin(rivals, " "), "]");
-  }
-  if (text == RivalsText::kTwoForExample) rivals.resize(std::min<size_t>(rivals.size(), 2));
-  return absl::StrCat("pods by selector ", selector, " are controlled by more than one HPA (e.g. [",
-                      absl::StrJoin(rivals, " "), "])");
+// The error for autoscalers that share a pod.
+std::string RivalsError(const std::string& selector, const Rivals& rivals, RivalsText text) {
+  const bool two = text == RivalsText::kTwoForExample;
+  const size_t shown = two ? std::min<size_t>(rivals.names.size(), 2) : rivals.names.size();
+  std::string list = absl::StrJoin(absl::MakeConstSpan(rivals.names).first(shown), " ");
+  if (!two && rivals.total > shown) absl::StrAppend(&list, " and ", rivals.total - shown, " more");
+  return absl::StrCat(
+      "pods by selector ", selector,
+      text == RivalsText::kMultiple
+          ? absl::StrCat(" are controlled by multiple HPAs: [", list, "]")
+          : absl::StrCat(" are controlled by more than one HPA (e.g. [", list, "])"));
 }
 
 // "" if the pods behind the selector are known and no other autoscaler selects them; else the
@@ -52,8 +54,8 @@ std::string CheckSelector(const DecisionInput& input, Decision& decision) {
                         " was deleted during reconciliation");
   }
   if (!pods.list_error.empty()) return pods.list_error;
-  if (pods.rivals.size() > 1) {
-    const std::string text = RivalsError(selector, pods.rivals, input.config->rivals_text);
+  if (pods.rivals != nullptr && pods.rivals->total > 1) {
+    const std::string text = RivalsError(selector, *pods.rivals, input.config->rivals_text);
     return refuse("AmbiguousSelector", text, text);
   }
   return "";

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scaler/math/hpa/testing/test_world.h"
 
 namespace flyball::scaler {
@@ -408,6 +410,23 @@ TEST(DecideTest, N113SharedPodsStopTheAutoscaler) {
   EXPECT_EQ(got.events[0].message,
             "pods by selector app=web are controlled by multiple HPAs: [prod/other prod/web]");
   EXPECT_EQ(got.events[1].reason, "FailedComputeMetricsReplicas");
+}
+
+TEST(DecideTest, OfManyAutoscalersOverOnePodTheFirstHundredAreNamed) {
+  TestWorld world = W().Replicas(3).Wants(9);
+  world.rivals.clear();
+  for (int i = 0; i < 100; ++i) world.rivals.push_back(absl::StrCat("prod/hpa", 100 + i));
+  const std::string hundred = absl::StrJoin(world.rivals, " ");
+  const auto message = [&world] { return world.Decide().events[0].message; };
+  EXPECT_EQ(message(),
+            "pods by selector app=web are controlled by multiple HPAs: [" + hundred + "]");
+  world.rivals.insert(world.rivals.end(), {"prod/web", "prod/x"});
+  EXPECT_EQ(message(), "pods by selector app=web are controlled by multiple HPAs: [" + hundred +
+                           " and 2 more]");
+  world.config.rivals_text = RivalsText::kTwoForExample;
+  EXPECT_EQ(message(),
+            "pods by selector app=web are controlled by more than one HPA (e.g. "
+            "[prod/hpa100 prod/hpa101])");
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ class TestWorld {
     const PodTable table(views, autoscaler.metrics, {});
     PodsAnswer answer;
     answer.table = &table;
-    answer.rivals = rivals;
+    answer.rivals = MakeRivals(rivals);
     std::vector<Reading> filled = readings;
     for (size_t i = 0; i < filled.size(); ++i) FillSamples(autoscaler.metrics[i], filled[i]);
     DecisionInput input;
