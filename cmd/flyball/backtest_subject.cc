@@ -16,7 +16,7 @@
 namespace flyball::cmd {
 namespace {
 
-// The schedules of an HPA's annotations. Where they are wrong none is followed, as in `serve`.
+// The schedules of an HPA's annotations. If they are wrong only their pauses, as in `serve`.
 scaler::Schedules SchedulesOf(const scaler::Autoscaler& hpa, std::vector<std::string>& notes) {
   scaler::FieldErrors errors;
   scaler::Schedules schedules = scaler::ReadScheduleAnnotations(hpa, errors);
@@ -24,9 +24,10 @@ scaler::Schedules SchedulesOf(const scaler::Autoscaler& hpa, std::vector<std::st
   for (const scaler::FieldError& error : found) {
     notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
   }
-  if (!found.empty()) return {};
   if (!schedules.windows.empty()) {
-    notes.push_back("the schedules of its annotation are followed, as in the modes act and advise");
+    notes.push_back(
+        absl::StrCat("the ", found.empty() ? "schedules" : "pauses",
+                     " of its annotation are followed, as in the modes act and advise"));
   }
   return schedules;
 }

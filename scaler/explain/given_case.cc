@@ -199,7 +199,6 @@ void FollowAnnotations(absl::Time now, GivenCase& out) {
   for (const FieldError& error : std::move(errors).Sorted()) {
     out.notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
   }
-  if (!out.notes.empty()) return;
   FollowSchedules(" (followed in the modes act and advise)", now, own, out);
 }
 

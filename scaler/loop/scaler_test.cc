@@ -265,15 +265,19 @@ TEST(Scaler, WritesNothingForAnHpaThatIsPaused) {
               R"("flyball.dev/schedules":"- {name: night, start: 0 25 * * *}"})");
   put("someday", R"({"flyball.dev/paused-until":"next year"})");
   put("late", R"({"flyball.dev/schedules":"- {name: night, start: 0 25 * * *}"})");
+  put("freeze",
+      R"({"flyball.dev/schedules":"- {name: freeze, start: 0 0 1 1 *, end: 59 23 31 12 *, )"
+      R"(paused: true}\n- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, minReplicas: 100000}"})");
   world.metrics.SetExternal("queue", 35000);
   world.Start();
-  for (const char* name : {"web", "typo", "someday", "late"}) {
+  for (const char* name : {"web", "typo", "someday", "late", "freeze"}) {
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(world.Next(name).has_value());
   }
   EXPECT_EQ(world.Replicas("web"), 2);
   EXPECT_EQ(world.Replicas("typo"), 2);
   EXPECT_EQ(world.Replicas("someday"), 2);
   EXPECT_EQ(world.Replicas("late"), 4) << "it was not paused";
+  EXPECT_EQ(world.Replicas("freeze"), 2) << "only its other schedule is wrong";
 }
 
 TEST(Scaler, WritesNothingInShadow) {

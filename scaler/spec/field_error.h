@@ -49,6 +49,8 @@ class FieldErrors {
   void TooLong(absl::string_view field, size_t max_bytes);
   void NotSupported(absl::string_view field, const std::vector<absl::string_view>& values);
 
+  bool empty() const { return errors_.empty(); }
+
   // Drops all but the first of equal errors of one value.
   void DropRepeats();
 

@@ -151,6 +151,18 @@ std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& lis
   return windows;
 }
 
+// Leaves the windows that pause, as nothing but pauses.
+void KeepPauses(std::vector<ScheduleWindow>& windows) {
+  std::erase_if(windows,
+                [](const ScheduleWindow& window) { return !window.paused.value_or(false); });
+  for (ScheduleWindow& window : windows) {
+    window.name = window.name.substr(0, kMaxName);
+    window.min_replicas.reset();
+    window.max_replicas.reset();
+    window.targets.clear();
+  }
+}
+
 }  // namespace
 
 Schedules ReadSchedules(const WrittenTimes& written, const ScheduledObject& object,
@@ -191,8 +203,10 @@ Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors) {
                      parsed.ok() ? "must be one list of schedules" : parsed.status().message());
     }
   }
-  return ReadSchedules(
+  Schedules out = ReadSchedules(
       written, {.spec = hpa, .triggers = {}, .least = std::min(hpa.min_or_default(), 1)}, errors);
+  if (!errors.empty()) KeepPauses(out.windows);
+  return out;
 }
 
 }  // namespace flyball::scaler

@@ -46,7 +46,10 @@ struct ScheduledObject {
 Schedules ReadSchedules(const WrittenTimes& written, const ScheduledObject& object,
                         FieldErrors& errors);
 
-// Reads the two annotations of a HorizontalPodAutoscaler.
+// Reads the two annotations of a HorizontalPodAutoscaler. If anything in them is wrong, the windows
+// are only those that pause, without their bounds and targets: an HPA stays in force with such
+// annotations, and must not be written during a pause because something else in them is wrong.
+// `errors` is empty before.
 Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors);
 
 }  // namespace flyball::scaler

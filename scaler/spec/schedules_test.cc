@@ -270,6 +270,27 @@ TEST(ScheduledTargetsTest, OfATriggerItIsTheMetadatasTarget) {
   EXPECT_EQ(triggers[0].metadata["threshold"], "2.5");
 }
 
+// An edit of the HPA's own bounds may make a schedule wrong, and nobody looks at the others then.
+TEST(ReadSchedulesTest, PausesStayWhateverElseIsWrong) {
+  const std::string freeze =
+      "- {name: freeze, start: 0 0 24 12 *, end: 0 0 27 12 *, paused: true, minReplicas: 1}\n";
+  for (const char* wrong :
+       {"- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, minReplicas: 11}",
+        "- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, targets: {queue: \"1\"}}",
+        "- {name: sale, start: 0 25 * * *, end: 0 0 2 * *, paused: true}",
+        "- {name: sale, start: 0 0 24 12 *, end: 0 0 27 12 *, priority: 9, maxReplicas: 1}"}) {
+    Autoscaler hpa = Spec(2, 10);
+    hpa.annotations["flyball.dev/schedules"] = freeze + wrong;
+    FieldErrors errors;
+    const Schedules schedules = ReadScheduleAnnotations(hpa, errors);
+    EXPECT_FALSE(errors.empty()) << wrong;
+    const auto at = [&](absl::string_view time) { return SpecAt(schedules, hpa, At(time)); };
+    EXPECT_EQ(Shown(at("2026-12-25T00:00:00Z")), "2-10 paused") << wrong;
+    EXPECT_EQ(Shown(at("2026-12-01T12:00:00Z")), "2-10") << wrong;
+    EXPECT_EQ(at("2026-12-25T00:00:00Z").why, "schedule \"freeze\": paused") << wrong;
+  }
+}
+
 TEST(ReadSchedulesTest, WhatIsWrongIsNamed) {
   const std::string at = "metadata.annotations[flyball.dev/schedules]";
   const std::string window = "start: 0 1 * * *, end: 0 2 * * *";

@@ -23,15 +23,13 @@ namespace {
 // pause is in force whatever else is wrong, even if its end cannot be read.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
-  Schedules& schedules = managed.own.schedules;
-  schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
+  managed.own.schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
-    schedules.windows.clear();
     managed.ignored.push_back(absl::StrCat("has no schedules: ", error.ToString()));
   }
   managed.own.paused =
       managed.autoscaler.annotations.contains(std::string(kPausedUntilAnnotation)) &&
-      !schedules.paused_until.has_value();
+      !managed.own.schedules.paused_until.has_value();
   const auto& annotations = managed.autoscaler.annotations;
   const auto selection = annotations.find(std::string(kPodSelectionAnnotation));
   if (selection == annotations.end()) return;
