@@ -19,6 +19,10 @@
 namespace flyball::scaler {
 namespace {
 
+// Of an HPA. The API server and the HPA controller take any number, but each metric is a question,
+// and many can be a column of the pods' table, which is made under the lock of all pods.
+constexpr size_t kMaxMetrics = 256;
+
 // Annotations that cannot be read are ignored, as by the stock controller, and `ignored` says so. A
 // pause is in force whatever else is wrong, even if its end cannot be read.
 void ReadAnnotations(Managed& managed) {
@@ -48,6 +52,13 @@ void ReadHpa(const Node& document, Managed& managed) {
   managed.refused = admitted.ErrorText();
   if (admitted.autoscaler.has_value()) managed.autoscaler = *std::move(admitted.autoscaler);
   managed.spec_hash = absl::HashOf(managed.autoscaler.uid, admitted.canonical_spec_json);
+  if (managed.autoscaler.metrics.size() > kMaxMetrics) {
+    managed.refused = absl::StrCat("spec.metrics: must have at most ", kMaxMetrics, " items, has ",
+                                   managed.autoscaler.metrics.size());
+    managed.autoscaler.metrics = {};
+    managed.autoscaler.status.current_metrics = {};
+    return;
+  }
   ReadAnnotations(managed);
   managed.spec_hash = absl::HashOf(managed.spec_hash, managed.own.owned_pods_only);
 }

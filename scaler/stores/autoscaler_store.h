@@ -23,8 +23,9 @@ class AutoscalerSink {
   virtual void OnGone(const AutoscalerKey& key) = 0;
 };
 
-// Reads one object. `refused` is set in the result if the object is invalid, or too deep to be read
-// as a whole (its managedFields may be); nullptr: not even the name can be read.
+// Reads one object. `refused` is set in the result if the object is invalid, an HPA with more than
+// 256 metrics, or too deep to be read as a whole (its managedFields may be); nullptr: not even the
+// name can be read.
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json);
 
 class AutoscalerStore {

@@ -61,6 +61,31 @@ TEST_F(AutoscalerStoreTest, AnObjectTooDeepToBeReadIsGoneWhenItIsDeleted) {
   EXPECT_THAT(noted_.gone, ElementsAre("shop/web"));
 }
 
+TEST_F(AutoscalerStoreTest, AnHpaWithTooManyMetricsIsNotDecided) {
+  const auto hpa = [](int metrics) {
+    std::string list;
+    for (int i = 0; i < metrics; ++i) {
+      absl::StrAppend(&list, i == 0 ? "" : ",",
+                      R"({"type":"ContainerResource","containerResource":{"name":"cpu",)",
+                      R"("container":"c)", i,
+                      R"(","target":{"type":"Utilization","averageUtilization":50}}})");
+    }
+    return absl::StrCat(
+        R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{)",
+        R"("name":"web","namespace":"shop"},"spec":{"maxReplicas":3,"metrics":[)", list,
+        R"(],"scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"}}})");
+  };
+  const TestLog log;
+  feed_.Changed(kube::ChangeType::kAdded, hpa(256));
+  feed_.Changed(kube::ChangeType::kModified, hpa(257));
+  ASSERT_EQ(noted_.seen.size(), 2u);
+  EXPECT_EQ(noted_.seen[0]->refused, "");
+  EXPECT_EQ(noted_.seen[0]->autoscaler.metrics.size(), 256u);
+  EXPECT_EQ(noted_.seen[1]->refused, "spec.metrics: must have at most 256 items, has 257");
+  EXPECT_TRUE(noted_.seen[1]->autoscaler.metrics.empty()) << "nothing reads them";
+  EXPECT_EQ(log.Count("shop/web is not decided: spec.metrics: "), 1u);
+}
+
 // The HPA controller writes the status each 15 s, and each list tells of all objects.
 TEST_F(AutoscalerStoreTest, WhatIsWrongWithAnObjectIsLoggedOnceForEachText) {
   const auto hpa = [](int version, const std::string& selection) {
