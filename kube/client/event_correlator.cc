@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -29,14 +30,15 @@ std::optional<ObjectEventRecord> EventCorrelator::Correlate(const ObjectEventRec
   ObjectEventRecord out = event;
   const std::string object = ObjectKey(event);
   const std::string similar_key = absl::StrCat(object, "\n", event.reason);
-  std::string counted_key = absl::StrCat(similar_key, "\n", event.message);
+  const size_t message = absl::HashOf(event.message);
+  std::string counted_key = absl::StrCat(similar_key, "\n", message);
 
   Similar& similar = In(similar_, similar_key);
   if (now - similar.last > kSimilarInterval) similar.messages.clear();
-  similar.messages.insert(event.message);
+  similar.messages.insert(message);
   similar.last = now;
   if (similar.messages.size() >= kSimilarMessages) {
-    similar.messages.erase(event.message);
+    similar.messages.erase(message);
     counted_key = similar_key;
     out.message = absl::StrCat("(combined from similar events): ", event.message);
     out.name = std::string(name);

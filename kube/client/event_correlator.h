@@ -8,8 +8,9 @@
 //   - An event equal to an earlier one raises that one's count; a combined one always does.
 //   - An object has a budget for each type: a burst of 25, then one each 5 minutes.
 // The original then forgets an arbitrary one of the ten messages, this program the newest, so that
-// the nine oldest stay separate events. Limits: 4096 entries in each of the three tables; the least
-// recently used one is dropped first.
+// the nine oldest stay separate events. Of a message only a hash is kept, whose seed differs from
+// process to process, since all messages would take a hundred megabytes. Limits: 4096 entries in
+// each of the three tables; the least recently used one is dropped first.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,7 @@ class EventCorrelator {
 
  private:
   struct Similar {
-    std::set<std::string> messages;
+    std::set<size_t> messages;  // their hashes
     MonotonicTime last = -absl::InfiniteDuration();
   };
   struct Counted {

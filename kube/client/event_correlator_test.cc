@@ -1,5 +1,7 @@
 #include "kube/client/event_correlator.h"
 
+#include <malloc.h>
+
 #include <fstream>
 #include <string>
 #include <vector>
@@ -155,6 +157,24 @@ TEST(CorrelatorTest, OneMoreKeepsNameAndFirstTime) {
   EXPECT_EQ(again->first, absl::FromUnixSeconds(1));
   EXPECT_EQ(again->last, absl::FromUnixSeconds(2));
   EXPECT_FALSE(again->combined);
+}
+
+size_t HeapBytes() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+// Whoever may create objects chooses the texts of thousands of messages.
+TEST(CorrelatorTest, MessagesTakeNoMemory) {
+  EventCorrelator correlator;
+  ObjectEventRecord event;
+  const size_t before = HeapBytes();
+  for (int i = 0; i < 4096; ++i) {
+    event.about.name = absl::StrCat("web-", i / 8);
+    event.message = absl::StrCat(i, std::string(4000, 'a'));
+    (void)correlator.Correlate(event, absl::UnixEpoch(), absl::ZeroDuration(), "x");
+  }
+  EXPECT_LT(HeapBytes(), before + 4'000'000);
 }
 
 TEST(CorrelatorTest, LeastRecentlyUsedIsForgotten) {

@@ -16,8 +16,8 @@ using nlohmann::json;
 
 constexpr absl::Duration kLastSends = absl::Seconds(1);
 
-// Thousands of messages are remembered in order to count equal ones, and whoever causes an event
-// may put long names into them.
+// Thousands of events may wait to be sent, and whoever causes one may put long names into its
+// message.
 constexpr size_t kMaxMessageBytes = 4096;
 
 // The beginning of a message, cut between two characters.
