@@ -20,11 +20,17 @@ class ReadSecretTest : public testing::Test {
         R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"shop","name":")", name, "\"",
         metadata, R"(},"data":{"token":"aHVudGVyMg==","broken":"?"}})"));
   }
+  // As `base64`, the value of the key token.
+  void PutValue(const std::string& ns, const std::string& name, const std::string& base64) {
+    api_.Put(absl::StrCat(R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":")", ns,
+                          R"(","name":")", name, R"("},"data":{"token":")", base64, R"("}})"));
+  }
   absl::StatusOr<SecretValue> Read(const std::string& name, TriggerSecrets which,
                                    const std::string& key = "token") {
     const auto transport = api_.Connector()();
     kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
-    return ReadSecret(client, "shop", {.secret = name, .key = key}, which);
+    SecretReader reader(client, Clock::System(), which);
+    return reader.Read("shop", {.secret = name, .key = key});
   }
 
   kube::FakeApiServer api_;
@@ -96,15 +102,9 @@ TEST_F(ReadSecretTest, AServerThatIsAwayForAMomentIsAskedAgainAtOnce) {
 }
 
 TEST_F(ReadSecretTest, AValueHasALimit) {
-  const auto put = [&](const std::string& value) {
-    api_.Put(absl::StrCat(
-        R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"shop","name":"s"},)"
-        R"("data":{"token":")",
-        absl::Base64Escape(value), R"("}})"));
-  };
-  put(std::string(kMaxSecretBytes, 'a'));
+  PutValue("shop", "s", absl::Base64Escape(std::string(kMaxSecretBytes, 'a')));
   EXPECT_TRUE(Read("s", TriggerSecrets::kAll).ok());
-  put(std::string(kMaxSecretBytes + 1, 'a'));
+  PutValue("shop", "s", absl::Base64Escape(std::string(kMaxSecretBytes + 1, 'a')));
   EXPECT_EQ(std::string(Read("s", TriggerSecrets::kAll).status().message()),
             "key token of secret shop/s has 16385 bytes, expected at most 16384; of a CA file only "
             "the CA of that server is needed");
@@ -117,18 +117,51 @@ TEST_F(ReadSecretTest, OneNamespaceTakesTheRoomOfFewOthers) {
   kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
   SimulatedClock clock(absl::UnixEpoch());
   SecretReader reader(client, clock, TriggerSecrets::kAll);
-  constexpr int kCalm = 64;
+  constexpr int kCalm = 64, kBusy = 700;  // 700 values of 16 KiB are more than 8 MiB
+  const std::string large = absl::Base64Escape(std::string(kMaxSecretBytes, 'a'));
   const auto read_calm = [&] {
     for (int i = 0; i < kCalm; ++i) {
-      (void)reader.Read(absl::StrCat("calm-", i), {.secret = "s", .key = "token"});
+      const std::string ns = absl::StrCat("calm-", i);
+      EXPECT_TRUE(reader.Read(ns, {.secret = "s", .key = "token"}).ok());
     }
   };
+  for (int i = 0; i < kCalm; ++i) PutValue(absl::StrCat("calm-", i), "s", "aHVudGVyMg==");
   read_calm();
-  for (int i = 0; i < 20'000; ++i) {
-    (void)reader.Read("busy", {.secret = absl::StrCat("s-", i), .key = "token"});
+  for (int i = 0; i < kBusy; ++i) {
+    const std::string name = absl::StrCat("s-", i);
+    PutValue("busy", name, large);
+    EXPECT_TRUE(reader.Read("busy", {.secret = name, .key = "token"}).ok()) << i;
   }
   read_calm();
   EXPECT_LT(api_.CountRequests("GET", "/namespaces/calm"), kCalm + kCalm / 2);
+}
+
+// As of keys that are too many to be kept for triggers that are read five times a second.
+TEST_F(ReadSecretTest, TheApiServerIsAskedOnlySoOftenForANamespace) {
+  const auto transport = api_.Connector()();
+  kube::ApiClient client(**transport, Clock::System(), absl::Seconds(5));
+  SimulatedClock clock(absl::UnixEpoch());
+  SecretReader reader(client, clock, TriggerSecrets::kAll);
+  PutValue("shop", "small", "aHVudGVyMg==");
+  PutValue("shop", "large", std::string(9 * SecretReader::kCountedBytes, 'a'));
+  PutValue("other", "small", "aHVudGVyMg==");
+  // How many keys that a Secret does not have are looked for until the reader refuses.
+  const auto reads = [&](const std::string& secret) {
+    const int before = api_.CountRequests("GET", "/namespaces/shop");
+    absl::Status status;
+    for (int i = 0; i < 2 * SecretReader::kBurst; ++i) {
+      status = reader.Read("shop", {.secret = secret, .key = absl::StrCat(i)}).status();
+      if (!absl::IsNotFound(status)) break;
+    }
+    EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+    return api_.CountRequests("GET", "/namespaces/shop") - before;
+  };
+  EXPECT_NEAR(reads("small"), SecretReader::kBurst, 1);
+  EXPECT_TRUE(reader.Read("other", {.secret = "small", .key = "token"}).ok());
+  clock.Advance(absl::Seconds(2));
+  EXPECT_NEAR(reads("large"), 2 * SecretReader::kReadsPerSecond / 10, 1);
+  clock.Advance(absl::Seconds(2));
+  EXPECT_TRUE(reader.Read("shop", {.secret = "small", .key = "token"}).ok());
 }
 
 TEST_F(ReadSecretTest, TheAnnotationIsReadWithEither) {
