@@ -13,11 +13,10 @@
 namespace flyball::apiservice {
 namespace {
 
-// `making`, here and below, is the lock that DocumentForms takes.
-Document MakeDocument(std::string json, absl::Mutex& making) {
+Document MakeDocument(std::string json, DocumentForms::Shared& forms) {
   std::string hash = Sha256Hex(json);
   return {std::make_shared<const std::string>(std::move(json)), std::move(hash),
-          std::make_shared<DocumentForms>(making)};
+          std::make_shared<DocumentForms>(forms)};
 }
 
 std::vector<wire::ApiResource> CustomResources(
@@ -43,7 +42,7 @@ std::vector<wire::ApiResource> ExternalResources(const std::vector<std::string>&
 }
 
 std::shared_ptr<const OpenApiDocuments> MakeOpenApi(const std::vector<wire::DiscoveryGroup>& groups,
-                                                    absl::Mutex& making) {
+                                                    DocumentForms::Shared& forms) {
   auto documents = std::make_shared<OpenApiDocuments>();
   std::vector<GroupVersionName> served;
   std::string list = "{\"paths\":{";
@@ -52,20 +51,20 @@ std::shared_ptr<const OpenApiDocuments> MakeOpenApi(const std::vector<wire::Disc
       served.push_back({group.name, version.version});
       const std::string path = absl::StrCat("apis/", group.name, "/", version.version);
       const Document& document = documents->v3[path] =
-          MakeDocument(OpenApiV3Json(served.back()), making);
+          MakeDocument(OpenApiV3Json(served.back()), forms);
       wire::AppendKey(path, &list);
       absl::StrAppend(&list, "{\"serverRelativeURL\":\"/openapi/v3/", path, "?hash=", document.hash,
                       "\"}");
     }
   }
-  documents->v3_list = MakeDocument(list + "}}", making);
-  documents->v2 = MakeDocument(OpenApiV2Json(served), making);
+  documents->v3_list = MakeDocument(list + "}}", forms);
+  documents->v2 = MakeDocument(OpenApiV2Json(served), forms);
   return documents;
 }
 
 std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* last,
                                          const std::vector<std::string>& fixed_paths,
-                                         absl::Mutex& making) {
+                                         DocumentForms::Shared& forms) {
   if (set.custom != nullptr) {
     const auto resources = CustomResources(*set.custom);
     set.groups.push_back(
@@ -89,16 +88,16 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* l
     for (const wire::DiscoveryVersion& version : group.versions) {
       const std::string name = absl::StrCat(group.name, "/", version.version);
       set.paths.push_back(absl::StrCat("/apis/", name));
-      set.lists[name] = MakeDocument(wire::ApiResourceListJson(name, version.resources), making);
+      set.lists[name] = MakeDocument(wire::ApiResourceListJson(name, version.resources), forms);
     }
   }
   std::sort(set.paths.begin(), set.paths.end());
   const bool same_groups = last != nullptr && last->paths == set.paths;
-  set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups, making);
-  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups), making);
-  set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups), making);
+  set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups, forms);
+  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups), forms);
+  set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups), forms);
   set.aggregated_v2beta1 =
-      MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups), making);
+      MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups), forms);
   return std::make_shared<const DiscoverySet>(std::move(set));
 }
 
@@ -130,7 +129,7 @@ std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers&
   const absl::MutexLock lock(&renewing_);
   last = last_.Get();
   if (is_wanted(last.get())) return last;
-  last = Make(std::move(wanted), last.get(), fixed_paths_, making_);
+  last = Make(std::move(wanted), last.get(), fixed_paths_, forms_);
   last_.Set(last);
   return last;
 }

@@ -59,7 +59,7 @@ class DiscoveryDocs {
  private:
   const std::vector<std::string> fixed_paths_;
   absl::Mutex renewing_;  // held while last_ is made
-  absl::Mutex making_;    // held while a form is made; outlives the documents
+  DocumentForms::Shared forms_;
   Snapshot<DiscoverySet> last_;
 };
 

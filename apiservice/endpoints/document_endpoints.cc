@@ -52,14 +52,21 @@ http::HttpResponse InStyle(const Document& document, const std::function<std::st
     return style.media.encoding == Encoding::kProtobuf ? protobuf()
                                                        : Restyle(*document.json, style);
   };
+  if (style.gzip) {
+    // Then the form that it was made of need not be there.
+    const DocumentForms::Body made = document.forms->Made(style, /*compressed=*/true);
+    if (made != nullptr) return OkGzip(ContentTypeOf(style.media), made);
+  }
   const bool compact = style.media.encoding == Encoding::kJson && !style.pretty;
   const DocumentForms::Body body =
       compact ? document.json : document.forms->Get(style, /*compressed=*/false, make);
+  if (body == nullptr) return TooManyRequests();
   Style plain = style;
   plain.gzip = false;
   if (!IsCompressed(body->size(), style)) return Ok(ContentTypeOf(style.media), body, plain);
   const DocumentForms::Body compressed =
       document.forms->Get(style, /*compressed=*/true, [&body] { return Gzip(*body); });
+  if (compressed == nullptr) return TooManyRequests();
   return compressed->empty() ? Ok(ContentTypeOf(style.media), body, plain)
                              : OkGzip(ContentTypeOf(style.media), compressed);
 }
@@ -89,6 +96,7 @@ http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request
                                  ? set->aggregated_v2
                                  : set->aggregated_v2beta1;
   http::HttpResponse response = InStyle(document, nullptr, style);  // JSON is all that is offered
+  if (response.status != 200) return response;
   response.headers.emplace_back("Cache-Control", "public");
   return WithEtag(request, document.hash, std::move(response));
 }
