@@ -502,11 +502,13 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   // An autoscaler that is told of news is decided at each regular slot. Any other that is decided
   // on each sample has many slots in one period, and skips those at which nothing is new.
   const bool regular = tracked.due.told_of_news && !tracked.not_steady;
+  const bool scale_is_known = inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   if (inputs.managed->own.cadence.on_sample && !regular &&
       now.monotonic - decided.at < PeriodOf(*inputs.managed) &&
-      (inputs.scale.answer.failure != ScaleAnswer::Failure::kNone ||
-       !DecideStep::IsNews(inputs, decided))) {
-    return Finish(tracked);  // nothing new was sampled
+      !(scale_is_known && DecideStep::IsNews(inputs, decided))) {
+    // Triggers are read only if the scale is known.
+    if (scale_is_known) DecideStep::Prolong(now.monotonic, decided);
+    return Finish(tracked);
   }
   deps_.decide.Decide(tracked, now, scratch);
   ++decisions_;

@@ -915,5 +915,29 @@ TEST(OwnKind, OnSampleDecidesWhenAReadingChanged) {
   EXPECT_LT(world.clock.MonotonicNow(), absl::Seconds(29));  // not at the next period's slot
 }
 
+// Nothing that it reads is new then, but the last decision had none of it.
+TEST(OwnKind, OnSampleDecidesWhenTheScaleCanBeReadAgain) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"onSample":true})");
+  world.metrics.SetExternal("queue", 20000);
+  world.Start();
+  ASSERT_TRUE(world.Next("web").has_value());
+  const auto becomes = [&world](Outcome outcome, absl::Duration within) {
+    const MonotonicTime end = world.clock.MonotonicNow() + within;
+    const auto is = [&] { return world.diary.last("web").decision.outcome == outcome; };
+    while (!is() && world.clock.MonotonicNow() < end) {
+      world.clock.Advance(absl::Milliseconds(200));
+      LoopWorld::Await([&] { return is() || world.scaler->stats().queue == 0; },
+                       absl::Milliseconds(100));
+    }
+    return is();
+  };
+  world.api.Delete("/apis/apps/v1/namespaces/shop/deployments/web");
+  ASSERT_TRUE(becomes(Outcome::kScaleUnknown, absl::Minutes(1)));
+  world.AddDeployment("web", 2);
+  EXPECT_TRUE(becomes(Outcome::kDecided, absl::Seconds(12)));  // less than a sync period
+}
+
 }  // namespace
 }  // namespace flyball::scaler

@@ -361,6 +361,62 @@ TEST_F(WrongWrites, WhoWakesATargetAndDiesLeavesItItsCooldown) {
   EXPECT_EQ(Replicas(Own()), 0);
 }
 
+// Between two decisions nothing is news, since the jobs are the same. Their end is news, at any
+// moment of the period.
+TEST(OnSample, ActivityThatStaysTheSameLastsUntilItsEnd) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.sync_period = absl::Seconds(15);
+  for (int second = 0; second < 15; ++second) {
+    Simulation sim(1, options);
+    sim.AddReplica();
+    sim.cluster.PutDeployment({"shop", "job"}, 4);
+    sim.cluster.PutDeployment({"shop", "web"}, 2);
+    sim.cluster.PutAutoscaler(
+        AutoscalerText{.key = Own(),
+                       .metrics = "",
+                       .spec = absl::StrReplaceAll(FollowingJobs("1s", 6),
+                                                   {{R"("interval":"1s")", R"("onSample":true)"}}),
+                       .annotations = ""}
+            .Json());
+    sim.Run(absl::Seconds(40 + second));
+    ASSERT_EQ(sim.cluster.Replicas({"shop", "web"}), 2) << second;
+    sim.cluster.DeleteDeployment({"shop", "job"});
+    sim.Run(absl::Seconds(5));
+    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 2) << second << "\n"
+                                                        << sim.judge.LastDecisions(Own());
+    sim.Run(absl::Seconds(30));
+    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 0) << second;
+    EXPECT_THAT(sim.judge.wrong(), IsEmpty()) << second;
+  }
+}
+
+TEST(OnSample, ARecommendationThatStaysTheSameIsInTheWindowUntilItsEnd) {
+  ScalerOptions options = Simulation::ActOnAll();
+  options.sync_period = absl::Seconds(15);
+  for (int second = 0; second < 15; ++second) {
+    Simulation sim(1, options);
+    sim.AddReplica();
+    sim.Set({"shop", "web"}, 'a', 80'000);
+    sim.cluster.PutDeployment({"shop", "web"}, 8);
+    sim.cluster.PutAutoscaler(
+        AutoscalerText{.key = Own(),
+                       .metrics = MetricOf('a', "web", 10),
+                       .spec = absl::StrCat(Bounds(1, 20), R"(,"cadence":{"onSample":true})",
+                                            ScaleDown(R"("stabilizationWindowSeconds":6)")),
+                       .annotations = ""}
+            .Json());
+    sim.Run(absl::Seconds(40 + second));
+    ASSERT_EQ(sim.cluster.Replicas({"shop", "web"}), 8) << second;
+    sim.Set({"shop", "web"}, 'a', 10'000);
+    sim.Run(absl::Seconds(5));
+    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 8) << second << "\n"
+                                                        << sim.judge.LastDecisions(Own());
+    sim.Run(absl::Seconds(30));
+    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 1) << second;
+    EXPECT_THAT(sim.judge.wrong(), IsEmpty()) << second;
+  }
+}
+
 // The status of the owner that died tells of no activity, and the minimum, which kept the target
 // above zero, is lowered within the cooldown.
 TEST_F(WrongWrites, AMinimumThatIsLoweredAfterATakeoverShortensNoCooldown) {

@@ -214,11 +214,24 @@ bool DecideStep::InputsChanged(const CycleInputs& inputs, const LastDecision& la
 }
 
 bool DecideStep::IsNews(const CycleInputs& inputs, const LastDecision& last) {
-  if (inputs.triggers_changed) return true;
+  // Without the scale nothing else was looked at, so it does not matter what has changed since.
+  if (inputs.triggers_changed || last.decision.outcome == Outcome::kScaleUnknown) return true;
   if (inputs.reads_metrics || !last.made) return InputsChanged(inputs, last);
   // No metric is read at this number of replicas, so only the count, spec and mode matter.
   return last.decision.current != inputs.scale.answer.spec_replicas || last.mode != inputs.mode ||
          last.plan != inputs.plan.version();
+}
+
+void DecideStep::Prolong(MonotonicTime now, LastDecision& last) {
+  // The time by the wall clock of the last decision. If that clock was set since, the next decision
+  // moves this time with all others.
+  const absl::Time time = absl::UnixEpoch() + now + last.wall_offset;
+  if (last.activation.has_value() && last.activation->active) {
+    last.last_active = std::max(last.last_active, std::optional(time));
+  }
+  if (last.decision.outcome == Outcome::kDecided) {
+    RenewRecommendation(last.decision.recommendation, time, last.decision.state);
+  }
 }
 
 void DecideStep::TakePods(CycleInputs& inputs) const {

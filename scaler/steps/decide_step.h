@@ -38,8 +38,12 @@ class DecideStep {
   // Whether the inputs differ from those of the last decision, time aside.
   static bool InputsChanged(const CycleInputs& inputs, const LastDecision& last);
 
-  // Whether there is a sample that the last decision did not have.
+  // Whether there is a sample that the last decision did not have. The scale must have been read.
   static bool IsNews(const CycleInputs& inputs, const LastDecision& last);
+
+  // To be called when everything was read again and nothing is news, so that no decision is made:
+  // what the last one recommended, and the activity that it saw, lasted until `now`.
+  static void Prolong(MonotonicTime now, LastDecision& last);
 
   // Makes tracked.decided the decision on tracked.inputs. If these are unchanged and time alone
   // cannot have changed the decision yet, the last decision stays and is marked as unchanged, which
