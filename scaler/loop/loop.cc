@@ -12,6 +12,8 @@ namespace {
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
 // How often autoscalers with onSample ask for readings whose source does not report samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
+// When they try again what could not be carried out. No sample tells that it can be by now.
+constexpr absl::Duration kSampleRetry = absl::Seconds(1);
 // The pause until a target that is not listed yet is looked up again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
 constexpr absl::Duration kIdle = absl::Seconds(1);
@@ -290,9 +292,9 @@ void Loop::BeginCycle(TrackedAutoscaler& tracked, MonotonicTime now, Begun& begu
     tracked.inputs.pods.selected = nullptr;  // OnGone retired it: it has to select its pods again
   }
   tracked.not_before = now;
-  const bool woken = std::exchange(tracked.due.woken, false);
-  if (!woken) tracked.not_before -= std::min(kShareAnswers, tracked.due.slots / 4);
-  tracked.not_steady = other || woken;
+  tracked.woken = std::exchange(tracked.due.woken, false);
+  if (!tracked.woken) tracked.not_before -= std::min(kShareAnswers, tracked.due.slots / 4);
+  tracked.not_steady = other || tracked.woken;
   begun.due.push_back(&tracked);
 }
 
@@ -501,11 +503,12 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   deps_.decide.TakeReadings(inputs, now.wall, scratch);
   // An autoscaler that is told of news is decided at each regular slot. Any other that is decided
   // on each sample has many slots in one period, and skips those at which nothing is new.
-  const bool regular = tracked.due.told_of_news && !tracked.not_steady;
+  const bool regular = tracked.due.told_of_news && !tracked.woken;
   const bool scale_is_known = inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
-  if (inputs.managed->own.cadence.on_sample && !regular &&
-      now.monotonic - decided.at < PeriodOf(*inputs.managed) &&
-      !(scale_is_known && DecideStep::IsNews(inputs, decided))) {
+  const absl::Duration age = now.monotonic - decided.at;
+  const bool retries = tracked.written.unfinished && age >= kSampleRetry;
+  if (inputs.managed->own.cadence.on_sample && !regular && age < PeriodOf(*inputs.managed) &&
+      !(scale_is_known && (retries || DecideStep::IsNews(inputs, decided)))) {
     // Triggers are read only if the scale is known.
     if (scale_is_known) DecideStep::Prolong(now.monotonic, decided);
     return Finish(tracked);

@@ -205,6 +205,27 @@ TEST(OnSample, IsDecidedEachPeriodWithoutASample) {
   EXPECT_EQ(live.source.asked(), asked + 1);
 }
 
+// Its own status is such a change.
+TEST(OnSample, AChangeOfItsObjectTakesNoSlotAway) {
+  LiveWorld live(absl::Seconds(15));
+  LoopWorld& world = live.world;
+  live.Push("jobs", "web", 0, 20);
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
+  live.Start(1);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    world.clock.Advance(absl::Milliseconds(10));
+    return world.scaler->stats().queue == 0 &&
+           absl::StrContains(world.Own("web"), "desiredReplicas");
+  }));
+  bool decided = false;
+  for (int i = 0; i < 149 && !decided; ++i) {  // less than a period
+    world.clock.Advance(absl::Milliseconds(100));
+    decided = world.diary.AwaitCount("web", 2, absl::Milliseconds(20));
+  }
+  EXPECT_TRUE(decided);
+}
+
 TEST(OnSample, TheSameValueAgainDecidesNothing) {
   LiveWorld live;
   LoopWorld& world = live.world;

@@ -142,6 +142,33 @@ TEST_F(RequestsTest, WakesAtOnceToWhatIsNeeded) {
       [&] { return front_->written() == std::vector<std::string>{"shop/web 0 to 3"}; }));
 }
 
+// Each time that the front wishes for it its reading is the same.
+TEST_F(RequestsTest, OnSampleTriesAgainWhatWasRefused) {
+  Begin(0, absl::StrCat(kHttp, R"(,"cadence":{"onSample":true})"));
+  world_.api.Inject({.method = "PUT", .part = "/scale", .status = 503});
+  Say({.replicas = 3, .active = true});
+  ASSERT_TRUE(LoopWorld::Await(
+      [&] { return front_->written() == std::vector<std::string>{"shop/web 0 to 3 failed"}; }));
+  EXPECT_EQ(world_.Replicas("web"), 0);
+  world_.clock.Advance(absl::Seconds(1));
+  front_->Say({.replicas = 3, .active = true});
+  EXPECT_TRUE(Becomes(3)) << world_.Own("web");
+}
+
+TEST_F(RequestsTest, OnSampleTriesAgainWithoutAWishToo) {
+  Begin(0, absl::StrCat(kHttp, R"(,"cadence":{"onSample":true})"));
+  world_.api.Inject({.method = "PUT", .part = "/scale", .status = 503});
+  Say({.replicas = 3, .active = true});
+  ASSERT_TRUE(LoopWorld::Await([&] { return !front_->written().empty(); }));
+  bool written = false;
+  for (int i = 0; i < 20 && !written; ++i) {  // far less than a sync period
+    world_.clock.Advance(absl::Milliseconds(200));
+    written =
+        LoopWorld::Await([&] { return world_.Replicas("web") == 3; }, absl::Milliseconds(200));
+  }
+  EXPECT_TRUE(written) << world_.Own("web");
+}
+
 TEST_F(RequestsTest, WakesToTheMaximumAtMost) {
   Begin(0);
   Say({.replicas = 3000, .active = true});

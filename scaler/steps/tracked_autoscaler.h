@@ -250,6 +250,7 @@ struct TrackedAutoscaler : public CycleWaiter {
 
   // ---- of the present cycle
   CyclePhase phase = CyclePhase::kReadingScale;
+  bool woken = false;       // it did not wait for its slot
   bool not_steady = false;  // since this slot: it was woken, or the object has changed
   MonotonicTime not_before = absl::ZeroDuration();  // answers asked for earlier do not count
   MonotonicTime began = absl::ZeroDuration();
