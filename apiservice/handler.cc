@@ -11,8 +11,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "apiservice/requests/negotiation.h"
-#include "apiservice/wire/text.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 #include "http/server/event_workers.h"
 #include "spdlog/spdlog.h"
 
@@ -53,14 +53,6 @@ void RouteToPages(const http::HttpRequest& request, RoutedRequest& routed) {
   routed.attributes.path = std::string(PathOf(request));
 }
 
-// A part of what a client sent, for a log or an error.
-std::string Shown(absl::string_view text) {
-  constexpr size_t kShownBytes = 512;
-  std::string shown(text);
-  wire::Shorten(kShownBytes, &shown);
-  return shown;
-}
-
 wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
                              absl::string_view reason) {
   std::string sentence = ForbiddenSentence(user, attributes);
@@ -73,9 +65,10 @@ wire::Status ForbiddenStatus(const User& user, const Attributes& attributes,
 // As Go's http.Error after the library's escaping.
 http::HttpResponse InternalError(const http::HttpRequest& request, absl::string_view why) {
   return http::ErrorText(
-      500, absl::StrReplaceAll(
-               absl::StrCat("Internal Server Error: ", go::Quote(Shown(request.target)), ": ", why),
-               {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
+      500,
+      absl::StrReplaceAll(
+          absl::StrCat("Internal Server Error: ", go::Quote(Abridged(request.target)), ": ", why),
+          {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}}));
 }
 
 // The router's 406: it checks media types, but not the forms that objects can be converted to.
@@ -108,9 +101,10 @@ http::HttpResponse RequestHandler::Handle(const http::HttpRequest& request) {
   deps_.self_metrics->Count(routed, response.status, took,
                             response.body == nullptr ? 0 : response.body->size());
   if (spdlog::should_log(spdlog::level::debug)) {
-    spdlog::debug("{} {} {} {} by {} ({})", request.method, Shown(request.target), response.status,
-                  absl::FormatDuration(took), user == nullptr ? "nobody known" : Shown(user->name),
-                  Shown(request.Header("User-Agent")));
+    spdlog::debug("{} {} {} {} by {} ({})", request.method, Abridged(request.target),
+                  response.status, absl::FormatDuration(took),
+                  user == nullptr ? "nobody known" : Abridged(user->name),
+                  Abridged(request.Header("User-Agent")));
   }
   return response;
 }
@@ -135,13 +129,13 @@ http::HttpResponse RequestHandler::Answer(const http::HttpRequest& request, Rout
     return InternalError(request,
                          absl::StrCat("failed to create RequestInfo: unable to determine kind and "
                                       "namespace from url, ",
-                                      Shown(request.target)));
+                                      Abridged(request.target)));
   }
   if (routed->early_error.has_value()) return StatusResponse(*routed->early_error, style);
   const absl::StatusOr<UserPtr> user = deps_.authenticator->Authenticate(request);
   if (absl::IsResourceExhausted(user.status())) return TooManyReviews();
   if (!user.ok()) {
-    spdlog::debug("authentication failed: {}", Shown(user.status().message()));
+    spdlog::debug("authentication failed: {}", Abridged(user.status().message()));
     return StatusResponse(wire::Unauthorized(), style);
   }
   *known_user = *user;
@@ -169,7 +163,7 @@ http::HttpResponse RequestHandler::Authorized(const http::HttpRequest& request,
   if (absl::IsResourceExhausted(decision.status())) return TooManyReviews();
   if (!decision.ok()) {
     if (complaints_.Due("authorization")) {
-      spdlog::warn("authorization of {}: {}", Shown(user.name),
+      spdlog::warn("authorization of {}: {}", Abridged(user.name),
                    std::string(decision.status().message()));
     }
     return InternalError(request, decision.status().message());

@@ -1,5 +1,7 @@
 #include "base/one_line.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace flyball {
 
 std::string OneLine(absl::string_view text) {
@@ -22,6 +24,14 @@ std::string OneLine(absl::string_view text) {
     second = first;
   }
   return line;
+}
+
+std::string Abridged(absl::string_view text, size_t max) {
+  if (text.size() <= max) return std::string(text);
+  size_t end = max;
+  // Not within a character of several bytes; of bytes that are no UTF-8, at most its longest.
+  for (int i = 0; i < 3 && end > 0 && (text[end] & 0xC0) == 0x80; ++i) --end;
+  return absl::StrCat(text.substr(0, end), "... (", text.size() - end, " bytes more)");
 }
 
 }  // namespace flyball

@@ -20,5 +20,12 @@ TEST(OneLineTest, OtherTextStaysAsItIs) {
             "letters: \xc3\xa4\xc2\xa7, C:\\new, \xff \xc2");
 }
 
+TEST(AbridgedTest, CutsBetweenCharacters) {
+  EXPECT_EQ(Abridged("abc", 3), "abc");
+  EXPECT_EQ(Abridged("abcd", 3), "abc... (1 bytes more)");
+  EXPECT_EQ(Abridged("ab\u00e9", 3), "ab... (2 bytes more)");
+  EXPECT_EQ(Abridged("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80... (4 bytes more)");
+}
+
 }  // namespace
 }  // namespace flyball

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/civil_time.h"
+#include "base/one_line.h"
 
 namespace flyball::apiservice::wire {
 namespace {
@@ -88,13 +89,7 @@ void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out) {
 }
 
 void Shorten(size_t max, std::string* text) {
-  if (text->size() <= max) return;
-  size_t end = max;
-  // Not within a character of several bytes; of bytes that are no UTF-8, at most its longest.
-  for (int i = 0; i < 3 && end > 0 && ((*text)[end] & 0xC0) == 0x80; ++i) --end;
-  const size_t gone = text->size() - end;
-  text->resize(end);
-  absl::StrAppend(text, "... (", gone, " bytes more)");
+  if (text->size() > max) *text = Abridged(*text, max);
 }
 
 std::string IndentJson(absl::string_view compact) {

@@ -52,7 +52,7 @@ enum class QuantityForm { kDecimal, kBinary };
 // one pass without arbitrary precision. No quotes.
 void AppendMilliQuantity(int64_t milli, QuantityForm form, std::string* out);
 
-// Cuts a text of more than `max` bytes between two characters, and says how many are missing.
+// Cuts a text of more than `max` bytes, as Abridged does.
 void Shorten(size_t max, std::string* text);
 
 // Two-space indentation of compact JSON, as Go's json.Indent: escapes stay as they are. `compact`

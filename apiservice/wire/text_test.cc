@@ -101,17 +101,6 @@ TEST(AppendJsonTimeTest, GosZeroTimeIsNull) {
   EXPECT_EQ(out, "\"0001-01-01T00:00:01Z\"");
 }
 
-TEST(ShortenTest, CutsBetweenCharacters) {
-  const auto shortened = [](std::string text, size_t max) {
-    Shorten(max, &text);
-    return text;
-  };
-  EXPECT_EQ(shortened("abc", 3), "abc");
-  EXPECT_EQ(shortened("abcd", 3), "abc... (1 bytes more)");
-  EXPECT_EQ(shortened("ab\u00e9", 3), "ab... (2 bytes more)");
-  EXPECT_EQ(shortened("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80... (4 bytes more)");
-}
-
 TEST(IndentJsonTest, LooksLikeGo) {
   EXPECT_EQ(IndentJson("{\"a\":[],\"b\":{},\"c\":[1,{\"d\":\"x,{}\\\"\"}]}\n"),
             "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": "

@@ -161,6 +161,16 @@ class LiveHostile(LiveCase):
                     thread.join()
             self.assertLessEqual(set(statuses), {413, 429} if body is long[0] else {200, 429})
 
+    def test_long_texts_that_an_error_would_repeat(self):
+        self.serve()
+        long, field = b"\x01" * (31 << 20), remote_write.field  # escaped they would be four times as long
+        for metric in (field(1, long),):
+            packed = gzip.compress(field(1, field(2, field(2, metric))))
+            with self.honest():
+                answer = self.client.request("POST", "/v1/metrics", packed, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})
+            self.assertEqual(answer.status, 200, str(answer)[:300])
+            self.assertLess(len(answer.body), 4096)
+
     def test_slow_and_endless_bodies(self):
         self.serve()
         held = []

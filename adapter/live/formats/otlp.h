@@ -50,7 +50,7 @@ enum class OtlpKind { kNone, kGauge, kSum, kHistogram, kExponentialHistogram, kS
 enum class OtlpTemporality { kUnspecified = 0, kDelta = 1, kCumulative = 2 };
 
 struct OtlpMetric {
-  std::string name, description, unit;
+  absl::string_view name, description, unit;  // of any length; valid until the reader returns
   OtlpKind kind = OtlpKind::kNone;
   OtlpTemporality temporality = OtlpTemporality::kUnspecified;  // of sums and histograms
   bool monotonic = false;                                       // of sums

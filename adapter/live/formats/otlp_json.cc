@@ -89,11 +89,11 @@ bool ForEachObject(const object& from, absl::string_view name, OnObject on_objec
   });
 }
 
-bool ReadText(const object& from, absl::string_view name, std::string& text) {
+bool ReadText(const object& from, absl::string_view name, absl::string_view& text) {
   const auto field = FieldOf(from, name);
   std::string_view view;
   if (field && field->get_string().get(view)) return false;
-  if (field) text = view;
+  if (field) text = ViewOf(view);
   return true;
 }
 
@@ -145,8 +145,10 @@ bool ReadValue(const object& from, Place place, OtlpValue& value);
 
 bool ReadKeyValue(const object& from, Place place, std::string& key, OtlpValue& value) {
   std::optional<object> inner;
-  return ReadText(from, "key", key) && ReadObject(from, "value", inner) &&
-         (!inner || ReadValue(*inner, place, value));
+  absl::string_view text;
+  if (!ReadText(from, "key", text) || !ReadObject(from, "value", inner)) return false;
+  key = std::string(text);
+  return !inner || ReadValue(*inner, place, value);
 }
 
 bool ReadList(const object& from, Place place, OtlpList& list) {

@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "adapter/live/formats/samples.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 
 namespace flyball::formats {
 namespace {
@@ -153,8 +155,8 @@ void AddUnit(UnitSuffixes unit, Tokens& tokens) {
 }
 
 absl::Status Nothing(absl::string_view what, absl::string_view name) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " ", go::Quote(name), " has no letter or digit"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      what, " ", go::Quote(Abridged(name, kMaxLabelNameBytes)), " has no letter or digit"));
 }
 
 bool OnlyUnderscores(absl::string_view name) {

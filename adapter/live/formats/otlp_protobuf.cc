@@ -57,9 +57,9 @@ bool ReadMetric(absl::string_view message, OtlpSink& sink) {
   OtlpMetric metric;
   absl::string_view data;
   const bool good = ReadFields(message, [&](WireReader& reader, int field) {
-    if (field == metric::kName) return reader.ReadText(&metric.name);
-    if (field == metric::kDescription) return reader.ReadText(&metric.description);
-    if (field == metric::kUnit) return reader.ReadText(&metric.unit);
+    if (field == metric::kName) return reader.ReadBytes(&metric.name);
+    if (field == metric::kDescription) return reader.ReadBytes(&metric.description);
+    if (field == metric::kUnit) return reader.ReadBytes(&metric.unit);
     const OtlpKind kind = KindOfField(field);
     if (kind == OtlpKind::kNone) return reader.Skip();
     metric.kind = kind;

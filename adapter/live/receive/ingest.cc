@@ -6,6 +6,7 @@
 #include "absl/hash/hash.h"
 #include "adapter/live/formats/series_labels.h"
 #include "adapter/live/formats/text.h"
+#include "base/one_line.h"
 #include "base/stable_hash.h"
 #include "base/status_macros.h"
 
@@ -19,7 +20,7 @@ static_assert(StoreOptions().max_labels <= formats::kMaxLabels &&
 // Counts `samples` that failed alike.
 void Refuse(const absl::Status& why, size_t samples, Received& received) {
   (absl::IsResourceExhausted(why) ? received.no_room : received.refused) += samples;
-  if (received.reason.empty()) received.reason = std::string(why.message());
+  if (received.reason.empty()) received.reason = Abridged(why.message(), kMaxReasonBytes);
 }
 
 }  // namespace

@@ -176,6 +176,49 @@ TEST(OtlpPages, AMetricWithoutPointsIsAWarning) {
             R"("rejectedDataPoints":"0"}})");
 }
 
+// Escapes make a text longer, and an answer has copies of it.
+TEST(OtlpPages, OfALongNameOnlyTheBeginningIsRepeated) {
+  Server server;
+  const std::string name(1 << 20, '\x01');
+  const auto answered = [&server](const formats::Message& metric) {
+    const formats::Message scope = formats::Message().Add(2, metric);
+    const formats::Message request = formats::Message().Add(1, formats::Message().Add(2, scope));
+    return server.Send(request.bytes(), "application/x-protobuf");
+  };
+  const auto data = formats::Message().Add(
+      1, formats::Message().Bits(3, uint64_t{kNow} * 1'000'000).Double(4, 5));
+  EXPECT_THAT(answered(formats::Message().Bytes(1, name)),
+              testing::AllOf(HasSubstr("bytes more)\" has no data points"),
+                             testing::SizeIs(testing::Lt(2048))));
+  EXPECT_THAT(answered(formats::Message().Bytes(1, name).Add(7, data)),
+              HasSubstr("the name of a metric is longer than 4096 bytes"));
+  EXPECT_THAT(answered(formats::Message().Bytes(1, "a").Bytes(3, name).Add(5, data)),
+              HasSubstr("the unit of a metric is longer than 4096 bytes"));
+  EXPECT_THAT(server.Send(Metrics(Gauge(std::string(1 << 16, '_'), ""))),
+              testing::SizeIs(testing::Lt(2048)));
+  EXPECT_THAT(server.Stored(), ElementsAre());
+  EXPECT_EQ(answered(formats::Message().Bytes(1, "a").Bytes(2, name).Add(5, data)), "200 ");
+  EXPECT_EQ(server.ingest.metadata().All().at(0).second.help.size(), 512u);
+}
+
+// The store names the series of a sample that it refuses.
+TEST(OtlpPages, AReasonIsRepeatedOnlyInPart) {
+  Server server;
+  std::string attributes;
+  for (int i = 0; i < 10; ++i) {
+    absl::StrAppend(&attributes, i == 0 ? "" : ",", R"({"key":"a)", i,
+                    R"(","value":{"stringValue":")", std::string(4000, 'x'), R"("}})");
+  }
+  const auto send = [&](int value) {
+    return server.Send(
+        Metrics(Gauge("a", absl::StrCat(R"({"timeUnixNano":")", kNow, R"(000000","asDouble":)",
+                                        value, R"(,"attributes":[)", attributes, "]}"))));
+  };
+  EXPECT_EQ(send(1), "200 {}");
+  EXPECT_THAT(send(2), testing::AllOf(HasSubstr("duplicate sample"), HasSubstr("bytes more)"),
+                                      testing::SizeIs(testing::Lt(3000))));
+}
+
 TEST(OtlpPages, DeltasBecomeTotals) {
   Server server;
   EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(-2000, 5, -3000)))), "200 {}");

@@ -8,6 +8,7 @@
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/otlp_series.h"
 #include "adapter/live/store/times.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -49,32 +50,37 @@ formats::MetricType TypeOf(const OtlpMetric& metric) {
   return formats::MetricType::kUnknown;
 }
 
-// Each point has the name for a label of its series.
-absl::Status CheckName(absl::string_view name) {
-  if (name.size() <= formats::kMaxLabelValueBytes) return absl::OkStatus();
-  return absl::OutOfRangeError(
-      absl::StrCat("the name of a metric is longer than ", formats::kMaxLabelValueBytes, " bytes"));
+// Each point has the name for a label of its series, and the unit becomes a part of that.
+absl::Status CheckLength(absl::string_view what, absl::string_view text) {
+  if (text.size() <= formats::kMaxLabelValueBytes) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrCat("the ", what, " of a metric is longer than ",
+                                            formats::kMaxLabelValueBytes, " bytes"));
+}
+
+// For an error, since a name may be nearly as long as the request.
+std::string QuotedName(const OtlpMetric& metric) {
+  return promql::Quote(Abridged(metric.name, formats::kMaxLabelNameBytes));
 }
 
 absl::Status CheckMetric(const OtlpMetric& metric) {
   if (!HasTemporality(metric.kind)) return absl::OkStatus();
   if (metric.temporality == OtlpTemporality::kUnspecified) {
     return absl::InvalidArgumentError(
-        absl::StrCat("metric ", promql::Quote(metric.name), " is neither cumulative nor delta"));
+        absl::StrCat("metric ", QuotedName(metric), " is neither cumulative nor delta"));
   }
   const bool delta = metric.temporality == OtlpTemporality::kDelta;
   if (delta && metric.kind == OtlpKind::kSum && !metric.monotonic) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("metric ", promql::Quote(metric.name),
-                     " is a delta sum that may fall: send it cumulative"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "metric ", QuotedName(metric), " is a delta sum that may fall: send it cumulative"));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> NameOf(const OtlpMetric& metric) {
-  RETURN_IF_ERROR(CheckName(metric.name));
+  RETURN_IF_ERROR(CheckLength("name", metric.name));
+  RETURN_IF_ERROR(CheckLength("unit", metric.unit));
   ASSIGN_OR_RETURN(std::string name, formats::OtlpMetricName(metric));
-  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckLength("name", name));
   return name;
 }
 
@@ -106,7 +112,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
           {.name = name_, .type = TypeOf(metric), .help = metric.description, .unit = metric.unit});
     }
     if (metric.points == 0 && received_.reason.empty()) {
-      received_.reason = absl::StrCat("metric ", promql::Quote(metric.name), " has no data points");
+      received_.reason = absl::StrCat("metric ", QuotedName(metric), " has no data points");
     }
   }
 
@@ -120,7 +126,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
       return;
     }
     if (received_.rejected + received_.no_room == 0) {
-      received_.reason = std::string(status.message());
+      received_.reason = Abridged(status.message(), kMaxReasonBytes);
     }
     ++(absl::IsResourceExhausted(status) ? received_.no_room : received_.rejected);
   }

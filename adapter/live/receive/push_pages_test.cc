@@ -101,6 +101,18 @@ TEST(PushPages, WhatIsGoodOfARequestIsTakenAndTheRestTold) {
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 3@1", "b 1@0"));
 }
 
+// The store names the series of a sample that it refuses.
+TEST(PushPages, AReasonIsRepeatedOnlyInPart) {
+  Server server;
+  std::string series = "a{";
+  for (int i = 0; i < 10; ++i)
+    absl::StrAppend(&series, "l", i, "=\"", std::string(4000, 'x'), "\",");
+  EXPECT_EQ(server.Push(series + "} 1\n"), "204");
+  EXPECT_THAT(server.Push(series + "} 2\n"),
+              testing::AllOf(HasSubstr("duplicate sample"), HasSubstr("bytes more)"),
+                             testing::SizeIs(testing::Lt(3000))));
+}
+
 TEST(PushPages, ProbesHaveAWorkerMeanwhile) {
   Server server;
   EXPECT_EQ(http::WorkersAfter([&] { EXPECT_EQ(server.Push("up 1\n"), "204"); }), 2);
