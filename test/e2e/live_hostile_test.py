@@ -164,7 +164,8 @@ class LiveHostile(LiveCase):
     def test_long_texts_that_an_error_would_repeat(self):
         self.serve()
         long, field = b"\x01" * (31 << 20), remote_write.field  # escaped they would be four times as long
-        for metric in (field(1, long),):
+        point = field(7, field(1, long) + field(2, field(1, b"x")))  # with an attribute of that key
+        for metric in (field(1, long), field(1, b"a") + field(5, field(1, point))):
             packed = gzip.compress(field(1, field(2, field(2, metric))))
             with self.honest():
                 answer = self.client.request("POST", "/v1/metrics", packed, {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"})

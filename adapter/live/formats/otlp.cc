@@ -77,9 +77,15 @@ absl::Status TooMany(absl::string_view what, size_t limit) {
   return absl::InvalidArgumentError(absl::StrCat("a point has more than ", limit, " ", what));
 }
 
-void SetAttributeText(const OtlpValue& value, size_t items, OtlpAttribute& attribute) {
-  if (items <= kMaxAttributeItems) attribute.value = OtlpValueText(value);
-  attribute.too_long = items > kMaxAttributeItems || attribute.value.size() > kMaxLabelValueBytes;
+void SetAttribute(absl::string_view key, const OtlpValue& value, const ValueSize& size,
+                  OtlpAttribute& attribute) {
+  // Each character, of up to four bytes, becomes one byte of a label's name.
+  const bool long_key = key.size() > 4 * kMaxLabelNameBytes;
+  attribute.key = std::string(long_key ? key.substr(0, kMaxLabelNameBytes) : key);
+  attribute.too_long = long_key || size.TooLong();
+  if (attribute.too_long) return;
+  attribute.value = OtlpValueText(value);
+  attribute.too_long = attribute.value.size() > kMaxLabelValueBytes;
   if (attribute.too_long) attribute.value = std::string();
 }
 

@@ -42,7 +42,7 @@ inline constexpr size_t kMaxAttributeItems = 2048;
 struct OtlpAttribute {
   std::string key;
   std::string value;
-  bool too_long = false;  // the value is too long for a label and left out
+  bool too_long = false;  // key or value is too long for a label: the value is left out
 };
 using OtlpAttributes = std::vector<OtlpAttribute>;
 

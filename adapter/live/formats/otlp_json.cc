@@ -143,12 +143,10 @@ bool ReadInt32(const object& from, absl::string_view name, int32_t& number) {
 
 bool ReadValue(const object& from, Place place, OtlpValue& value);
 
-bool ReadKeyValue(const object& from, Place place, std::string& key, OtlpValue& value) {
+bool ReadKeyValue(const object& from, Place place, absl::string_view& key, OtlpValue& value) {
   std::optional<object> inner;
-  absl::string_view text;
-  if (!ReadText(from, "key", text) || !ReadObject(from, "value", inner)) return false;
-  key = std::string(text);
-  return !inner || ReadValue(*inner, place, value);
+  return ReadText(from, "key", key) && ReadObject(from, "value", inner) &&
+         (!inner || ReadValue(*inner, place, value));
 }
 
 bool ReadList(const object& from, Place place, OtlpList& list) {
@@ -160,15 +158,19 @@ bool ReadList(const object& from, Place place, OtlpList& list) {
 bool ReadMap(const object& from, Place place, OtlpMap& map) {
   return ForEachObject(from, "values", [&](const object& item) {
     if (!place.TakeItem()) return true;
-    auto& [key, value] = map.emplace_back();
-    return ReadKeyValue(item, place, key, value);
+    absl::string_view key;
+    OtlpEntry& entry = map.emplace_back();
+    if (!ReadKeyValue(item, place, key, entry.value)) return false;
+    if (place.TakeText(key)) entry.key = std::string(key);
+    return true;
   });
 }
 
-bool ReadBytes(const element& field, OtlpValue& value) {
+bool ReadBytes(const element& field, Place place, OtlpValue& value) {
   std::string_view text;
   OtlpBytes bytes;
   if (field.get_string().get(text)) return false;
+  if (!place.TakeText(ViewOf(text))) return true;
   if (!absl::Base64Unescape(ViewOf(text), &bytes.bytes)) return false;
   value.value = std::move(bytes);
   return true;
@@ -180,7 +182,7 @@ bool ReadValue(const object& from, Place place, OtlpValue& value) {
   object inner;
   if (const auto field = FieldOf(from, "stringValue")) {
     if (field->get_string().get(text)) return false;
-    value.value = std::string(text);
+    if (place.TakeText(ViewOf(text))) value.value = std::string(text);
   } else if (const auto field = FieldOf(from, "boolValue")) {
     return !field->get_bool().get(value.value.emplace<bool>());
   } else if (const auto field = FieldOf(from, "intValue")) {
@@ -194,7 +196,7 @@ bool ReadValue(const object& from, Place place, OtlpValue& value) {
     return !field->get_object().get(inner) &&
            ReadMap(inner, place.Within(), value.value.emplace<OtlpMap>());
   } else if (const auto field = FieldOf(from, "bytesValue")) {
-    return ReadBytes(*field, value);
+    return ReadBytes(*field, place, value);
   }
   return true;
 }
@@ -202,11 +204,11 @@ bool ReadValue(const object& from, Place place, OtlpValue& value) {
 bool ReadAttributes(const object& from, OtlpAttributes& attributes) {
   return ForEachObject(from, "attributes", [&](const object& item) {
     if (attributes.size() > kMaxAttributes) return true;
-    OtlpAttribute& attribute = attributes.emplace_back();
+    absl::string_view key;
     OtlpValue value;
-    size_t items = 0;
-    if (!ReadKeyValue(item, {1, items}, attribute.key, value)) return false;
-    SetAttributeText(value, items, attribute);
+    ValueSize size;
+    if (!ReadKeyValue(item, {1, size}, key, value)) return false;
+    SetAttribute(key, value, size, attributes.emplace_back());
     return true;
   });
 }

@@ -1,5 +1,4 @@
 #include <string>
-#include <utility>
 
 #include "adapter/live/formats/otlp_protobuf.h"
 #include "adapter/live/formats/wire_reader.h"
@@ -14,10 +13,11 @@ constexpr int kString = 1, kBool = 2, kInt = 3, kDouble = 4, kList = 5, kMap = 6
 
 bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value);
 
-bool ReadKeyValue(absl::string_view message, Place place, std::string& key, OtlpValue& value) {
+bool ReadKeyValue(absl::string_view message, Place place, absl::string_view& key,
+                  OtlpValue& value) {
   return ReadFields(message, [&](WireReader& reader, int field) {
     absl::string_view part;
-    if (field == 1) return reader.ReadText(&key);
+    if (field == 1) return reader.ReadBytes(&key);
     if (field == 2) return reader.ReadBytes(&part) && ReadAnyValue(part, place, value);
     return reader.Skip();
   });
@@ -33,10 +33,12 @@ bool ReadList(absl::string_view message, Place place, OtlpList& list) {
 
 bool ReadMap(absl::string_view message, Place place, OtlpMap& map) {
   return ReadFields(message, [&](WireReader& reader, int field) {
-    absl::string_view part;
+    absl::string_view part, key;
     if (field != 1 || !place.TakeItem()) return reader.Skip();
-    auto& [key, value] = map.emplace_back();
-    return reader.ReadBytes(&part) && ReadKeyValue(part, place, key, value);
+    OtlpEntry& entry = map.emplace_back();
+    if (!reader.ReadBytes(&part) || !ReadKeyValue(part, place, key, entry.value)) return false;
+    if (place.TakeText(key)) entry.key = std::string(key);
+    return true;
   });
 }
 
@@ -72,6 +74,7 @@ bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value) {
     if (field == any_value::kMap) {
       return ReadMap(part, place.Within(), value.value.emplace<OtlpMap>());
     }
+    if (!place.TakeText(part)) return true;
     if (field == any_value::kString) value.value = std::string(part);
     if (field == any_value::kBytes) value.value = OtlpBytes{std::string(part)};
     return true;
@@ -82,15 +85,11 @@ bool ReadAnyValue(absl::string_view message, Place place, OtlpValue& value) {
 
 bool ReadAttribute(WireReader& reader, OtlpAttributes& attributes) {
   if (attributes.size() > kMaxAttributes) return reader.Skip();
-  absl::string_view part;
-  OtlpAttribute attribute;
+  absl::string_view part, key;
   OtlpValue value;
-  size_t items = 0;
-  if (!reader.ReadBytes(&part) || !ReadKeyValue(part, {1, items}, attribute.key, value)) {
-    return false;
-  }
-  SetAttributeText(value, items, attribute);
-  attributes.push_back(std::move(attribute));
+  ValueSize size;
+  if (!reader.ReadBytes(&part) || !ReadKeyValue(part, {1, size}, key, value)) return false;
+  SetAttribute(key, value, size, attributes.emplace_back());
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "adapter/live/formats/otlp_names.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "promql/engine/series.h"
 #include "promql/text.h"
@@ -52,7 +53,8 @@ absl::StatusOr<promql::LabelSet> LabelsOf(const OtlpAttributes& attributes) {
     if (attribute->too_long) return TooLong(attribute->key);
     if (!go::IsUtf8(attribute->value)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("attribute ", promql::Quote(attribute->key), " is not UTF-8"));
+          absl::StrCat("attribute ", promql::Quote(Abridged(attribute->key, kMaxLabelNameBytes)),
+                       " is not UTF-8"));
     }
     ASSIGN_OR_RETURN(const std::string name, OtlpLabelName(attribute->key));
     std::string& value = ValueOf(name, labels);

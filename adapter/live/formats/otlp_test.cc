@@ -363,6 +363,63 @@ TEST(ReadOtlp, NoMoreItemsOfAnAttributeAreReadThanALabelHasRoomFor) {
   EXPECT_TRUE(of_json.attributes[0].too_long);
 }
 
+// A text is counted even if a later one with the same key replaces it, since both would be copied.
+TEST(ReadOtlp, NoMoreTextOfAnAttributeIsReadThanALabelHasRoomFor) {
+  const std::string half(3000, 'x'), whole(5000, 'x');
+  const Message list = Message().Add(1, Message().Bytes(1, half)).Add(1, Message().Bytes(7, half));
+  const Message twice = Message().Add(1, TextAttribute("k", half)).Add(1, TextAttribute("k", half));
+  const Message resource = Message()
+                               .Add(1, Attribute("list", Message().Add(5, list)))
+                               .Add(1, Attribute("map", Message().Add(6, twice)))
+                               .Add(1, Attribute("bytes", Message().Bytes(7, whole)))
+                               .Add(1, TextAttribute(whole, "x"));
+  const auto text = [](const std::string& value) {
+    return absl::StrCat(R"({"stringValue":")", value, R"("})");
+  };
+  const auto attribute = [](const std::string& key, const std::string& value) {
+    return absl::StrCat(R"({"key":")", key, R"(","value":)", value, "}");
+  };
+  const auto values = [](const std::string& kind, const std::string& item) {
+    return absl::StrCat(R"({")", kind, R"(":{"values":[)", item, ",", item, "]}}");
+  };
+  const std::string json =
+      absl::StrJoin({attribute("list", values("arrayValue", text(half))),
+                     attribute("map", values("kvlistValue", attribute("k", text(half)))),
+                     attribute("bytes", absl::StrCat(R"({"bytesValue":")", whole, R"("})")),
+                     attribute(whole, text("x"))},
+                    ",");
+  ReadAttributes read, of_json;
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({}, resource), read).ok());
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kJson,
+                       JsonRequest("{}", absl::StrCat(R"({"attributes":[)", json, "]}")), of_json)
+                  .ok());
+  for (const OtlpAttributes& attributes : {read.attributes, of_json.attributes}) {
+    ASSERT_EQ(attributes.size(), 4u);
+    for (const OtlpAttribute& one : attributes) {
+      EXPECT_TRUE(one.too_long) << one.key;
+      EXPECT_LE(one.key.size(), 256u);
+      EXPECT_EQ(one.value, "") << one.key;
+    }
+  }
+}
+
+TEST(ReadOtlp, AKeyOfLongCharactersIsNoLongerThanTheNameThatBecomesOfIt) {
+  std::string key = "a";
+  for (int i = 0; i < 255; ++i) key += "\u65e5";
+  ReadAttributes read;
+  const Message resource = Message().Add(1, TextAttribute(key, "x"));
+  ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({}, resource), read).ok());
+  EXPECT_EQ(OtlpLabels({}).OfPoint(read.attributes)->at(0).first.size(), 256u);
+}
+
+TEST(OtlpLabels, OfALongKeyOnlyTheBeginningIsRepeated) {
+  const std::string key(1000, '\x01');
+  for (const char* value : {"x", "\xff"}) {
+    const auto labels = OtlpLabels({}).OfPoint({{key, value}});
+    EXPECT_LT(labels.status().message().size(), 2000u) << value;
+  }
+}
+
 TEST(ReadOtlp, NoMoreCountsAreReadThanMayBe) {
   const std::string counts(kMaxExponents + 1000, '\0');
   const Message exponential =

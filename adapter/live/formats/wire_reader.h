@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
@@ -66,12 +65,6 @@ class WireReader {
     const int begin = stream_.CurrentPosition();
     if (size > INT32_MAX || !stream_.Skip(static_cast<int>(size))) return false;
     *bytes = Between(begin, begin + static_cast<int>(size));
-    return true;
-  }
-  bool ReadText(std::string* text) {
-    absl::string_view bytes;
-    if (!ReadBytes(&bytes)) return false;
-    text->assign(bytes.data(), bytes.size());
     return true;
   }
   bool Skip() { return WireFormat::SkipField(&stream_, tag_); }
