@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
+#include "scaler/spec/field_error.h"
 
 namespace flyball::scaler {
 namespace {
@@ -146,7 +147,7 @@ absl::StatusOr<absl::TimeZone> LoadZone(absl::string_view name) {
   if (name == "UTC") return absl::UTCTimeZone();
   absl::TimeZone zone;
   if (!IsZoneName(name) || !MayBeZone(name) || !absl::LoadTimeZone(name, &zone)) {
-    return absl::InvalidArgumentError(absl::StrCat("unknown time zone \"", name, "\""));
+    return absl::InvalidArgumentError(absl::StrCat("unknown time zone \"", BriefText(name), "\""));
   }
   return zone;
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
+#include "scaler/spec/field_error.h"
 
 namespace flyball::scaler {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 using Kind = Node::Kind;
 
 std::string Shown(const Node& node) {
-  if (node.kind == Kind::kString) return absl::StrCat("the string \"", node.text, "\"");
-  if (node.kind == Kind::kNumber) return absl::StrCat("the number ", node.text);
+  if (node.kind == Kind::kString) return absl::StrCat("the string \"", BriefText(node.text), "\"");
+  if (node.kind == Kind::kNumber) return absl::StrCat("the number ", BriefText(node.text));
   if (node.kind == Kind::kBool) return node.boolean ? "the bool true" : "the bool false";
   return std::string(KindName(node.kind));
 }

@@ -25,6 +25,9 @@ inline constexpr absl::string_view kOwnPlural = "autoscalers";
 inline constexpr absl::string_view kOwnKind = "Autoscaler";
 inline constexpr absl::string_view kOwnApiVersion = "flyball.dev/v1alpha1";  // GROUP/VERSION
 
+// The annotation of an autoscaler of either kind: "shadow", "advise" or "act".
+inline constexpr absl::string_view kModeAnnotation = "flyball.dev/mode";
+
 // The annotation of a HorizontalPodAutoscaler that sets how its pods are selected: `LabelSelector`
 // or `OwnerReferences`.
 inline constexpr absl::string_view kPodSelectionAnnotation = "flyball.dev/pod-selection";

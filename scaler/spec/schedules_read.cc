@@ -86,7 +86,8 @@ std::vector<ScheduledTarget> ReadTargets(const WrittenSchedule& written, const s
   for (const auto& [name, amount] : written.targets) {
     out.push_back({.name = name, .amount = amount});
     const std::string problem = TargetProblem(out.back(), object.spec.metrics, object.triggers);
-    if (!problem.empty()) errors.Invalid(absl::StrCat(at, ".targets[", name, "]"), problem);
+    if (problem.empty()) continue;
+    errors.Invalid(absl::StrCat(at, ".targets[", BriefText(name), "]"), problem);
   }
   return out;
 }
@@ -136,7 +137,8 @@ std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& lis
     if (one.name.empty()) errors.Required(at + ".name", "what explanations call it");
     if (one.name.size() > kMaxName) errors.TooLong(at + ".name", kMaxName);
     if (!one.name.empty() && !names.insert(one.name).second) {
-      errors.Invalid(at + ".name", absl::StrCat("\"", one.name, "\" names an earlier schedule"));
+      errors.Invalid(at + ".name",
+                     absl::StrCat("\"", BriefText(one.name), "\" names an earlier schedule"));
     }
     CheckBounds(one, at, object, errors);
     std::vector<ScheduledTarget> targets = ReadTargets(one, at, object, errors);
@@ -156,7 +158,7 @@ void KeepPauses(std::vector<ScheduleWindow>& windows) {
   std::erase_if(windows,
                 [](const ScheduleWindow& window) { return !window.paused.value_or(false); });
   for (ScheduleWindow& window : windows) {
-    window.name = window.name.substr(0, kMaxName);
+    window.name = BriefText(window.name, kMaxName);
     window.min_replicas.reset();
     window.max_replicas.reset();
     window.targets.clear();

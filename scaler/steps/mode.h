@@ -7,9 +7,6 @@
 
 namespace flyball::scaler {
 
-// On an autoscaler of either kind: "shadow", "advise" or "act".
-inline constexpr absl::string_view kModeAnnotation = "flyball.dev/mode";
-
 struct ModeFlags {
   Mode mode = Mode::kShadow;  // --scaler-mode
   bool act_on_hpas = false;   // --scaler-hpa: HPAs may have mode act too

@@ -5,7 +5,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
@@ -22,6 +21,8 @@ namespace {
 // Of an HPA. The API server and the HPA controller take any number, but each metric is a question,
 // and many can be a column of the pods' table, which is made under the lock of all pods.
 constexpr size_t kMaxMetrics = 256;
+
+constexpr size_t kMaxModeBytes = 256;
 
 // Annotations that cannot be read are ignored, as by the stock controller, and `ignored` says so. A
 // pause is in force whatever else is wrong, even if its end cannot be read.
@@ -41,7 +42,7 @@ void ReadAnnotations(Managed& managed) {
   if (!managed.own.owned_pods_only && selection->second != "LabelSelector") {
     managed.ignored.push_back(absl::StrCat("counts pods by their labels: ", kPodSelectionAnnotation,
                                            ": expected LabelSelector or OwnerReferences, got ",
-                                           selection->second));
+                                           BriefText(selection->second)));
   }
 }
 
@@ -79,6 +80,14 @@ void ReadOwn(const Node& document, Managed& managed) {
   }
 }
 
+// The other annotations have been read. A mode that is too long is an unknown one as well after it
+// has been cut.
+void KeepMode(Autoscaler& autoscaler) {
+  std::erase_if(autoscaler.annotations,
+                [](const auto& annotation) { return annotation.first != kModeAnnotation; });
+  for (auto& [name, value] : autoscaler.annotations) value = BriefText(value, kMaxModeBytes);
+}
+
 }  // namespace
 
 ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
@@ -104,9 +113,7 @@ ManagedPtr ReadManaged(AutoscalerKind kind, absl::string_view json) {
   }
   managed->written_hash = managed->spec_hash;
   managed->autoscaler.labels.clear();
-  std::erase_if(managed->autoscaler.annotations, [](const auto& annotation) {
-    return !absl::StartsWith(annotation.first, "flyball.dev/");
-  });
+  KeepMode(managed->autoscaler);
   return managed;
 }
 

@@ -14,8 +14,11 @@
 namespace flyball::scaler {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Lt;
+using testing::SizeIs;
 
 class Noted : public AutoscalerSink {
  public:
@@ -59,6 +62,26 @@ TEST_F(AutoscalerStoreTest, AnObjectTooDeepToBeReadIsGoneWhenItIsDeleted) {
   feed_.Changed(kube::ChangeType::kAdded, Hpa(3, 1));
   feed_.Changed(kube::ChangeType::kDeleted, Hpa(3, 5000));
   EXPECT_THAT(noted_.gone, ElementsAre("shop/web"));
+}
+
+// An object may have annotations of 256 KiB, and texts about them are kept as well.
+TEST_F(AutoscalerStoreTest, LongAnnotationsAreNotKeptAndRepeatedOnlyInPart) {
+  const std::string long_text(10000, 'x');
+  feed_.Changed(
+      kube::ChangeType::kAdded,
+      absl::StrCat(
+          R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{)",
+          R"("name":"web","namespace":"shop","annotations":{"flyball.dev/mode":"act)", long_text,
+          R"(","flyball.dev/else":")", long_text, R"(","flyball.dev/pod-selection":")", long_text,
+          R"(","flyball.dev/schedules":"[{name: a, timezone: )", long_text,
+          R"(, start: 0 1 * * *, end: 0 2 * * *, minReplicas: 2}]"}},"spec":{"maxReplicas":3,)",
+          R"("scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"}}})"));
+  ASSERT_EQ(noted_.seen.size(), 1u);
+  const Managed& managed = *noted_.seen[0];
+  ASSERT_EQ(managed.autoscaler.annotations.size(), 1u);
+  EXPECT_THAT(managed.autoscaler.annotations.at("flyball.dev/mode"), SizeIs(Lt(300)));
+  EXPECT_THAT(managed.ignored, ElementsAre(AllOf(HasSubstr("unknown time zone"), SizeIs(Lt(300))),
+                                           AllOf(HasSubstr("got xxx"), SizeIs(Lt(300)))));
 }
 
 TEST_F(AutoscalerStoreTest, AnHpaWithTooManyMetricsIsNotDecided) {

@@ -34,7 +34,7 @@ struct AutoscalerKey {
 
 struct Managed {
   AutoscalerKey key;
-  Autoscaler autoscaler;  // without its labels; of its annotations those of flyball.dev only
+  Autoscaler autoscaler;  // without its labels; of its annotations only the mode
   OwnSpec own;
   absl::Time created;                     // this and the next: of Autoscalers (CRD) only
   std::optional<absl::Time> last_active;  // as the status says

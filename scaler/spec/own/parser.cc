@@ -234,7 +234,8 @@ void ReadTriggers(std::vector<WrittenTrigger>& triggers,
     metadata_bytes += CheckMetadata(own.triggers.back().metadata, path + ".metadata", errors);
     const std::string& name = own.triggers.back().name;
     if (!name.empty() && !names.insert(name).second) {
-      errors.Invalid(path + ".name", absl::StrCat("\"", name, "\" names an earlier trigger"));
+      errors.Invalid(path + ".name",
+                     absl::StrCat("\"", BriefText(name), "\" names an earlier trigger"));
     }
   }
   if (metadata_bytes > kMaxMetadataBytes) {
