@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "base/log_limiter.h"
 #include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"
@@ -23,6 +24,9 @@ namespace {
 constexpr size_t kMaxMetrics = 256;
 
 constexpr size_t kMaxModeBytes = 256;
+
+constexpr int kLinesInMinute = 16;  // of the log about the autoscalers of one namespace
+constexpr size_t kMaxLineBytes = 500;
 
 // Annotations that cannot be read are ignored, as by the stock controller, and `ignored` says so. A
 // pause is in force whatever else is wrong, even if its end cannot be read.
@@ -123,7 +127,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
       : store_(store),
         kind_(kind),
         health_(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers", ns,
-                store.clock_) {}
+                store.clock_),
+        lines_(store.clock_, absl::Minutes(1)) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -172,6 +177,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   }
 
   // Logs what is wrong with the object if that is new: each write of its status sends it again.
+  // Whoever may change the object can make something else wrong each time, so the lines of a
+  // namespace are limited. If there is no line left the object counts as new when it is sent again.
   void Tell(const Managed& managed) {
     std::vector<std::string> wrong = managed.ignored;
     if (!managed.refused.empty()) wrong.push_back("is not decided: " + managed.refused);
@@ -179,10 +186,20 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
       said_.erase(managed.key);
       return;
     }
-    std::vector<std::string>& said = said_[managed.key];
-    if (wrong == said) return;
-    for (const std::string& one : wrong) spdlog::warn("scaler: {} {}", managed.key.ToString(), one);
-    said = std::move(wrong);
+    const size_t hash = absl::HashOf(wrong);
+    const auto said = said_.find(managed.key);
+    if (said != said_.end() && said->second == hash) return;
+    for (const std::string& one : wrong) {
+      if (!HasLineLeft(managed.key.ns)) return;
+      spdlog::warn("scaler: {} {}", managed.key.ToString(), BriefText(one, kMaxLineBytes));
+      said_[managed.key] = hash;
+    }
+  }
+  bool HasLineLeft(const std::string& ns) {
+    for (int line = 0; line < kLinesInMinute; ++line) {
+      if (lines_.Due(absl::StrCat(line, " ", ns))) return true;
+    }
+    return false;
   }
 
   ManagedPtr Take(absl::string_view json) {
@@ -207,7 +224,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   std::atomic<bool> definition_missing_ = false;
   absl::flat_hash_set<AutoscalerKey> known_;
   absl::flat_hash_set<AutoscalerKey> listed_;
-  absl::flat_hash_map<AutoscalerKey, std::vector<std::string>> said_;  // what Tell has logged
+  absl::flat_hash_map<AutoscalerKey, size_t> said_;  // the hash of what Tell has logged
+  LogLimiter lines_;                                 // by namespace and number of the line
 };
 
 AutoscalerStore::AutoscalerStore(Clock& clock, AutoscalerSink& sink) : clock_(clock), sink_(sink) {}

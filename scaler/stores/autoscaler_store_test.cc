@@ -64,6 +64,26 @@ TEST_F(AutoscalerStoreTest, AnObjectTooDeepToBeReadIsGoneWhenItIsDeleted) {
   EXPECT_THAT(noted_.gone, ElementsAre("shop/web"));
 }
 
+TEST_F(AutoscalerStoreTest, WhoeverChangesAnObjectEachTimeDoesNotFloodTheLog) {
+  const auto hpa = [](const std::string& ns, int version) {
+    return absl::StrCat(
+        R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{)",
+        R"("name":"web","namespace":")", ns, R"("},"spec":{"maxReplicas":"v)", version,
+        std::string(5000, 'x'), R"("}})");
+  };
+  const TestLog log;
+  for (int i = 0; i < 100; ++i) {
+    feed_.Changed(kube::ChangeType::kModified, hpa("shop", i));
+  }
+  EXPECT_EQ(log.Count("shop/web is not decided: "), 16u);
+  EXPECT_THAT(log.text(), SizeIs(Lt(16 * 600u)));
+  feed_.Changed(kube::ChangeType::kModified, hpa("other", 0));
+  EXPECT_EQ(log.Count("other/web is not decided: "), 1u);
+  clock_.Advance(absl::Minutes(1));
+  feed_.Changed(kube::ChangeType::kModified, hpa("shop", 99));
+  EXPECT_EQ(log.Count("shop/web is not decided: "), 17u) << "this text was not logged before";
+}
+
 // An object may have annotations of 256 KiB, and texts about them are kept as well.
 TEST_F(AutoscalerStoreTest, LongAnnotationsAreNotKeptAndRepeatedOnlyInPart) {
   const std::string long_text(10000, 'x');
