@@ -88,20 +88,25 @@ bool ServerConnection::changing_keys() const {
   return handshake_done_ && ssl_ != nullptr && SSL_in_init(ssl_) != 0;
 }
 
-ServerConnection::Io ServerConnection::Write(absl::string_view* bytes) {
+ServerConnection::Io ServerConnection::Write(absl::string_view* bytes, size_t* piece) {
   while (!bytes->empty()) {
+    if (*piece == 0) return Io::kMore;
     ERR_clear_error();
-    const size_t piece = std::min(bytes->size(), size_t{1} << 30);
-    const int sent = SSL_write(ssl_, bytes->data(), static_cast<int>(piece));
+    // Not shortened to what is left of the piece: a record that the kernel did not take has to be
+    // written again with the same length. Mostly one record is written.
+    const size_t most = std::min(bytes->size(), kPieceBytes);
+    const int sent = SSL_write(ssl_, bytes->data(), static_cast<int>(most));
     if (sent <= 0) return Result(sent);
     bytes->remove_prefix(static_cast<size_t>(sent));
+    *piece -= std::min(*piece, static_cast<size_t>(sent));
   }
   return Io::kOk;
 }
 
-ServerConnection::Io ServerConnection::WriteBody(const std::string& body, size_t* at) {
+ServerConnection::Io ServerConnection::WriteBody(const std::string& body, size_t* at,
+                                                 size_t* piece) {
   absl::string_view rest = absl::string_view(body).substr(*at);
-  const Io result = Write(&rest);
+  const Io result = Write(&rest, piece);
   *at = body.size() - rest.size();
   return result;
 }
@@ -109,19 +114,21 @@ ServerConnection::Io ServerConnection::WriteBody(const std::string& body, size_t
 ServerConnection::Io ServerConnection::Send(absl::string_view front,
                                             std::shared_ptr<const std::string> body,
                                             size_t body_at) {
-  Io result = Write(&front);
-  if (result == Io::kOk && body != nullptr) result = WriteBody(*body, &body_at);
-  const bool rest = result == Io::kWantRead || result == Io::kWantWrite;
+  size_t piece = kPieceBytes;
+  Io result = Write(&front, &piece);
+  if (result == Io::kOk && body != nullptr) result = WriteBody(*body, &body_at, &piece);
+  const bool rest = result != Io::kOk && result != Io::kClosed;
   if (rest) unsent_ = {std::string(front), std::move(body), body_at};
   return result;
 }
 
 ServerConnection::Io ServerConnection::SendRest() {
+  size_t piece = kPieceBytes;
   absl::string_view front = unsent_.front;
-  Io result = Write(&front);
+  Io result = Write(&front, &piece);
   unsent_.front.erase(0, unsent_.front.size() - front.size());
   if (result == Io::kOk && unsent_.body != nullptr) {
-    result = WriteBody(*unsent_.body, &unsent_.body_at);
+    result = WriteBody(*unsent_.body, &unsent_.body_at, &piece);
   }
   if (result == Io::kOk) unsent_ = {};
   return result;

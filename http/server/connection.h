@@ -22,7 +22,11 @@ namespace flyball::http {
 
 class ServerConnection {
  public:
-  enum class Io { kOk, kWantRead, kWantWrite, kClosed };
+  // kMore: the peer may take more at once, but others should get their turn first.
+  enum class Io { kOk, kMore, kWantRead, kWantWrite, kClosed };
+
+  // How much of an answer is sent at once.
+  static constexpr size_t kPieceBytes = 256 << 10;
 
   // Takes over `fd`.
   ServerConnection(int fd, std::shared_ptr<const TlsBundle> bundle, const RequestLimits& limits);
@@ -48,7 +52,7 @@ class ServerConnection {
   bool changing_keys() const;
 
   // Sends `front`, then the body (may be nullptr) from `body_at` on. kOk: the peer took all of it;
-  // kWantRead, kWantWrite: what it did not take is kept for SendRest.
+  // kMore, kWantRead, kWantWrite: what it did not take is kept for SendRest.
   Io Send(absl::string_view front, std::shared_ptr<const std::string> body, size_t body_at);
   Io SendRest();
   bool sending() const { return !unsent_.front.empty() || unsent_.body != nullptr; }
@@ -95,9 +99,10 @@ class ServerConnection {
     size_t body_at = 0;
   };
 
-  // Writes until all was taken, and removes what was taken from `bytes`.
-  Io Write(absl::string_view* bytes);
-  Io WriteBody(const std::string& body, size_t* at);
+  // Writes until all was taken or `piece`, which it decreases, is used up; removes what was taken
+  // from `bytes`.
+  Io Write(absl::string_view* bytes, size_t* piece);
+  Io WriteBody(const std::string& body, size_t* at, size_t* piece);
   Io Result(int returned);
 
   const int fd_;

@@ -179,6 +179,37 @@ TEST_F(ServerConnectionTest, AChangeOfKeysThatDoesNotEndWeighsWhatItTakes) {
   EXPECT_GE(connection_->Footprint(), before + 72'000);  // measured of OpenSSL 3.0
 }
 
+// A peer that takes a long answer as fast as it is written gets no more of a thread than others.
+TEST_F(ServerConnectionTest, ALongAnswerIsSentInPieces) {
+  using Io = ServerConnection::Io;
+  ASSERT_NO_FATAL_FAILURE(Connect());
+  const int much = 1 << 20;  // more than the system allows, and more than a piece
+  setsockopt(ends_[0], SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslPtr client(SSL_new(context.get()));
+  ShakeHands(client.get());
+  ASSERT_TRUE(connection_->handshake_done());
+  const auto body = std::make_shared<std::string>();
+  while (body->size() < 4 * ServerConnection::kPieceBytes) *body += std::to_string(body->size());
+  std::string got;
+  Io result = connection_->Send("front", body, 0);
+  while (true) {
+    const size_t before = got.size();
+    char record[16 << 10];
+    for (int size = 0; (size = SSL_read(client.get(), record, sizeof record)) > 0;) {
+      got.append(record, static_cast<size_t>(size));
+    }
+    EXPECT_LE(got.size() - before, ServerConnection::kPieceBytes + sizeof record);
+    if (result == Io::kOk) break;
+    ASSERT_TRUE(result == Io::kMore || result == Io::kWantWrite);
+    ASSERT_GT(got.size(), before);
+    EXPECT_TRUE(connection_->sending());
+    result = connection_->SendRest();
+  }
+  EXPECT_FALSE(connection_->sending());
+  EXPECT_TRUE(got == "front" + *body);
+}
+
 SslCtxPtr ClientContext(const TestPair& pair) {
   SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SSL_CTX_use_certificate(context.get(), pair.certificate.get());

@@ -31,7 +31,8 @@ namespace {
 
 using Io = ServerConnection::Io;
 
-// What a connection waits for after `result`, kWantRead or kWantWrite.
+// What a connection waits for after `result`, which is not kOk or kClosed. After kMore that may be
+// there already: then it only waits for its turn.
 uint32_t EventsFor(Io result) { return result == Io::kWantRead ? EPOLLIN : EPOLLOUT; }
 
 constexpr int kSweepMs = 1000;
@@ -432,6 +433,7 @@ class HttpServer::Impl {
       return false;
     }
     if (result != Io::kOk) {
+      connection->yielded = result == Io::kMore;
       Park(connection, EventsFor(result), options_.write_timeout);
       return false;
     }

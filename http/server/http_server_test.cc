@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <memory>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "base/openssl_ptr.h"
 #include "base/test_log.h"
@@ -36,7 +39,7 @@ class HttpServerTest : public testing::Test {
     certificates_ = *std::move(certificates);
     Start([](const HttpRequest&) { return HttpResponse(); });
   }
-  void Start(HttpServer::Handler handler) {
+  void Start(HttpServer::Handler handler, int send_buffer = kFew) {
     ListenOptions options;
     options.bind_address = "127.0.0.1";
     options.port = 0;
@@ -49,7 +52,7 @@ class HttpServerTest : public testing::Test {
       int listens = 0;
       socklen_t size = sizeof listens;
       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-      if (listens != 0) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kFew, sizeof kFew);
+      if (listens != 0) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     }
   }
   ~HttpServerTest() override { close(fd_); }
@@ -62,9 +65,9 @@ class HttpServerTest : public testing::Test {
     EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   }
   // A client whose calls don't wait once it is connected.
-  SslPtr Connect(SSL_CTX* context) {
+  SslPtr Connect(SSL_CTX* context, int receive_buffer = kFew) {
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kFew, sizeof kFew);
+    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     ConnectSocket();
     SslPtr client(SSL_new(context));
     SSL_set_fd(client.get(), fd_);
@@ -155,6 +158,50 @@ TEST_F(HttpServerTest, ANewConnectionDoesNotWaitForTheTurnsOfAllOthers) {
   server_.reset();  // before what its handler refers to
   EXPECT_TRUE(was_answered);
   for (const int fd : fds) close(fd);
+}
+
+TEST_F(HttpServerTest, OthersAreAnsweredBetweenThePiecesOfALongAnswer) {
+  constexpr int kMuch = 1 << 20;  // so that a whole piece is taken at once
+  const auto body = std::make_shared<const std::string>(10 * kMuch, 'a');
+  server_.reset();
+  Start(
+      [body](const HttpRequest& request) {
+        HttpResponse response;
+        if (request.target == "/long") response.body = body;
+        return response;
+      },
+      kMuch);
+  const auto send = [](const SslPtr& client, absl::string_view path) {
+    const std::string request = absl::StrCat("GET ", path, " HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(SSL_write(client.get(), request.data(), static_cast<int>(request.size())),
+              static_cast<int>(request.size()));
+  };
+  // Reads until so many bytes or more have come.
+  const auto read = [](const SslPtr& client, size_t bytes) {
+    std::string got;
+    char record[16 << 10];
+    while (got.size() < bytes) {
+      const int size = SSL_read(client.get(), record, sizeof record);
+      if (size > 0) got.append(record, static_cast<size_t>(size));
+      if (size <= 0) std::this_thread::yield();
+    }
+    return got;
+  };
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  const SslPtr reader = Connect(context.get(), kMuch);
+  const int kept = std::exchange(fd_, -1);
+  send(reader, "/long");
+  const std::string begin = read(reader, 1);
+  const SslPtr other = Connect(context.get(), kMuch);
+  send(other, "/short");
+  EXPECT_EQ(read(other, 1).substr(0, 15), "HTTP/1.1 200 OK");
+  const size_t head = begin.find("\r\n\r\n") + 4;
+  const std::string rest = read(reader, head + body->size() - begin.size());
+  EXPECT_TRUE(begin.substr(head) + rest == *body);
+  send(reader, "/short");
+  EXPECT_EQ(read(reader, 1).substr(0, 15), "HTTP/1.1 200 OK");
+  server_.reset();
+  close(kept);
 }
 
 TEST_F(HttpServerTest, ALackOfDescriptorsIsLoggedOnceAMinute) {
