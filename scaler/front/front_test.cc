@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
 
 namespace flyball::front {
@@ -390,6 +392,35 @@ TEST_F(FrontTest, AfterSecondsThatNobodyReportedACountFallsOnlyAfterAWindow) {
   EXPECT_FALSE(pass(130, 160, -1).known);
   EXPECT_EQ(pass(160, 210, 1), (WantedCount{.known = true, .count = 4}));
   EXPECT_EQ(pass(210, 230, 1), (WantedCount{.known = true, .count = 1}));
+}
+
+// The Envoys connect again one after the other, and those that serve on meanwhile report nothing.
+TEST_F(FrontTest, AfterARestartACountDoesNotFallOnPartOfTheLoad) {
+  spec_.settings.target = spec_.settings.total = 1;
+  spec_.settings.stable_window = absl::Seconds(60);
+  Begin(6, {Pod("1", true, true)});
+  front_.OnEnvoy("a", true, At(0.1));
+  AckAll("a", 0.1);
+  const auto pass = [this](int from, int to, double at_a, double at_b) {
+    std::set<int32_t> wanted;
+    for (int quarter = 4 * from; quarter < 4 * to; ++quarter) {
+      const double at = quarter / 4.0;
+      Report("a", at_a, at);
+      if (at_b >= 0) Report("b", at_b, at);
+      front_.Advance(At(at));
+      wanted.insert(front_.Snapshot(kWeb)->wanted.count);
+    }
+    return wanted;
+  };
+  EXPECT_THAT(pass(1, 5, 2, -1), ElementsAre(6));
+  std::vector<PodView> pods;
+  for (int i = 1; i <= 6; ++i) pods.push_back(Pod(absl::StrCat(i), true, true));
+  front_.SetPods(kWeb, pods, At(5));
+  front_.OnEnvoy("b", true, At(5));
+  AckAll("b", 5);
+  EXPECT_THAT(pass(5, 100, 2, 4), ElementsAre(6));
+  pass(100, 170, 3, 0);
+  EXPECT_THAT(pass(170, 180, 3, 0), ElementsAre(3));
 }
 
 TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {

@@ -12,7 +12,7 @@
 //     takes requests is missing.
 //   - While an Envoy that takes requests is missing its load is unknown: the wanted count does not
 //     fall, nor does it until the seconds that were seen in part, or not at all, have left the
-//     stable window.
+//     stable window. Of those before the start none was seen.
 //   - A request is held for the activation timeout at most, whenever others came.
 #pragma once
 
@@ -166,7 +166,9 @@ class Service {
   bool gate_ = true;         // the gate as it should be
   // The last count, at first that of the scale; not set after a zero that was followed by requests.
   std::optional<int32_t> decided_;
-  int32_t at_first_;  // replicas at the start, until a pod is ready or the wait is given up
+  // Replicas at the start, or fewer that were written since. No fewer are wanted until a pod is
+  // ready and a whole window was seen, or until the wait for that pod is given up.
+  int32_t at_first_;
   bool zero_entered_ = false;
   bool zero_offered_ = false;
   int32_t wished_ = 0;                           // count asked for since the wake or last delay
