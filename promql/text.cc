@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 
 namespace flyball::promql {
 namespace {
@@ -155,7 +156,8 @@ std::optional<double> ParseBound(absl::string_view text) {
 
 absl::StatusOr<int64_t> ParseDurationMs(absl::string_view text) {
   const auto error = [text] {
-    return absl::InvalidArgumentError(absl::StrCat("not a valid duration string: ", Quote(text)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a valid duration string: ", Quote(Abridged(text))));
   };
   absl::string_view rest = text;
   int64_t total = 0;

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/one_line.h"
 #include "kube/objects/json_members.h"
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/explain.h"
@@ -227,9 +228,10 @@ std::string DebugDecisionsJson(const DecisionSources& sources,
   if (!wanted.empty() && !absl::SimpleAtoi(wanted, &limit)) {
     out["error"] = "limit: expected a number";
   } else if (!kind.empty() && !ParseAutoscalerKind(kind).has_value()) {
-    out["error"] = absl::StrCat("kind: expected HorizontalPodAutoscaler or Autoscaler, got ", kind);
+    out["error"] =
+        absl::StrCat("kind: expected HorizontalPodAutoscaler or Autoscaler, got ", Abridged(kind));
   } else if (!report.empty() && report != "shadow") {
-    out["error"] = absl::StrCat("report: expected shadow, got ", report);
+    out["error"] = absl::StrCat("report: expected shadow, got ", Abridged(report));
   } else if (report == "shadow") {
     ShadowJson(sources.shadow, ns, out);
   } else if (!name.empty()) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "gtest/gtest.h"
 
 namespace flyball::serve {
@@ -37,6 +38,20 @@ TEST(DebugRulesJsonTest, TellsWhatEachRuleFound) {
   EXPECT_EQ(document["rules"][0]["lastSuccess"], "2023-11-14T22:13:20Z");
   EXPECT_TRUE(document["rules"][1]["lastSuccess"].is_null());
   EXPECT_EQ(document["rules"][1]["error"], "down");
+}
+
+TEST(DebugDecisionsJsonTest, OnlyTheBeginningOfALongParameterIsRepeated) {
+  SimulatedClock clock(absl::UnixEpoch());
+  const scaler::DecisionLog log;
+  const scaler::Shadow shadow(scaler::ShadowOptions(), clock);
+  for (const absl::string_view wrong : {"kind", "report"}) {
+    const std::string page = DebugDecisionsJson(
+        {.log = log, .shadow = shadow, .replica = "r"}, [wrong](const char* name) {
+          return name == wrong ? std::string(100'000, 'x') : std::string();
+        });
+    EXPECT_NE(page.find("bytes more)"), std::string::npos) << wrong;
+    EXPECT_LT(page.size(), 1000u) << wrong;
+  }
 }
 
 TEST(DebugRulesJsonTest, TellsOfARefusedFile) {

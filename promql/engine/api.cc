@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 #include "promql/text.h"
 
 namespace flyball::promql {
@@ -124,14 +125,14 @@ absl::StatusOr<int64_t> ParseApiTimeMs(absl::string_view text) {
   std::string error;
   if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return absl::ToUnixMillis(time);
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot parse ", Quote(text), " to a valid timestamp"));
+      absl::StrCat("cannot parse ", Quote(Abridged(text)), " to a valid timestamp"));
 }
 
 absl::StatusOr<int64_t> ParseApiDurationMs(absl::string_view text) {
   if (const auto ms = MillisecondsOf(text)) return *ms;
   if (const auto ms = ParseDurationMs(text); ms.ok()) return *ms;
   return absl::InvalidArgumentError(
-      absl::StrCat("cannot parse ", Quote(text), " to a valid duration"));
+      absl::StrCat("cannot parse ", Quote(Abridged(text)), " to a valid duration"));
 }
 
 std::string QueryDataJson(const Value& value, int64_t time_ms, size_t most_bytes) {

@@ -5,6 +5,9 @@
 #include <limits>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "promql/text.h"
+
 namespace flyball::promql {
 namespace {
 
@@ -27,6 +30,17 @@ TEST(ParseApiDurationMs, ReadsSecondsAndUnits) {
   EXPECT_EQ(*ParseApiDurationMs("1h30m"), 5'400'000);
   EXPECT_EQ(*ParseApiDurationMs("-1"), -1000);
   EXPECT_FALSE(ParseApiDurationMs("5 m").ok());
+}
+
+TEST(ParseApiTimeMs, OnlyTheBeginningOfALongTextIsRepeated) {
+  const std::string fits(512, 'x'), longer(100'000, '\x01');
+  EXPECT_EQ(ParseApiTimeMs(fits).status().message(),
+            absl::StrCat("cannot parse \"", fits, "\" to a valid timestamp"));
+  for (const absl::Status& status :
+       {ParseApiTimeMs(longer).status(), ParseApiDurationMs(longer).status(),
+        ParseDurationMs(longer).status()}) {
+    EXPECT_LT(status.message().size(), 2200u) << status.message().substr(0, 100);
+  }
 }
 
 TEST(QueryDataJson, WritesEachType) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/go/url.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "promql/engine/api.h"
 #include "promql/text.h"
@@ -78,8 +79,8 @@ absl::StatusOr<size_t> Form::Limit() const {
   size_t limit = 0;
   if (text.empty() || absl::SimpleAtoi(text, &limit)) return limit;
   return promql::InvalidParameter(
-      "limit", absl::InvalidArgumentError(
-                   absl::StrCat("cannot parse ", promql::Quote(text), " to a number from 0 on")));
+      "limit", absl::InvalidArgumentError(absl::StrCat(
+                   "cannot parse ", promql::Quote(Abridged(text)), " to a number from 0 on")));
 }
 
 }  // namespace flyball::live

@@ -13,6 +13,7 @@
 #include "adapter/live/api/series_lists.h"
 #include "base/free_memory.h"
 #include "base/go/url.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "http/server/event_workers.h"
 #include "promql/engine/api.h"
@@ -63,6 +64,13 @@ std::string SuccessJson(std::string json, absl::string_view warning) {
   }
   json.push_back('}');
   return json;
+}
+
+// What is wrong with a request may repeat much of it, such as a regular expression.
+absl::Status Shortened(const absl::Status& status) {
+  constexpr size_t kMostBytes = 2048;
+  if (!absl::IsInvalidArgument(status)) return status;
+  return absl::InvalidArgumentError(Abridged(status.message(), kMostBytes));
 }
 
 absl::Status Wrong(absl::string_view parameter, absl::string_view why) {
@@ -140,7 +148,7 @@ http::HttpResponse QueryPages::Answer(const http::HttpRequest& request) {
   absl::StatusOr<Answered> answered =
       form.ok() ? AnswerOf(path, *form) : absl::StatusOr<Answered>(form.status());
   if (!answered.ok()) {
-    return Json(HttpStatusOf(answered.status()), promql::ErrorJson(answered.status()));
+    return Json(HttpStatusOf(answered.status()), promql::ErrorJson(Shortened(answered.status())));
   }
   http::HttpResponse response =
       Json(200, SuccessJson(std::move(answered->data), answered->warning));
@@ -178,6 +186,11 @@ absl::StatusOr<QueryPages::Answered> QueryPages::DataOf(absl::string_view path, 
 absl::StatusOr<MonotonicTime> QueryPages::DeadlineOf(const Form& form) const {
   absl::Duration timeout = options_.limits.timeout;
   if (const std::string text = form.Value("timeout"); !text.empty()) {
+    // This comes before the queue, so it must not take long.
+    constexpr size_t kMostBytes = 64;
+    if (text.size() > kMostBytes) {
+      return Wrong("timeout", absl::StrCat("longer than ", kMostBytes, " bytes"));
+    }
     const auto wanted_ms = promql::ParseApiDurationMs(text);
     if (!wanted_ms.ok()) return promql::InvalidParameter("timeout", wanted_ms.status());
     timeout = std::min(timeout, absl::Milliseconds(*wanted_ms));

@@ -241,6 +241,23 @@ TEST(QueryPages, LongTextsAndManySelectorsAreRefused) {
               HasSubstr("the regular expressions of the query take more than 64 MiB"));
 }
 
+// A timeout is read before a query has its place.
+TEST(QueryPages, OnlyTheBeginningOfALongTextIsRepeated) {
+  Server server;
+  EXPECT_THAT(server.Get("query?query=1&timeout=" + std::string(64, 'x')),
+              HasSubstr(absl::StrCat(R"(parse \")", std::string(64, 'x'), R"(\" to a valid)")));
+  EXPECT_EQ(server.Get("query?query=1&timeout=" + std::string(65, '1')),
+            Error(400, "bad_data", R"(invalid parameter \"timeout\": longer than 64 bytes)"));
+  const std::string longer(10'000, '\x01');
+  for (const char* name : {"time", "limit", "lookback_delta"}) {
+    EXPECT_THAT(server.Get(absl::StrCat("query?query=1&", name, "=", longer)),
+                testing::AllOf(HasSubstr("400 "), testing::SizeIs(testing::Lt(5000))))
+        << name;
+  }
+  EXPECT_THAT(server.Get("query?query=up{a=~%22(" + std::string(10'000, 'a') + "%22}"),
+              testing::AllOf(HasSubstr("400 "), testing::SizeIs(testing::Lt(5000))));
+}
+
 TEST(QueryPages, ListsEndAtTheirDeadline) {
   Server late({.limits = {.timeout = absl::ZeroDuration()}});
   for (const char* list : {"series?match[]=up", "labels", "label/job/values", "query?query=up"}) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_readers.h"
 #include "adapter/live/formats/samples.h"
+#include "base/one_line.h"
 #include "promql/text.h"
 
 namespace flyball::formats {
@@ -60,7 +61,7 @@ absl::StatusOr<OtlpEncoding> OtlpEncodingOf(absl::string_view content_type) {
   if (absl::EqualsIgnoreCase(type, "application/x-protobuf")) return OtlpEncoding::kProtobuf;
   if (absl::EqualsIgnoreCase(type, "application/json")) return OtlpEncoding::kJson;
   return absl::UnimplementedError(
-      absl::StrCat("content type ", promql::Quote(content_type),
+      absl::StrCat("content type ", promql::Quote(Abridged(content_type)),
                    ", expected application/x-protobuf or application/json"));
 }
 

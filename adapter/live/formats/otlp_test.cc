@@ -465,6 +465,8 @@ TEST(OtlpEncodingOf, MediaTypes) {
   EXPECT_EQ(*OtlpEncodingOf("application/x-protobuf"), OtlpEncoding::kProtobuf);
   EXPECT_EQ(*OtlpEncodingOf("Application/JSON; charset=utf-8"), OtlpEncoding::kJson);
   EXPECT_EQ(OtlpEncodingOf("text/plain").status().code(), absl::StatusCode::kUnimplemented);
+  const auto longer = OtlpEncodingOf(std::string(100'000, '\x01'));
+  EXPECT_LT(longer.status().message().size(), 2200u);
 }
 
 TEST(OtlpAnswers, InBothEncodings) {

@@ -12,6 +12,7 @@
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/wire_reader.h"
 #include "base/go/text.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -274,15 +275,15 @@ absl::Status Read2(absl::string_view message, OnWrittenSeries on_series) {
 absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
                                             absl::string_view content_encoding) {
   if (!absl::EqualsIgnoreCase(content_encoding, "snappy")) {
-    return absl::UnimplementedError(
-        absl::StrCat("content encoding ", promql::Quote(content_encoding), ", expected snappy"));
+    return absl::UnimplementedError(absl::StrCat(
+        "content encoding ", promql::Quote(Abridged(content_encoding)), ", expected snappy"));
   }
-  const std::vector<absl::string_view> parts = absl::StrSplit(content_type, ';');
+  const auto parts = absl::StrSplit(content_type, ';');
+  auto part = parts.begin();
   WriteVersion version = WriteVersion::k1;
-  bool known =
-      absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts.front()), "application/x-protobuf");
-  for (size_t i = 1; i < parts.size(); ++i) {
-    absl::string_view parameter = absl::StripAsciiWhitespace(parts[i]);
+  bool known = absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(*part), "application/x-protobuf");
+  for (++part; part != parts.end(); ++part) {
+    absl::string_view parameter = absl::StripAsciiWhitespace(*part);
     if (!absl::StartsWithIgnoreCase(parameter, "proto=")) continue;
     parameter.remove_prefix(std::string("proto=").size());
     if (parameter == "io.prometheus.write.v2.Request") {
@@ -293,7 +294,7 @@ absl::StatusOr<WriteVersion> WriteVersionOf(absl::string_view content_type,
   }
   if (known) return version;
   return absl::UnimplementedError(
-      absl::StrCat("content type ", promql::Quote(content_type),
+      absl::StrCat("content type ", promql::Quote(Abridged(content_type)),
                    ", expected application/x-protobuf with proto=prometheus.WriteRequest or "
                    "proto=io.prometheus.write.v2.Request"));
 }

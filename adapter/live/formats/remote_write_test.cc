@@ -265,6 +265,10 @@ TEST(RemoteWriteHeaders, SayTheVersion) {
   EXPECT_THAT(version("application/x-protobuf;proto=other"), HasSubstr("expected application/"));
   EXPECT_THAT(version("application/json"), HasSubstr("content type \"application/json\""));
   EXPECT_THAT(version("application/x-protobuf", "gzip"), HasSubstr("expected snappy"));
+  EXPECT_EQ(version("application/x-protobuf;;a=b ; proto=io.prometheus.write.v2.Request"), "2");
+  const std::string longer(100'000, '\x01');
+  EXPECT_LT(version(longer).size(), 2200u);
+  EXPECT_LT(version("application/x-protobuf", longer).size(), 2200u);
 }
 
 TEST(Snappy, IsHeldToTheLimitBeforeItTakesMemory) {

@@ -6,6 +6,7 @@
 #include "adapter/live/formats/text_escapes.h"
 #include "adapter/live/formats/text_scanner.h"
 #include "adapter/live/formats/text_value.h"
+#include "base/one_line.h"
 #include "promql/text.h"
 
 namespace flyball::formats {
@@ -101,7 +102,7 @@ absl::Status SeriesLabels::Read(absl::string_view series, MetricType type, bool 
   for (size_t i = 1; i < labels_.size(); ++i) {
     if (labels_[i - 1].name == labels_[i].name) {
       return absl::InvalidArgumentError(
-          absl::StrCat("label ", promql::Quote(labels_[i].name), " is there twice"));
+          absl::StrCat("label ", promql::Quote(Abridged(labels_[i].name)), " is there twice"));
     }
   }
   return absl::OkStatus();

@@ -57,6 +57,8 @@ TEST(SeriesLabels, RefusesALabelTwiceOrWithoutAName) {
   EXPECT_EQ(Labels("up{\"\"=\"1\"}"), "a label has no name");
   EXPECT_EQ(Labels("up{a=\"1\",a=\"2\"}"), "label \"a\" is there twice");
   EXPECT_EQ(Labels("up{__name__=\"down\"}"), "label \"__name__\" is there twice");
+  const std::string longer(100'000, 'x');
+  EXPECT_LT(Labels(absl::StrCat("up{", longer, "=\"1\",", longer, "=\"2\"}")).size(), 1000u);
 }
 
 TEST(SeriesLabels, ManyBoundsAndEscapesKeepTheirText) {

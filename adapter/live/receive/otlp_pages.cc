@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/formats/otlp_answers.h"
 #include "adapter/live/receive/text_answers.h"
+#include "base/one_line.h"
 #include "http/client/inflater.h"
 #include "http/server/event_workers.h"
 #include "promql/text.h"
@@ -92,8 +93,8 @@ http::HttpResponse OtlpPages::Answer(const http::HttpRequest& request) {
     return Take(*encoding, request.body);
   }
   if (!absl::EqualsIgnoreCase(packing, "gzip")) {
-    return http::ErrorText(
-        415, absl::StrCat("content encoding ", promql::Quote(packing), ", expected gzip"));
+    return http::ErrorText(415, absl::StrCat("content encoding ", promql::Quote(Abridged(packing)),
+                                             ", expected gzip"));
   }
   const auto message = Uncompress(request.body, MaxBytes(*encoding), has_room);
   if (message.ok()) return Take(*encoding, *message);

@@ -317,6 +317,8 @@ TEST(OtlpPages, WhatIsNoRequestIsRefused) {
   EXPECT_THAT(server.Send("{"), HasSubstr(R"(400 {"code":3)"));
   EXPECT_THAT(server.Send("{}", "text/plain"), HasSubstr("415 content type"));
   EXPECT_THAT(server.Send("{}", "application/json", "deflate"), HasSubstr("415 content encoding"));
+  EXPECT_THAT(server.Send("{}", "application/json", std::string(100'000, 'x')),
+              testing::SizeIs(testing::Lt(1000)));
   EXPECT_THAT(server.Send("no", "application/json", "gzip"), HasSubstr("400 "));
   EXPECT_THAT(server.Send(Gzip("{}").substr(0, 15), "application/json", "gzip"), HasSubstr("400 "));
   EXPECT_THAT(server.Send(std::string(101, ' ')), HasSubstr("413 "));
