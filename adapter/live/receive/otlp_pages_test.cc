@@ -291,6 +291,32 @@ TEST(OtlpPages, ShortDeltasOfALongHistogramCostNoMoreThanTheirRequestMay) {
   EXPECT_EQ(send(160, 1000, 20).first, 0u) << "as exponential histograms have them";
 }
 
+// Each has a thousand buckets of one byte.
+TEST(OtlpPages, ExponentialHistogramsMakeNoMoreSamplesThanTheirRequestMay) {
+  Server server;
+  OtlpReceiver receiver(server.ingest, {.max_samples = 10'000});
+  std::string counts(1000, '\0');
+  counts.front() = counts.back() = 1;
+  formats::Message points = formats::Message().Varint(2, 2);
+  for (int i = 0; i < 100; ++i) {
+    points.Add(1, formats::Message()
+                      .Bits(3, static_cast<uint64_t>(kNow - 1000 + i) * 1'000'000)
+                      .Bits(4, 2)
+                      .Add(8, formats::Message().Bytes(2, counts)));
+  }
+  const formats::Message metric = formats::Message().Bytes(1, "h").Add(10, points);
+  const auto received =
+      receiver.Take(formats::OtlpEncoding::kProtobuf,
+                    formats::Message()
+                        .Add(1, formats::Message().Add(2, formats::Message().Add(2, metric)))
+                        .bytes(),
+                    kNow);
+  ASSERT_TRUE(received.ok()) << received.status();
+  EXPECT_EQ(received->taken, 10u);
+  EXPECT_EQ(received->rejected, 90u);
+  EXPECT_THAT(received->reason, HasSubstr("more than 10000 samples: send fewer points at once"));
+}
+
 TEST(OtlpPages, NoRecordedValueEndsTheSeries) {
   Server server;
   EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(-1000, 1)))), "200 {}");

@@ -92,6 +92,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
   PointTaker(OtlpReceiver& receiver, size_t message_bytes, int64_t now_ms)
       : receiver_(receiver),
         now_ms_(now_ms),
+        max_samples_(std::max(receiver.options_.max_samples, message_bytes / 16)),
         deltas_{.now_ms = now_ms, .bounds_left = kFreeBounds + message_bytes},
         labels_(receiver.options_.promote_resource_attributes) {}
 
@@ -177,9 +178,13 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
     return receiver_.totals_.Add(key_, point, deltas_, store);
   }
 
-  // All samples, and the first error.
+  // All samples, and the first error; or none, if the request has made too many.
   absl::Status Store(absl::string_view name, OtlpKind kind, const promql::LabelSet& labels,
                      const OtlpPoint& point, int64_t time_ms) {
+    if (samples_.all() >= max_samples_) {
+      return absl::OutOfRangeError(absl::StrCat("the request makes more than ", max_samples_,
+                                                " samples: send fewer points at once"));
+    }
     absl::Status status;
     formats::ForEachOtlpSample(
         name, kind, labels, point, [&](const std::vector<LabelView>& views, double value) {
@@ -190,6 +195,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
 
   OtlpReceiver& receiver_;
   const int64_t now_ms_;
+  const size_t max_samples_;
   DeltaTotals::Request deltas_;
   formats::OtlpLabels labels_;
   int64_t earliest_ms_ = 0, latest_ms_ = 0;  // of the resource's points that were taken

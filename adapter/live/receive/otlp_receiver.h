@@ -23,6 +23,9 @@ struct OtlpOptions {
   std::vector<std::string> promote_resource_attributes{};
   // The totals of a series without points for this long begin anew.
   int64_t retention_ms = 10 * 60'000;
+  // How many samples a request may make, unless one for each 16 of its bytes is more: a bucket of a
+  // classic histogram takes as much, but one of an exponential histogram may take a single byte.
+  size_t max_samples = 1'000'000;
 };
 
 // The outcome for the data points of one request.

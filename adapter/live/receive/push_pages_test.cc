@@ -279,6 +279,15 @@ TEST(PushPages, RequestsShareARoom) {
   EXPECT_THAT(server.Push(page), HasSubstr("429"));
 }
 
+TEST(PushRoom, ShortRequestsAreReadBesideALongOne) {
+  PushRoom room(64'000);
+  PushRoom::Share alone(room), other(room);
+  ASSERT_TRUE(alone.GrowTo(1'000'000));
+  EXPECT_TRUE(other.GrowTo(1000));
+  EXPECT_FALSE(other.GrowTo(1001));
+  EXPECT_TRUE(alone.GrowTo(2'000'000)) << "nothing else is counted";
+}
+
 TEST(PushPages, OfASeriesOfTextNoMoreIsReadThanAnyMayHave) {
   Server server;
   std::string page = "a{";

@@ -2,9 +2,11 @@
 // after decompression, with what reading makes of them.
 //
 // Thread-safe; a share is used by one thread. Bytes are only counted. If nothing is taken, a share
-// may take any number, so that a long request is read alone.
+// may take any number, so that a long request is read alone. A share of up to a 64th of the room is
+// not counted, so that short requests are read meanwhile; the pages read only a few at once.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "absl/base/thread_annotations.h"
@@ -18,7 +20,7 @@ class PushRoom {
   // Approximate memory for reading a request, at most, as a multiple of its length.
   static constexpr size_t kRemoteWrite = 2, kText = 4, kOtlpProtobuf = 3, kOtlpJson = 13;
 
-  explicit PushRoom(size_t bytes = kBytes) : all_(bytes) {}
+  explicit PushRoom(size_t bytes = kBytes) : all_(bytes), uncounted_(bytes / 64) {}
 
   PushRoom(const PushRoom&) = delete;
   PushRoom& operator=(const PushRoom&) = delete;
@@ -33,7 +35,9 @@ class PushRoom {
     Share& operator=(const Share&) = delete;
 
     // False: others have taken the room for it, and nothing has changed.
-    bool GrowTo(size_t bytes) { return bytes <= bytes_ || room_.Change(&bytes_, bytes); }
+    bool GrowTo(size_t bytes) {
+      return bytes <= std::max(bytes_, room_.uncounted_) || room_.Change(&bytes_, bytes);
+    }
 
    private:
     PushRoom& room_;
@@ -50,7 +54,7 @@ class PushRoom {
     return true;
   }
 
-  const size_t all_;
+  const size_t all_, uncounted_;
   absl::Mutex mutex_;
   size_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
 };
