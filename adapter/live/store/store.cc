@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/label_order.h"
 #include "adapter/live/store/times.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "promql/text.h"
 
@@ -21,8 +22,21 @@ double Normalized(double value) {
   return std::isnan(value) && !promql::IsStale(value) ? absl::bit_cast<double>(kNanBits) : value;
 }
 
+// Only the beginning of long labels: one request may have thousands of samples that are refused.
 std::string NameOf(const promql::Labels& labels) {
-  return promql::FormatLabels(labels.ToLabelSet());
+  promql::LabelSet shown;
+  size_t bytes = 0, left_out = 0;
+  for (const auto& [name, value] : labels) {
+    if (bytes > kMaxRepeatedBytes) {
+      left_out += name.size() + value.size();
+      continue;
+    }
+    bytes += name.size() + value.size();
+    shown.emplace_back(name, value.substr(0, kMaxRepeatedBytes));
+    left_out += value.size() - shown.back().second.size();
+  }
+  const std::string text = promql::FormatLabels(shown);
+  return left_out == 0 ? text : absl::StrCat(text, "... (", left_out, " bytes more)");
 }
 
 std::string NameOf(const SeriesHandle& handle) {

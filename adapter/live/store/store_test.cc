@@ -61,6 +61,16 @@ TEST(Append, SaysWhatIsWrongWithWhichSeries) {
             "out of bounds: 600007 ms ahead of now, for x{a=\"b\"}");
 }
 
+TEST(Append, OfALongSeriesOnlyTheBeginningIsNamed) {
+  Store store;
+  const std::string text(4000, 'a');
+  const promql::Labels x = Named("x", {{"a", text}, {"b", text}});
+  ASSERT_TRUE(store.Append(x, {kNow, 1}, kNow).ok());
+  EXPECT_EQ(store.Append(x, {kNow, 2}, kNow).message(),
+            absl::StrCat("duplicate sample for timestamp for x{a=\"", text.substr(0, 512),
+                         "\"}... (7489 bytes more)"));
+}
+
 TEST(Append, KeepsTheMarkerAndMakesOtherNansOne) {
   Store store;
   const auto bits = [](double value) { return absl::bit_cast<uint64_t>(value); };
