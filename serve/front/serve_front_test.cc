@@ -620,7 +620,8 @@ TEST_F(ServeFrontTest, AServiceThatIsNotThereIsNotAskedForAllTheTime) {
   ASSERT_TRUE(Becomes([&] { return asked >= 2; }));  // for its protocol, and to lead it
   const MonotonicTime first = clock_.MonotonicNow();
   ASSERT_TRUE(Becomes([&] { return asked >= 6; }));
-  EXPECT_GE(clock_.MonotonicNow() - first, absl::Seconds(15));
+  // The clock may have gone on a little before this thread saw the second.
+  EXPECT_GE(clock_.MonotonicNow() - first, absl::Seconds(14));
   PutService("web", R"({"ports":[{"port":80}]})");
   EXPECT_TRUE(Becomes([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }));
   api_.OnRequest(nullptr);
