@@ -433,7 +433,10 @@ class HttpServer::Impl {
       return false;
     }
     if (result != Io::kOk) {
-      connection->yielded = result == Io::kMore;
+      // The kernel takes more than it calls writable, so a peer that reads nothing may stop its
+      // answer between two pieces: then the connection waits for the peer, not for its turn.
+      pollfd out = {connection->fd(), POLLOUT, 0};
+      connection->yielded = result == Io::kMore && poll(&out, 1, 0) == 1;
       Park(connection, EventsFor(result), options_.write_timeout);
       return false;
     }

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -29,6 +30,7 @@ namespace {
 
 constexpr size_t kChangeOfKeys = 72'000;  // bytes of memory that one takes which does not end
 constexpr int kFew = 1;                   // bytes of a socket's buffer: as few as there may be
+constexpr int kAsUsual = 0;               // the system chooses, and takes some megabytes
 
 class HttpServerTest : public testing::Test {
  protected:
@@ -40,8 +42,9 @@ class HttpServerTest : public testing::Test {
     certificates_ = *std::move(certificates);
     Start([](const HttpRequest&) { return HttpResponse(); });
   }
-  void Start(HttpServer::Handler handler, int send_buffer = kFew) {
+  void Start(HttpServer::Handler handler, int send_buffer = kFew, int max_connections = 100) {
     ListenOptions options;
+    options.max_connections = max_connections;
     options.bind_address = "127.0.0.1";
     options.port = 0;
     options.workers = options.max_workers = 1;
@@ -53,7 +56,8 @@ class HttpServerTest : public testing::Test {
       int listens = 0;
       socklen_t size = sizeof listens;
       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-      if (listens != 0) setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+      if (listens == 0 || send_buffer == kAsUsual) continue;
+      setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     }
   }
   ~HttpServerTest() override { close(fd_); }
@@ -70,6 +74,9 @@ class HttpServerTest : public testing::Test {
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     ConnectSocket();
+    // Otherwise the kernel keeps the first request until the end of the handshake is acknowledged.
+    const int on = 1;
+    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     SslPtr client(SSL_new(context));
     SSL_set_fd(client.get(), fd_);
     EXPECT_EQ(SSL_connect(client.get()), 1);
@@ -213,6 +220,46 @@ TEST_F(HttpServerTest, ALongAnswerComesWholeWhileOthersAreAnswered) {
   EXPECT_EQ(Read(reader, 1).substr(0, 15), "HTTP/1.1 200 OK");
   server_.reset();
   close(kept);
+}
+
+// The kernel takes a part of the answer beyond what it calls writable, so that the server stops
+// after a piece that was taken as a whole.
+TEST_F(HttpServerTest, WhoStopsReadingALongAnswerMakesRoomBeforeOneThatIsIdle) {
+  const auto body = std::make_shared<const std::string>(20 << 20, 'a');
+  server_.reset();
+  Start(
+      [body](const HttpRequest& request) {
+        HttpResponse response;
+        if (request.target == "/long") response.body = body;
+        return response;
+      },
+      kAsUsual, /*max_connections=*/3);
+  const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  SslPtr clients[4];
+  int fds[4];
+  const auto connect = [&](int i) {
+    clients[i] = Connect(context.get());
+    fds[i] = std::exchange(fd_, -1);
+  };
+  const auto is_answered = [&](int i) {
+    Ask(clients[i], "/short");
+    return Read(clients[i], 1).substr(0, 15) == "HTTP/1.1 200 OK";
+  };
+  connect(0);
+  EXPECT_TRUE(is_answered(0));
+  // It is idle by then, since the only worker serves one after the other.
+  connect(1);
+  EXPECT_TRUE(is_answered(1));
+  clock_.Advance(absl::Seconds(2));
+  connect(2);
+  Ask(clients[2], "/long");
+  // Between two answers to one connection the other has a turn.
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(is_answered(1));
+  connect(3);
+  EXPECT_TRUE(is_answered(3));
+  EXPECT_EQ(server_->counters().ended_for_room, 1u);
+  EXPECT_TRUE(is_answered(0));
+  for (const int fd : fds) close(fd);
 }
 
 TEST_F(HttpServerTest, ALackOfDescriptorsIsLoggedOnceAMinute) {
