@@ -25,7 +25,12 @@ JobTargets::LeftOut JobTargets::Put(const GroupName& name, Targets targets,
   const Group before = std::move(groups_[name]);
   Group now{.hashes = {}, .left_out = targets.left_out};
   LeftOut left_out;
-  // New ones come first, so that those which stay are never gone.
+  absl::flat_hash_set<uint64_t> wanted;
+  for (const Target& target : targets.active) wanted.insert(target.hash);
+  // What goes gives its memory to what comes; what stays is never gone, so it keeps its own.
+  for (const uint64_t hash : before.hashes) {
+    if (!wanted.contains(hash)) Release(hash);
+  }
   for (Target& target : targets.active) {
     const uint64_t hash = target.hash;
     auto found = found_.find(hash);
@@ -42,10 +47,7 @@ JobTargets::LeftOut JobTargets::Put(const GroupName& name, Targets targets,
     now.hashes.push_back(hash);
   }
   for (const uint64_t hash : before.hashes) {
-    const auto found = found_.find(hash);
-    if (--found->second.groups > 0) continue;
-    found_.erase(found);
-    changed_.insert(hash);
+    if (wanted.contains(hash)) Release(hash);
   }
   if (now.hashes.empty() && left_out.without_room == 0) {
     groups_.erase(name);
@@ -55,6 +57,13 @@ JobTargets::LeftOut JobTargets::Put(const GroupName& name, Targets targets,
   left_out.begins = now.left_out > 0 && before.left_out == 0;
   groups_[name] = std::move(now);
   return left_out;
+}
+
+void JobTargets::Release(uint64_t hash) {
+  const auto found = found_.find(hash);
+  if (--found->second.groups > 0) return;
+  found_.erase(found);
+  changed_.insert(hash);
 }
 
 std::vector<Target> JobTargets::All() const {

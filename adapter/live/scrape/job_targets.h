@@ -53,6 +53,9 @@ class JobTargets {
     size_t groups = 0;  // how many groups have it
   };
 
+  // One of its groups no longer has that target.
+  void Release(uint64_t hash);
+
   std::map<GroupName, Group> groups_;
   absl::node_hash_map<uint64_t, Found> found_;  // by hash
   absl::flat_hash_set<uint64_t> changed_;       // hashes of those added, removed, or both

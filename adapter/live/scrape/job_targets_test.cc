@@ -99,6 +99,16 @@ TEST(JobTargets, TheTargetsOfOneNamespaceLeaveMemoryForThoseOfOthers) {
   EXPECT_EQ(targets.size(), 5u);
 }
 
+TEST(JobTargets, ATargetMayTakeTheRoomOfTheOneThatItReplaces) {
+  const auto budget = std::make_shared<ByteBudget>(16 << 10);
+  JobTargets targets;
+  EXPECT_EQ(targets.Put(Pod(1), TargetsWith({1, 2}), budget).without_room, 0u);
+  EXPECT_EQ(targets.Put(Pod(2), TargetsWith({3}), budget).without_room, 1u);
+  EXPECT_EQ(ChangesOf(targets), "+1 +2");
+  EXPECT_EQ(targets.Put(Pod(1), TargetsWith({9, 2}), budget).without_room, 0u);
+  EXPECT_EQ(ChangesOf(targets), "+9 -1");
+}
+
 TEST(JobTargets, TheTextsOfATargetCount) {
   JobTargets targets;
   Targets of_long_path = TargetsWith({1});
