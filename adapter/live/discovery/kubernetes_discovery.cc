@@ -293,12 +293,13 @@ void KubernetesDiscovery::Emit() {
   if (touched_.empty()) return;
   Tell({touched_.begin(), touched_.end()});
   touched_.clear();
-  // There may be room again. Where one object of a namespace finds none, no other does.
-  std::set<std::string> full;
-  for (const ObjectName& name : std::set<ObjectName>(without_room_)) {
-    if (full.contains(name.ns)) continue;
+  // There may be room again. Where the first of a namespace finds none, the others are not tried.
+  for (auto at = without_room_.begin(); at != without_room_.end();) {
+    const ObjectName name = *at;
     Tell({name});
-    if (without_room_.contains(name)) full.insert(name.ns);
+    // No namespace sorts between this one and this one with a zero at its end.
+    at = without_room_.contains(name) ? without_room_.lower_bound({name.ns + '\0', ""})
+                                      : without_room_.upper_bound(name);
   }
 }
 

@@ -19,14 +19,14 @@ absl::StatusOr<std::unique_ptr<scrape::PageFetcher>> MakeNone(const scrape::Job&
   return absl::UnavailableError("no pages here");
 }
 
-std::string PodWithPorts(const std::string& name, int count) {
+std::string PodWithPorts(const std::string& name, int count, const std::string& ns = "shop") {
   std::string ports;
   for (int i = 1; i <= count; ++i) {
     absl::StrAppend(&ports, i == 1 ? "" : ",", R"({"containerPort": )", i, "}");
   }
   return absl::StrCat(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": ")", name,
-                      R"(", "namespace": "shop",)",
-                      R"( "annotations": {"prometheus.io/scrape": "true"}},)",
+                      R"(", "namespace": ")", ns,
+                      R"(", "annotations": {"prometheus.io/scrape": "true"}},)",
                       R"( "spec": {"containers": [{"name": "app", "ports": [)", ports, "]}]},",
                       R"( "status": {"podIP": "10.0.0.1", "phase": "Running"}})");
 }
@@ -64,6 +64,8 @@ TEST(KubernetesDiscoveryTest, APodForWhichThereWasNoMemoryIsScrapedOnceThereIs) 
   kube::FakeApiServer api;
   api.Put(PodWithPorts("web-1", 8));
   api.Put(PodWithPorts("web-2", 1));
+  api.Put(PodWithPorts("zebra-1", 1, "zoo"));
+  api.Put(PodWithPorts("zebra-2", 1, "zoo"));
   scrape::RecordedStore store;
   scrape::Scheduler scheduler(Clock::System(), store, MakeNone, {});
   // For ten targets, of which one namespace gets eight.
@@ -82,9 +84,15 @@ TEST(KubernetesDiscoveryTest, APodForWhichThereWasNoMemoryIsScrapedOnceThereIs) 
   while (pods().empty() && absl::Now() < end) std::this_thread::yield();
   EXPECT_EQ(pods().count("web-1"), 8u);
   EXPECT_EQ(pods().count("web-2"), 0u);
+  EXPECT_EQ(pods().count("zebra-1"), 1u);
+  EXPECT_EQ(pods().count("zebra-2"), 0u);
+  api.Delete("/api/v1/namespaces/zoo/pods/zebra-1");
+  while (pods().count("zebra-2") == 0 && absl::Now() < end) std::this_thread::yield();
+  EXPECT_EQ(pods().count("zebra-2"), 1u) << "although the namespace before it has no room";
+  EXPECT_EQ(pods().count("web-2"), 0u);
   api.Delete("/api/v1/namespaces/shop/pods/web-1");
   while (pods().count("web-2") == 0 && absl::Now() < end) std::this_thread::yield();
-  EXPECT_EQ(pods(), std::multiset<std::string>{"web-2"});
+  EXPECT_EQ(pods(), (std::multiset<std::string>{"web-2", "zebra-2"}));
 }
 
 std::string PodOfVersion(const std::string& name, int version) {
