@@ -26,7 +26,8 @@ class Scraping {
     discovery::KubernetesDiscovery::MakeTransport connect;
     std::string own_namespace;
     scrape::MakeFetcher fetch;  // how pages are fetched
-    // See SchedulerOptions, as for the next one. The targets that pods ask for take half of it.
+    // See SchedulerOptions, as for the next one. The targets that pods ask for take at most half of
+    // it.
     size_t max_bytes;
     absl::Duration first_at_most;
   };

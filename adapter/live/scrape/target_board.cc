@@ -45,8 +45,8 @@ bool TargetBoard::Put(size_t job, const std::string& discovery, const TargetGrou
     next_warning_ = clock_.MonotonicNow() + kWarnEvery;
     if (left_out.without_room > 0) {
       spdlog::warn(
-          "{} of {}: {} targets are not scraped, as there is no memory for more of its "
-          "namespace",
+          "{} of {}: {} targets are not scraped: the targets of its namespace have all "
+          "the room that they may have (see --live-max-bytes)",
           group.source, settings.name, left_out.without_room);
     } else {
       spdlog::warn("{} of {}: only the first {} targets are scraped, {} are left out", group.source,
