@@ -18,6 +18,8 @@ std::string OneLine(absl::string_view text);
 
 // How much of a value that a client sent is repeated in an error about it.
 inline constexpr size_t kMaxRepeatedBytes = 512;
+// How much of an error is sent to a client if it may repeat much of what the client sent.
+inline constexpr size_t kMaxErrorBytes = 2048;
 
 // A text of more than `max` bytes is cut between two characters, and how many are missing is added.
 std::string Abridged(absl::string_view text, size_t max = kMaxRepeatedBytes);

@@ -68,9 +68,8 @@ std::string SuccessJson(std::string json, absl::string_view warning) {
 
 // What is wrong with a request may repeat much of it, such as a regular expression.
 absl::Status Shortened(const absl::Status& status) {
-  constexpr size_t kMostBytes = 2048;
   if (!absl::IsInvalidArgument(status)) return status;
-  return absl::InvalidArgumentError(Abridged(status.message(), kMostBytes));
+  return absl::InvalidArgumentError(Abridged(status.message(), kMaxErrorBytes));
 }
 
 absl::Status Wrong(absl::string_view parameter, absl::string_view why) {

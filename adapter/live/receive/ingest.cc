@@ -20,7 +20,7 @@ static_assert(StoreOptions().max_labels <= formats::kMaxLabels &&
 // Counts `samples` that failed alike.
 void Refuse(const absl::Status& why, size_t samples, Received& received) {
   (absl::IsResourceExhausted(why) ? received.no_room : received.refused) += samples;
-  if (received.reason.empty()) received.reason = Abridged(why.message(), kMaxReasonBytes);
+  if (received.reason.empty()) received.reason = Abridged(why.message(), kMaxErrorBytes);
 }
 
 }  // namespace

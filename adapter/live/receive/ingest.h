@@ -26,15 +26,12 @@
 
 namespace flyball::live {
 
-// How much of an error the answer repeats: that of a sample may name a series of 64 long labels.
-inline constexpr size_t kMaxReasonBytes = 2048;
-
 // The outcome for the samples of one request.
 struct Received {
   size_t taken = 0;    // including those that the store already has or that nothing uses
   size_t refused = 0;  // for good: sending them again is useless
   size_t no_room = 0;  // of new series for which the store has no room now
-  std::string reason;  // for the first that was refused or had no room; kMaxReasonBytes of it
+  std::string reason;  // for the first that was refused or had no room; kMaxErrorBytes of it
   size_t histograms = 0, exemplars = 0;  // which are not read
 
   size_t all() const { return taken + refused + no_room; }

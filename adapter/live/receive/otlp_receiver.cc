@@ -127,7 +127,7 @@ class OtlpReceiver::PointTaker : public formats::OtlpSink {
       return;
     }
     if (received_.rejected + received_.no_room == 0) {
-      received_.reason = Abridged(status.message(), kMaxReasonBytes);
+      received_.reason = Abridged(status.message(), kMaxErrorBytes);
     }
     ++(absl::IsResourceExhausted(status) ? received_.no_room : received_.rejected);
   }

@@ -33,7 +33,7 @@ struct OtlpReceived {
   size_t taken = 0;
   size_t rejected = 0;  // for good: sending them again is useless
   size_t no_room = 0;   // the store has no room for their series now
-  // For the first that was not taken, kMaxReasonBytes of it; or other advice for the sender.
+  // For the first that was not taken, kMaxErrorBytes of it; or other advice for the sender.
   std::string reason;
 };
 

@@ -25,18 +25,13 @@ double Normalized(double value) {
 // Only the beginning of long labels: one request may have thousands of samples that are refused.
 std::string NameOf(const promql::Labels& labels) {
   promql::LabelSet shown;
-  size_t bytes = 0, left_out = 0;
+  size_t bytes = 0;
   for (const auto& [name, value] : labels) {
-    if (bytes > kMaxRepeatedBytes) {
-      left_out += name.size() + value.size();
-      continue;
-    }
+    if (bytes > kMaxRepeatedBytes) return promql::FormatLabels(shown) + "...";
     bytes += name.size() + value.size();
-    shown.emplace_back(name, value.substr(0, kMaxRepeatedBytes));
-    left_out += value.size() - shown.back().second.size();
+    shown.emplace_back(name, Abridged(value));
   }
-  const std::string text = promql::FormatLabels(shown);
-  return left_out == 0 ? text : absl::StrCat(text, "... (", left_out, " bytes more)");
+  return promql::FormatLabels(shown);
 }
 
 std::string NameOf(const SeriesHandle& handle) {

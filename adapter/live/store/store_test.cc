@@ -63,12 +63,13 @@ TEST(Append, SaysWhatIsWrongWithWhichSeries) {
 
 TEST(Append, OfALongSeriesOnlyTheBeginningIsNamed) {
   Store store;
-  const std::string text(4000, 'a');
+  std::string text = "a";
+  while (text.size() < 4000) text += "\u00e9";  // of two bytes
   const promql::Labels x = Named("x", {{"a", text}, {"b", text}});
   ASSERT_TRUE(store.Append(x, {kNow, 1}, kNow).ok());
   EXPECT_EQ(store.Append(x, {kNow, 2}, kNow).message(),
-            absl::StrCat("duplicate sample for timestamp for x{a=\"", text.substr(0, 512),
-                         "\"}... (7489 bytes more)"));
+            absl::StrCat("duplicate sample for timestamp for x{a=\"", text.substr(0, 511),
+                         "... (3490 bytes more)\"}..."));
 }
 
 TEST(Append, KeepsTheMarkerAndMakesOtherNansOne) {
