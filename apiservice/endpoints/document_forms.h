@@ -36,9 +36,10 @@ class DocumentForms {
 
   // What the forms of all documents share.
   struct Shared {
-    absl::Mutex making;           // held while a form is made
-    absl::Mutex compressing;      // held while compact JSON is compressed
-    std::atomic<int> waiting{0};  // requests that make a form or wait for their turn
+    absl::Mutex making;       // held while a form is made
+    absl::Mutex compressing;  // held while compact JSON is compressed
+    // Requests that make a form other than compact JSON, or wait for their turn.
+    std::atomic<int> waiting{0};
     ByteBudget kept{kMaxKeptBytes};
   };
 
@@ -59,8 +60,10 @@ class DocumentForms {
   Body Get(const Style& style, bool compressed, const std::function<std::string()>& make) {
     if (Body made = Made(style, compressed)) return made;
     const bool usual = style.media.encoding == Encoding::kJson && !style.pretty;
-    const absl::Cleanup end = [this] { --shared_.waiting; };
-    if (++shared_.waiting > kMaxWaiting && !usual) return nullptr;
+    const absl::Cleanup end = [this, usual] {
+      if (!usual) --shared_.waiting;
+    };
+    if (!usual && ++shared_.waiting > kMaxWaiting) return nullptr;
     const http::EventWorkers::Waiting waiting;  // so that probes are answered meanwhile
     const absl::MutexLock turn(usual ? &shared_.compressing : &shared_.making);
     if (Body made = Made(style, compressed)) return made;  // by the one whose turn was before

@@ -96,7 +96,11 @@ TEST(DocumentFormsTest, OnlySoManyWait) {
   while (shared.waiting < DocumentForms::kMaxWaiting) std::this_thread::yield();
   const auto make = [] { return std::string("made"); };
   EXPECT_EQ(forms.Get(pretty, false, make), nullptr);
-  EXPECT_NE(forms.Get(Style(), true, make), nullptr);
+  const auto make_usual = [&] {
+    EXPECT_EQ(shared.waiting, DocumentForms::kMaxWaiting) << "it takes none of the places";
+    return std::string("made");
+  };
+  EXPECT_NE(forms.Get(Style(), true, make_usual), nullptr);
   go_on.Notify();
   for (std::thread& asker : askers) asker.join();
   EXPECT_NE(forms.Get(pretty, false, make), nullptr);
