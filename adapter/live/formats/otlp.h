@@ -42,7 +42,9 @@ inline constexpr size_t kMaxAttributeItems = 2048;
 struct OtlpAttribute {
   std::string key;
   std::string value;
-  bool too_long = false;  // key or value is too long for a label: the value is left out
+  // Key or value is too long for a label: the value is left out, and of a long key only the first
+  // kMaxLabelNameBytes are kept.
+  bool too_long = false;
 };
 using OtlpAttributes = std::vector<OtlpAttribute>;
 

@@ -403,9 +403,9 @@ TEST(ReadOtlp, NoMoreTextOfAnAttributeIsReadThanALabelHasRoomFor) {
   }
 }
 
-TEST(ReadOtlp, AKeyOfLongCharactersIsNoLongerThanTheNameThatBecomesOfIt) {
+TEST(ReadOtlp, AKeyMayHaveAsManyCharactersAsALabelsName) {
   std::string key = "a";
-  for (int i = 0; i < 255; ++i) key += "\u65e5";
+  for (int i = 0; i < 255; ++i) key += "\U0001f600";  // as many bytes as a character may have
   ReadAttributes read;
   const Message resource = Message().Add(1, TextAttribute(key, "x"));
   ASSERT_TRUE(ReadOtlp(OtlpEncoding::kProtobuf, Request({}, resource), read).ok());
