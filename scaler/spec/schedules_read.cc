@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kMaxName = 63;
 constexpr size_t kMaxAnnotation = 64 << 10;
 constexpr size_t kMaxNodes = 1000;
+constexpr size_t kMaxPauses = 64;  // each decision looks which of them are open
 
 struct WrittenSchedule {
   std::string name, start, end, zone;
@@ -36,6 +37,13 @@ constexpr auto kScheduleFields = [](auto& field, WrittenSchedule& to) {
   field("minReplicas", to.min_replicas);
   field("maxReplicas", to.max_replicas);
   field("targets", to.targets);
+  field("paused", to.paused);
+};
+// What a window needs to pause.
+constexpr auto kPauseFields = [](auto& field, WrittenSchedule& to) {
+  field("start", to.start);
+  field("end", to.end);
+  field("timezone", to.zone);
   field("paused", to.paused);
 };
 constexpr auto kAllFields = [](auto& field, WrittenSchedules& to) {
@@ -153,16 +161,20 @@ std::vector<ScheduleWindow> ReadWindows(const Node& node, const std::string& lis
   return windows;
 }
 
-// Leaves the windows that pause, as nothing but pauses.
-void KeepPauses(std::vector<ScheduleWindow>& windows) {
-  std::erase_if(windows,
-                [](const ScheduleWindow& window) { return !window.paused.value_or(false); });
-  for (ScheduleWindow& window : windows) {
-    window.name = BriefText(window.name, kMaxName);
-    window.min_replicas.reset();
-    window.max_replicas.reset();
-    window.targets.clear();
+// The windows that pause, as nothing but pauses. Each item is read for itself, so that one that is
+// wrong, or one too many, ends no pause.
+std::vector<ScheduleWindow> PausesOf(const Node& list) {
+  std::vector<ScheduleWindow> pauses;
+  for (const Node& item : list.items) {
+    if (pauses.size() == kMaxPauses) break;
+    WrittenSchedule written;
+    const absl::Status status = Decode(item, KeyMatch::kExact, written, kPauseFields);
+    if (!status.ok() || !written.paused.value_or(false)) continue;
+    written.name = BriefText(item.FindText("name"), kMaxName);
+    FieldErrors ignored;
+    if (auto window = ReadOne(written, "", ignored)) pauses.push_back(*std::move(window));
   }
+  return pauses;
 }
 
 }  // namespace
@@ -207,7 +219,9 @@ Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors) {
   }
   Schedules out = ReadSchedules(
       written, {.spec = hpa, .triggers = {}, .least = std::min(hpa.min_or_default(), 1)}, errors);
-  if (!errors.empty()) KeepPauses(out.windows);
+  if (!errors.empty()) {
+    out.windows = documents.empty() ? std::vector<ScheduleWindow>() : PausesOf(documents.front());
+  }
   return out;
 }
 

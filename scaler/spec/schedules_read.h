@@ -4,7 +4,7 @@
 // Pure. Each error names its field.
 //
 // Limits: kMaxSchedules schedules of kMaxTargets targets; names of 63 bytes; an annotation of
-//         64 KiB.
+//         64 KiB and 1000 values, of which 64 pauses are kept if something in it is wrong.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +48,9 @@ Schedules ReadSchedules(const WrittenTimes& written, const ScheduledObject& obje
 
 // Reads the two annotations of a HorizontalPodAutoscaler. If anything in them is wrong, the windows
 // are only those that pause, without their bounds and targets: an HPA stays in force with such
-// annotations, and must not be written during a pause because something else in them is wrong.
-// `errors` is empty before.
+// annotations, and must not be written during a pause because something else in them is wrong, be
+// it in the same schedule. A text that is no YAML list, or is over the limits of an annotation,
+// pauses nothing. `errors` is empty before.
 Schedules ReadScheduleAnnotations(const Autoscaler& hpa, FieldErrors& errors);
 
 }  // namespace flyball::scaler

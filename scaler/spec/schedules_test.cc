@@ -278,6 +278,8 @@ TEST(ReadSchedulesTest, PausesStayWhateverElseIsWrong) {
        {"- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, minReplicas: 11}",
         "- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, targets: {queue: \"1\"}}",
         "- {name: sale, start: 0 25 * * *, end: 0 0 2 * *, paused: true}",
+        "- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, minReplicas: \"11\"}",
+        "- {name: sale, start: 0 0 1 * *, end: 0 0 2 * *, paused: \"no\"}", "- sale",
         "- {name: sale, start: 0 0 24 12 *, end: 0 0 27 12 *, priority: 9, maxReplicas: 1}"}) {
     Autoscaler hpa = Spec(2, 10);
     hpa.annotations["flyball.dev/schedules"] = freeze + wrong;
@@ -288,6 +290,40 @@ TEST(ReadSchedulesTest, PausesStayWhateverElseIsWrong) {
     EXPECT_EQ(Shown(at("2026-12-25T00:00:00Z")), "2-10 paused") << wrong;
     EXPECT_EQ(Shown(at("2026-12-01T12:00:00Z")), "2-10") << wrong;
     EXPECT_EQ(at("2026-12-25T00:00:00Z").why, "schedule \"freeze\": paused") << wrong;
+  }
+}
+
+TEST(ReadSchedulesTest, APauseStaysWhereItsOwnScheduleIsWrongOrOneTooMany) {
+  const std::string freeze = "start: 0 0 24 12 *, end: 0 0 27 12 *, paused: true";
+  std::string many;
+  for (size_t i = 0; i < kMaxSchedules; ++i) {
+    absl::StrAppend(&many, "- {name: s", i,
+                    ", start: 0 1 * * *, end: 0 2 * * *, minReplicas: 2}\n");
+  }
+  for (const std::string& text :
+       {"- {name: freeze, " + freeze + ", priority: 1.5}",
+        "- {name: freeze, " + freeze + ", minReplicas: many}", "- {name: 1, " + freeze + "}",
+        many + "- {name: freeze, " + freeze + "}"}) {
+    Autoscaler hpa = Spec(2, 10);
+    hpa.annotations["flyball.dev/schedules"] = text;
+    FieldErrors errors;
+    const Schedules schedules = ReadScheduleAnnotations(hpa, errors);
+    EXPECT_FALSE(errors.empty()) << text;
+    EXPECT_EQ(schedules.windows.size(), 1u) << text;
+    EXPECT_EQ(Shown(SpecAt(schedules, hpa, At("2026-12-25T00:00:00Z"))), "2-10 paused") << text;
+    EXPECT_EQ(Shown(SpecAt(schedules, hpa, At("2026-12-01T12:00:00Z"))), "2-10") << text;
+  }
+}
+
+TEST(ReadSchedulesTest, ATextThatIsNoListPausesNothing) {
+  const std::string freeze = "{name: freeze, start: 0 0 1 1 *, end: 59 23 31 12 *, paused: true}";
+  for (const std::string& text :
+       {freeze, "[" + freeze, "- " + freeze + "\n# " + std::string(65 << 10, 'x')}) {
+    Autoscaler hpa = Spec(2, 10);
+    hpa.annotations["flyball.dev/schedules"] = text;
+    FieldErrors errors;
+    EXPECT_TRUE(ReadScheduleAnnotations(hpa, errors).empty()) << text;
+    EXPECT_FALSE(errors.empty()) << text;
   }
 }
 
