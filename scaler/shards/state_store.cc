@@ -171,7 +171,7 @@ void StateStore::OnDecision(const DecisionRecord& record) {
   Shard& shard = ShardFor(record.managed->key);
   if (!shard.loaded) return;
   HeldState& held = shard.states[record.managed->key];
-  if (held.untaken && !record.restored) return AddTo(held, decision, shard);
+  if (held.untaken && !record.restored) return AddTo(held, record, shard);
   // A zero that somebody else has set is no recommendation, and must not look like one to the
   // next owner. An owner that has read one for zero does not know at its first decision whether
   // an earlier owner has put the target to sleep.
@@ -193,7 +193,8 @@ void StateStore::OnDecision(const DecisionRecord& record) {
   if (grows || to_sleep || !held.IsSafe()) shard.urgent = shard.changed = true;
   held.untaken = held.as_read = false;
   held.paused_at.reset();
-  held.steadiness = nullptr;
+  held.steadiness = record.prolonged;
+  held.recommendation = decision.recommendation;
   held.replicas = replicas;
   held.wall_offset = record.wall_offset.value_or(WallOffset());
   held.seen = clock_.MonotonicNow();
@@ -263,12 +264,16 @@ void StateStore::NotePause(const AutoscalerKey& key, int32_t current) {
 
 // An owner that does not see the scale cannot compare the record with the count, and decides
 // without it. It makes nothing smaller, but the next owner must know its recommendations.
-void StateStore::AddTo(HeldState& held, const Decision& decision, Shard& shard) const {
+void StateStore::AddTo(HeldState& held, const DecisionRecord& record, Shard& shard) const {
+  const Decision& decision = *record.decision;
   if (decision.outcome != Outcome::kDecided) return;
+  TakeRounds(held);
   FollowClock(held);
   ScalerState all = held.state;
   all.recommendations.push_back({decision.recommendation, decision.now});
   CompactState(all, held.state);
+  held.steadiness = record.prolonged;
+  held.recommendation = decision.recommendation;
   held.seen = clock_.MonotonicNow();
   shard.changed = true;
 }

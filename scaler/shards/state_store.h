@@ -167,7 +167,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   };
 
   void NotePause(const AutoscalerKey& key, int32_t current);
-  void AddTo(HeldState& held, const Decision& decision, Shard& shard) const;
+  void AddTo(HeldState& held, const DecisionRecord& record, Shard& shard) const;
   Shard& ShardFor(const AutoscalerKey& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return shards_[static_cast<size_t>(ShardOf(key, options_.shards))];
   }

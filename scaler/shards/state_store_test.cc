@@ -15,6 +15,7 @@
 #include "scaler/math/hpa/metrics_path.h"
 #include "scaler/shards/shards.h"
 #include "scaler/stores/packed.h"
+#include "scaler/stores/state_upkeep.h"
 
 namespace flyball::scaler {
 namespace {
@@ -389,6 +390,7 @@ class StateStoreTest : public testing::Test {
     record.mode = mode_;
     record.restored = restored_;
     record.decision = &decision;
+    record.prolonged = prolonged_;
     store.OnDecision(record);
   }
 
@@ -397,6 +399,7 @@ class StateStoreTest : public testing::Test {
   Mode mode_ = Mode::kAct;
   Outcome outcome_ = Outcome::kDecided;
   bool restored_ = true;
+  SteadinessPtr prolonged_;
   FakeConfigMaps server_;
   SimulatedClock clock_{kNow};
   kube::ApiClient client_{server_, clock_};
@@ -595,6 +598,30 @@ TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
   EXPECT_THAT(second->Take(Key("web"), 5, Ago(-120))->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(-100)}));
+}
+
+TEST_F(StateStoreTest, WhatWasReadUnchangedIsHandedOnAsOfThen) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  const auto reads_of_first = std::make_shared<Steadiness>();
+  prolonged_ = reads_of_first;
+  Decide(*first, "web", 7, {{7, Ago(0)}});
+  Pass(absl::Seconds(10));
+  reads_of_first->AddRound(Ago(-10), absl::ZeroDuration(), absl::InfinitePast());
+  first->Save(0);
+  const auto second = Make();
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  const auto reads_of_second = std::make_shared<Steadiness>();
+  prolonged_ = reads_of_second;
+  restored_ = false;
+  Decide(*second, "web", 7, {{7, Ago(0)}});
+  Pass(absl::Seconds(10));
+  EXPECT_EQ(NewestRecommendation(second->Take(Key("web"), 7, Ago(-20))->state), Ago(-10));
+  reads_of_second->AddRound(Ago(-20), absl::ZeroDuration(), absl::InfinitePast());
+  second->Save(0);
+  const auto third = Make();
+  ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
+  EXPECT_EQ(NewestRecommendation(third->Take(Key("web"), 7, Ago(-20))->state), Ago(-20));
 }
 
 TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {

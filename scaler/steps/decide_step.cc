@@ -1,6 +1,7 @@
 #include "scaler/steps/decide_step.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -231,6 +232,7 @@ void DecideStep::Prolong(MonotonicTime now, LastDecision& last) {
   }
   if (last.decision.outcome == Outcome::kDecided) {
     RenewRecommendation(last.decision.recommendation, time, last.decision.state);
+    if (last.prolonged != nullptr) last.prolonged->AddRound(time, now, absl::InfinitePast());
   }
 }
 
@@ -517,6 +519,7 @@ void DecideStep::Decide(TrackedAutoscaler& tracked, const Times& now,
   last.mode = inputs.mode;
   last.plan = inputs.plan.version();
   last.metrics = inputs.plan.metrics_id();
+  last.prolonged = inputs.managed->own.cadence.on_sample ? std::make_shared<Steadiness>() : nullptr;
   inputs.triggers_changed = false;
   if (last.unchanged) return RenewProposals(inputs.readings, now.wall, last.decision);
 

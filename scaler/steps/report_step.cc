@@ -276,6 +276,7 @@ void ReportStep::Observe(const TrackedAutoscaler& tracked, const WriteOutcome& w
   record.front_waits = write.kind == WriteOutcome::Kind::kHeldByFront;
   record.status_written = status_offered;
   record.unchanged = decided.unchanged;
+  record.prolonged = decided.prolonged;
   for (DecisionObserver* observer : deps_.observers) observer->OnDecision(record);
 }
 

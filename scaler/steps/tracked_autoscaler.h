@@ -135,6 +135,8 @@ struct LastDecision {
   // What this replica recommended before it lost the autoscaler. It may not have been saved, so
   // once the autoscaler is ours again it counts beside what an earlier owner remembered.
   std::vector<Recommendation> recommended_before;
+  // With onSample: until when it lasts (DecideStep::Prolong), for observers. It is theirs too.
+  std::shared_ptr<Steadiness> prolonged;
 
   // ---- what it was decided with
   Mode mode = Mode::kShadow;

@@ -44,6 +44,9 @@ struct DecisionRecord {
   bool status_written = false;
   bool restored = true;    // false: decided without what an earlier owner remembered
   bool unchanged = false;  // same inputs and same outcome as the last decision
+  // Each of its rounds renews what the decision recommended, as in OnSteady, but is no decision.
+  // Null: only another decision does.
+  SteadinessPtr prolonged;
 };
 
 class DecisionObserver {

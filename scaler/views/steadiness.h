@@ -21,7 +21,8 @@
 
 namespace flyball::scaler {
 
-// The rounds of one autoscaler since it became steady.
+// The rounds of one autoscaler since it became steady; or how often one with onSample has read the
+// same since its last decision, which is decided anew only on news.
 class Steadiness {
  public:
   // `sampled`: when the oldest of the answers that it reads was sampled; InfinitePast: unknown.
