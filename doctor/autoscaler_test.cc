@@ -173,8 +173,8 @@ INSTANTIATE_TEST_SUITE_P(
             [](AutoscalerFacts& f) { f.refused = "spec.cadence.interval: too small"; },
             "bad spec: spec.cadence.interval: too small", "correct that field"},
         Row{"AWrongAnnotation",
-            [](AutoscalerFacts& f) { f.ignored = {"has no schedules: paused-until: soon"}; },
-            "doubtful annotations: the scaler says that it has no schedules: paused-until: soon",
+            [](AutoscalerFacts& f) { f.ignored = {"counts pods by their labels: got Magic"}; },
+            "doubtful annotations: the scaler says that it counts pods by their labels: got Magic",
             "correct that annotation"}),
     [](const auto& info) { return info.param.name; });
 

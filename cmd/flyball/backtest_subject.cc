@@ -22,7 +22,7 @@ scaler::Schedules SchedulesOf(const scaler::Autoscaler& hpa, std::vector<std::st
   scaler::Schedules schedules = scaler::ReadScheduleAnnotations(hpa, errors);
   const std::vector<scaler::FieldError> found = std::move(errors).Sorted();
   for (const scaler::FieldError& error : found) {
-    notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
+    notes.push_back(absl::StrCat("of its schedules only pauses are followed: ", error.ToString()));
   }
   if (!schedules.windows.empty()) {
     notes.push_back(

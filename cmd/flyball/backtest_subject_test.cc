@@ -59,7 +59,7 @@ TEST(BacktestSubject, SaysWhatIsNotDecidedAgain) {
   const auto wrong =
       Subject("HorizontalPodAutoscaler", kMetrics, "{flyball.dev/schedules: \"[a\"}");
   ASSERT_TRUE(wrong.ok()) << wrong.status();
-  EXPECT_THAT(wrong->notes, ElementsAre(HasSubstr("its schedules are not followed: ")));
+  EXPECT_THAT(wrong->notes, ElementsAre(HasSubstr("of its schedules only pauses are followed: ")));
 }
 
 TEST(BacktestSubject, WithTriggersIsRefused) {

@@ -15,6 +15,7 @@
 namespace flyball::scaler {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 constexpr char kExample[] = FLYBALL_SOURCE_DIR "/test/data/decide/";
@@ -217,7 +218,13 @@ TEST(DecideGivenTest, SaysWhichScheduleHolds) {
   EXPECT_THAT(closed.notes[0], HasSubstr("none is open"));
   hpa.annotations["flyball.dev/schedules"] = "[{}]";
   EXPECT_THAT(DecideGiven(snapshot, hpa, At(kNow)).notes[0],
-              HasSubstr("its schedules are not followed: metadata.annotations"));
+              HasSubstr("of its schedules only pauses are followed: metadata.annotations"));
+  hpa.annotations["flyball.dev/schedules"] =
+      "[{}, {name: freeze, start: 0 2 * * *, end: 0 4 * * *, paused: true}]";
+  const GivenCase paused = DecideGiven(snapshot, hpa, At(kNow));
+  EXPECT_THAT(paused.notes, Contains(HasSubstr("of its schedules only pauses are followed: ")));
+  EXPECT_THAT(paused.notes, Contains(HasSubstr("pauses (followed in the modes act and advise): "
+                                               "schedule \"freeze\": paused; ")));
 }
 
 // An autoscaler of an unknown workload with `metrics`, and the answers of a metrics API.

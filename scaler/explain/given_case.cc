@@ -178,17 +178,17 @@ void TakeReadings(const ClusterSnapshot& snapshot, bool owned_only, GivenCase& o
 
 // Puts the bounds and targets that its schedules set at that time into the autoscaler, its triggers
 // and its fallbacks.
-void FollowSchedules(absl::string_view whose, absl::Time now, OwnSpec& own, GivenCase& out) {
+void FollowSchedules(absl::string_view what, absl::Time now, OwnSpec& own, GivenCase& out) {
   if (own.schedules.empty()) return;
   const ScheduledSpec spec = SpecAt(own.schedules, out.autoscaler, now);
   out.autoscaler.min_replicas = spec.min_replicas;
   out.autoscaler.max_replicas = spec.max_replicas;
   SetTargets(spec.targets, out.autoscaler.metrics, own.triggers);
   FollowTargets(out.autoscaler.metrics, own.metric_fallbacks);
-  out.notes.push_back(
-      absl::StrCat("schedules", whose, ": ", spec.why.empty() ? "none is open" : spec.why,
-                   "; minReplicas ", spec.min_replicas.value_or(1), ", maxReplicas ",
-                   spec.max_replicas, spec.paused ? ", and nothing is written" : ""));
+  out.notes.push_back(absl::StrCat(what, ": ", spec.why.empty() ? "none is open" : spec.why,
+                                   "; minReplicas ", spec.min_replicas.value_or(1),
+                                   ", maxReplicas ", spec.max_replicas,
+                                   spec.paused ? ", and nothing is written" : ""));
 }
 
 // The same for an HPA, whose schedules are in its annotations.
@@ -196,10 +196,14 @@ void FollowAnnotations(absl::Time now, GivenCase& out) {
   FieldErrors errors;
   OwnSpec own;
   own.schedules = ReadScheduleAnnotations(out.autoscaler, errors);
-  for (const FieldError& error : std::move(errors).Sorted()) {
-    out.notes.push_back(absl::StrCat("its schedules are not followed: ", error.ToString()));
+  const std::vector<FieldError> found = std::move(errors).Sorted();
+  for (const FieldError& error : found) {
+    out.notes.push_back(
+        absl::StrCat("of its schedules only pauses are followed: ", error.ToString()));
   }
-  FollowSchedules(" (followed in the modes act and advise)", now, own, out);
+  FollowSchedules(absl::StrCat(found.empty() ? "schedules" : "pauses",
+                               " (followed in the modes act and advise)"),
+                  now, own, out);
 }
 
 void NotePodSelection(const PodSelection& selection, GivenCase& out) {
@@ -316,7 +320,7 @@ GivenCase DecideGiven(const ClusterSnapshot& snapshot, const GivenOwnAutoscaler&
   GivenCase out;
   out.autoscaler = given.autoscaler;
   GivenOwnAutoscaler now = given;  // as its schedules make it
-  FollowSchedules("", options.now, now.own, out);
+  FollowSchedules("schedules", options.now, now.own, out);
   const int32_t min = out.autoscaler.min_or_default();
   std::vector<TriggerReading> triggers = ReadGivenTriggers(now.own, options.now, out.autoscaler);
   if (!triggers.empty()) out.autoscaler.min_replicas = std::max(min, 1);

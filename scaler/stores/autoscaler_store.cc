@@ -28,13 +28,14 @@ constexpr size_t kMaxModeBytes = 256;
 constexpr int kLinesInMinute = 16;  // of the log about the autoscalers of one namespace
 constexpr size_t kMaxLineBytes = 500;
 
-// Annotations that cannot be read are ignored, as by the stock controller, and `ignored` says so. A
-// pause is in force whatever else is wrong, even if its end cannot be read.
+// Annotations that cannot be read are ignored, as by the stock controller, except for pauses, which
+// are in force whatever else is wrong, even if their end cannot be read. `ignored` says so.
 void ReadAnnotations(Managed& managed) {
   FieldErrors errors;
   managed.own.schedules = ReadScheduleAnnotations(managed.autoscaler, errors);
   for (const FieldError& error : std::move(errors).Sorted()) {
-    managed.ignored.push_back(absl::StrCat("has no schedules: ", error.ToString()));
+    managed.ignored.push_back(
+        absl::StrCat("follows only the pauses of its schedules: ", error.ToString()));
   }
   managed.own.paused =
       managed.autoscaler.annotations.contains(std::string(kPausedUntilAnnotation)) &&

@@ -148,7 +148,7 @@ TEST_F(AutoscalerStoreTest, WhatIsWrongWithAnObjectIsLoggedOnceForEachText) {
   feed_.ListStarted();
   feed_.Listed(hpa(3, "Magic"));
   feed_.ListEnded();
-  EXPECT_EQ(log.Count("shop/web has no schedules: "), 1u);
+  EXPECT_EQ(log.Count("shop/web follows only the pauses of its schedules: "), 1u);
   EXPECT_EQ(log.Count("shop/web counts pods by their labels: flyball.dev/pod-selection"), 1u);
   feed_.Changed(kube::ChangeType::kModified, hpa(4, "Luck"));
   feed_.Changed(kube::ChangeType::kModified, hpa(5, "Luck"));

@@ -39,8 +39,8 @@ struct Managed {
   absl::Time created;                     // this and the next: of Autoscalers (CRD) only
   std::optional<absl::Time> last_active;  // as the status says
   std::string refused;  // not empty: why the API should have refused it; it is never decided then
-  // Which annotations can't be read and count for nothing, each with what follows: "has no
-  // schedules: ...".
+  // What cannot be read in its annotations, each with what follows from that: "follows only the
+  // pauses of its schedules: ...".
   std::vector<std::string> ignored = {};
   uint64_t spec_hash = 0;  // differs whenever the spec differs
   // The same of the spec as it is written, whatever schedules make of it.
