@@ -129,7 +129,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
         kind_(kind),
         health_(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers", ns,
                 store.clock_),
-        lines_(store.clock_, absl::Minutes(1)) {}
+        lines_(store.clock_, absl::Minutes(1), kLinesInMinute) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -172,6 +172,12 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   std::string Unusable() const { return definition_missing_ ? health_.Failure() : ""; }
 
  private:
+  // How many of the lines about an object are logged.
+  struct Said {
+    size_t hash = 0;  // of all its lines
+    size_t lines = 0;
+  };
+
   void Forget(const AutoscalerKey& key) {
     said_.erase(key);
     store_.sink_.OnGone(key);
@@ -179,7 +185,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
 
   // Logs what is wrong with the object if that is new: each write of its status sends it again.
   // Whoever may change the object can make something else wrong each time, so the lines of a
-  // namespace are limited. If there is no line left the object counts as new when it is sent again.
+  // namespace are limited. What there is no line left for is logged when the object is sent again.
   void Tell(const Managed& managed) {
     std::vector<std::string> wrong = managed.ignored;
     if (!managed.refused.empty()) wrong.push_back("is not decided: " + managed.refused);
@@ -188,19 +194,12 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
       return;
     }
     const size_t hash = absl::HashOf(wrong);
-    const auto said = said_.find(managed.key);
-    if (said != said_.end() && said->second == hash) return;
-    for (const std::string& one : wrong) {
-      if (!HasLineLeft(managed.key.ns)) return;
-      spdlog::warn("scaler: {} {}", managed.key.ToString(), BriefText(one, kMaxLineBytes));
-      said_[managed.key] = hash;
+    Said& said = said_[managed.key];
+    if (said.hash != hash) said = {.hash = hash};
+    for (; said.lines < wrong.size() && lines_.Due(managed.key.ns); ++said.lines) {
+      spdlog::warn("scaler: {} {}", managed.key.ToString(),
+                   BriefText(wrong[said.lines], kMaxLineBytes));
     }
-  }
-  bool HasLineLeft(const std::string& ns) {
-    for (int line = 0; line < kLinesInMinute; ++line) {
-      if (lines_.Due(absl::StrCat(line, " ", ns))) return true;
-    }
-    return false;
   }
 
   ManagedPtr Take(absl::string_view json) {
@@ -225,8 +224,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
   std::atomic<bool> definition_missing_ = false;
   absl::flat_hash_set<AutoscalerKey> known_;
   absl::flat_hash_set<AutoscalerKey> listed_;
-  absl::flat_hash_map<AutoscalerKey, size_t> said_;  // the hash of what Tell has logged
-  LogLimiter lines_;                                 // by namespace and number of the line
+  absl::flat_hash_map<AutoscalerKey, Said> said_;
+  LogLimiter lines_;  // by namespace
 };
 
 AutoscalerStore::AutoscalerStore(Clock& clock, AutoscalerSink& sink) : clock_(clock), sink_(sink) {}

@@ -84,6 +84,44 @@ TEST_F(AutoscalerStoreTest, WhoeverChangesAnObjectEachTimeDoesNotFloodTheLog) {
   EXPECT_EQ(log.Count("shop/web is not decided: "), 17u) << "this text was not logged before";
 }
 
+TEST_F(AutoscalerStoreTest, WhatNoLineIsLeftForIsLoggedWhenTheObjectIsSentAgain) {
+  const auto hpa = [](const std::string& name, const std::string& until) {
+    return absl::StrCat(
+        R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{"name":")",
+        name, R"(","namespace":"shop","annotations":{"flyball.dev/pod-selection":"Magic")", until,
+        R"(}},"spec":{"maxReplicas":3,)",
+        R"("scaleTargetRef":{"kind":"Deployment","name":"web","apiVersion":"apps/v1"}}})");
+  };
+  const TestLog log;
+  for (int i = 0; i < 15; ++i) {
+    feed_.Changed(kube::ChangeType::kAdded, hpa(absl::StrCat("other-", i), ""));
+  }
+  const std::string web = hpa("web", R"(,"flyball.dev/paused-until":"soon")");
+  for (int i = 0; i < 2; ++i) feed_.Changed(kube::ChangeType::kModified, web);
+  EXPECT_EQ(log.Count("shop/"), 16u);
+  EXPECT_EQ(log.Count("shop/web "), 1u);
+  clock_.Advance(absl::Minutes(1));
+  for (int i = 0; i < 2; ++i) feed_.Changed(kube::ChangeType::kModified, web);
+  EXPECT_EQ(log.Count("shop/web follows only the pauses of its schedules: "), 1u);
+  EXPECT_EQ(log.Count("shop/web counts pods by their labels: "), 1u);
+}
+
+TEST_F(AutoscalerStoreTest, TheLinesOfManyNamespacesAreLimited) {
+  constexpr int kNamespaces = 200;
+  const TestLog log;
+  for (int version = 0; version < 20; ++version) {
+    for (int i = 0; i < kNamespaces; ++i) {
+      feed_.Changed(
+          kube::ChangeType::kModified,
+          absl::StrCat(
+              R"({"kind":"HorizontalPodAutoscaler","apiVersion":"autoscaling/v2","metadata":{)",
+              R"("name":"web","namespace":"ns-)", i, R"("},"spec":{"maxReplicas":"v)", version,
+              R"("}})"));
+    }
+  }
+  EXPECT_EQ(log.Count("/web is not decided: "), 16u * kNamespaces);
+}
+
 // An object may have annotations of 256 KiB, and texts about them are kept as well.
 TEST_F(AutoscalerStoreTest, LongAnnotationsAreNotKeptAndRepeatedOnlyInPart) {
   const std::string long_text(10000, 'x');
