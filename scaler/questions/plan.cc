@@ -36,7 +36,7 @@ QuestionBoard::Handle Plan::MakeQuestion(const MetricSpec& metric, const PlanCon
   if (on_sample && context.tells_of_samples()) {
     absl::StrAppend(&key, "\n", metric.metric.selector_text, "\n", owner.name);
   }
-  // In a lane, since an HPA may ask for thousands of metrics.
+  // In a lane, since an HPA may ask for hundreds of metrics.
   return context.board.Get(
       key, metric, context.read_lanes.For(owner.ns, "metrics"),
       [&] { return MakeMetricQuestion(owner.ns, metric); }, on_sample ? wake : nullptr);

@@ -90,7 +90,7 @@ class Asking : public AnswerWaiter {
   Plan plan_;
 };
 
-// An HPA may ask for thousands of metrics: others would wait until all are answered.
+// An HPA may ask for hundreds of metrics: others would wait until all are answered.
 TEST(Plan, NamespacesTakeTurnsWithTheirMetrics) {
   Surroundings around;
   around.hold = true;

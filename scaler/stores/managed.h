@@ -38,7 +38,8 @@ struct Managed {
   OwnSpec own;
   absl::Time created;                     // this and the next: of Autoscalers (CRD) only
   std::optional<absl::Time> last_active;  // as the status says
-  std::string refused;  // not empty: why the API should have refused it; it is never decided then
+  // Not empty: why it is never decided. The API should have refused it, or ReadManaged has a limit.
+  std::string refused;
   // What cannot be read in its annotations, each with what follows from that: "follows only the
   // pauses of its schedules: ...".
   std::vector<std::string> ignored = {};
