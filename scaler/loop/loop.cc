@@ -12,7 +12,8 @@ namespace {
 constexpr absl::Duration kShareAnswers = absl::Milliseconds(100);
 // How often autoscalers with onSample ask for readings whose source does not report samples.
 constexpr absl::Duration kSampleInterval = absl::Milliseconds(200);
-// When they try again what could not be carried out. No sample tells that it can be by now.
+// When they try again what could not be carried out. No sample tells that it can be by now. After
+// each refusal in a row, which is most likely to last, the time is doubled.
 constexpr absl::Duration kSampleRetry = absl::Seconds(1);
 // The pause until a target that is not listed yet is looked up again.
 constexpr absl::Duration kListWait = absl::Milliseconds(200);
@@ -60,6 +61,15 @@ absl::Duration Loop::PeriodOf(const Managed& managed) const {
 
 absl::Duration Loop::SlotsOf(const Managed& managed, bool told_of_news) const {
   return managed.own.cadence.on_sample && !told_of_news ? kSampleInterval : PeriodOf(managed);
+}
+
+// How long after a decision what it could not do is tried again, if no regular slot comes earlier.
+absl::Duration Loop::RetryAfter(const TrackedAutoscaler& tracked) const {
+  const Managed& managed = *tracked.inputs.managed;
+  if (!managed.own.cadence.on_sample || !tracked.written.unfinished) return options_.sync_period;
+  constexpr int kMostDoublings = 10;
+  return std::min({kSampleRetry * (1 << std::min(tracked.written.refusals, kMostDoublings)),
+                   PeriodOf(managed), options_.sync_period});
 }
 
 void Loop::Schedule(TrackedAutoscaler& tracked, MonotonicTime now) {
@@ -506,7 +516,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   const bool regular = tracked.due.told_of_news && !tracked.woken;
   const bool scale_is_known = inputs.scale.answer.failure == ScaleAnswer::Failure::kNone;
   const absl::Duration age = now.monotonic - decided.at;
-  const bool retries = tracked.written.unfinished && age >= kSampleRetry;
+  const bool retries = tracked.written.unfinished && age >= RetryAfter(tracked);
   if (inputs.managed->own.cadence.on_sample && !regular && age < PeriodOf(*inputs.managed) &&
       !(scale_is_known && (retries || DecideStep::IsNews(inputs, decided)))) {
     // Triggers are read only if the scale is known.
@@ -528,6 +538,7 @@ void Loop::DecideNow(TrackedAutoscaler& tracked) {
   // On an old scale less may have been decided than is published (views/advise.h).
   tracked.written.unfinished = write.unfinished() || (tracked.inputs.mode == Mode::kAdvise &&
                                                       ReadStep::MayBeOld(tracked.inputs));
+  tracked.written.refusals = 0;
   deps_.report.Report(tracked, input, write, now.monotonic);
   deps_.steady.Note(tracked, now);
   Finish(tracked);
@@ -546,6 +557,7 @@ void Loop::WriteScale(TrackedAutoscaler& tracked) {
   const WriteOutcome write =
       deps_.act.WriteScale(tracked, input, [&] { return IsCurrent(tracked); });
   tracked.written.unfinished = write.unfinished();
+  tracked.written.refusals = write.refused ? tracked.written.refusals + 1 : 0;
   if (!IsOfThisTerm(tracked)) {
     if (write.kind != WriteOutcome::Kind::kWritten) return Finish(tracked, /*decide_anew=*/true);
     // The write is reported, but the decision was made without what other owners saved meanwhile,
@@ -574,7 +586,7 @@ void Loop::FinishAll(absl::Span<TrackedAutoscaler* const> autoscalers, bool deci
         schedule_.Set(*tracked, now);
         again = true;
       } else if (!tracked->due.steady && IsToBeTriedAgain(*tracked)) {
-        schedule_.Set(*tracked, std::min(tracked->due.regular_slot, now + options_.sync_period));
+        schedule_.Set(*tracked, std::min(tracked->due.regular_slot, now + RetryAfter(*tracked)));
       }
     }
   }

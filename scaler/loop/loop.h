@@ -143,6 +143,7 @@ class Loop : public AutoscalerSink {
   void Disown(TrackedAutoscaler& tracked);
   void Erase(TrackedAutoscaler& tracked);
   absl::Duration PeriodOf(const Managed& managed) const;
+  absl::Duration RetryAfter(const TrackedAutoscaler& tracked) const;
   const ManagedPtr& FollowSchedules(DueState& due) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   absl::Duration SlotsOf(const Managed& managed, bool told_of_news) const;
   // Returns whether its slots have changed.

@@ -226,6 +226,23 @@ TEST(OnSample, AChangeOfItsObjectTakesNoSlotAway) {
   EXPECT_TRUE(decided);
 }
 
+TEST(OnSample, TriesAWriteThatFailedAgainWithoutASample) {
+  LiveWorld live;
+  LoopWorld& world = live.world;
+  live.Push("jobs", "web", 0, 40);
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
+  world.api.Inject({.method = "PUT", .part = "/scale", .status = 503});
+  live.Start(1);
+  EXPECT_EQ(world.api.faults(), 1);
+  const auto written = [&world] { return world.Replicas("web") == 4; };
+  for (int i = 0; i < 20 && !written(); ++i) {  // far less than a sync period
+    LoopWorld::Await([&] { return written() || world.scaler->stats().queue == 0; });
+    world.clock.Advance(absl::Milliseconds(200));
+  }
+  EXPECT_TRUE(LoopWorld::Await(written)) << world.Own("web");
+}
+
 TEST(OnSample, TheSameValueAgainDecidesNothing) {
   LiveWorld live;
   LoopWorld& world = live.world;

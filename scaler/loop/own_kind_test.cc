@@ -915,6 +915,31 @@ TEST(OwnKind, OnSampleDecidesWhenAReadingChanged) {
   EXPECT_LT(world.clock.MonotonicNow(), absl::Seconds(29));  // not at the next period's slot
 }
 
+// Many that may not write would leave no room in the budget for those that may.
+TEST(OwnKind, OnSampleTriesARefusedWriteAgainLessAndLessOften) {
+  LoopWorld world(Act());
+  world.AddDeployment("web", 2);
+  world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"onSample":true})");
+  world.metrics.SetExternal("queue", 35000);
+  world.api.Inject({.method = "PUT", .part = "/scale", .times = 1000, .status = 403});
+  world.Start();
+  const auto advance = [&world] {
+    if (world.scaler->stats().queue == 0) world.clock.Advance(absl::Milliseconds(200));
+  };
+  const auto tried = [&world] { return world.api.CountRequests("PUT", "/scale"); };
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    advance();
+    return tried() > 0;
+  }));
+  const MonotonicTime end = world.clock.MonotonicNow() + absl::Seconds(15);
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    advance();
+    return world.clock.MonotonicNow() >= end;
+  }));
+  EXPECT_GT(tried(), 1);
+  EXPECT_LE(tried(), 5);
+}
+
 // Nothing that it reads is new then, but the last decision had none of it.
 TEST(OwnKind, OnSampleDecidesWhenTheScaleCanBeReadAgain) {
   LoopWorld world(Act());

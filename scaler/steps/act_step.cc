@@ -265,6 +265,7 @@ WriteOutcome ActStep::WriteScale(TrackedAutoscaler& tracked, const DecisionInput
     deps_.front->ScaleWritten(tracked.key.ToString(), decision.current, decision.desired, status);
   }
   write.error = std::string(status.message());
+  write.refused = write.kind == Kind::kFailed && IsRefusal(status) && !absl::IsAborted(status);
   if (!status.ok() && write.error.empty()) write.error = absl::StatusCodeToString(status.code());
   if (status.ok()) {
     write.kind = Kind::kWritten;

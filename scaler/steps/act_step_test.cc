@@ -123,7 +123,9 @@ TEST(ActStep, OfTwoRemovalsWithoutSuccessTheGreaterMayHaveTakenEffect) {
     Acting acting;
     acting.tracked.written.unconfirmed = RemovalOfThree(*acting.tracked.inputs.scale.scale);
     acting.FailNextWrite(status, "");
-    EXPECT_FALSE(acting.Write().kind == WriteOutcome::Kind::kWritten);
+    const WriteOutcome write = acting.Write();
+    EXPECT_EQ(write.kind, WriteOutcome::Kind::kFailed);
+    EXPECT_EQ(write.refused, status == 403);
     ASSERT_TRUE(acting.tracked.written.unconfirmed.has_value());
     EXPECT_EQ(acting.tracked.written.unconfirmed->to, 5);
     EXPECT_FALSE(acting.tracked.written.unconfirmed->refused);

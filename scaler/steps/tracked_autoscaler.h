@@ -181,6 +181,7 @@ struct WrittenSoFar {
   std::optional<UnconfirmedWrite> unconfirmed;
   std::optional<MonotonicTime> held_since;  // since when all removals were held (WriteOutcome)
   bool unfinished = false;                  // what was decided last could not be carried out
+  int refusals = 0;  // how many of the last writes the API server has refused, in a row
   StatusMarks status;
 };
 
@@ -198,6 +199,7 @@ struct WriteOutcome {
   };
   Kind kind = Kind::kNotNeeded;
   std::string error = {};  // why it was not written
+  bool refused = false;    // by the API server, which would most likely refuse it again
 
   bool unfinished() const { return kind > Kind::kWritten; }
   bool dropped() const { return kind >= Kind::kDropped; }
