@@ -944,6 +944,7 @@ TEST(OwnKind, OnSampleTriesARefusedWriteAgainLessAndLessOften) {
 TEST(OwnKind, OnSampleDecidesWhenTheScaleCanBeReadAgain) {
   LoopWorld world(Act());
   world.AddDeployment("web", 2);
+  world.AddDeployment("other", 2);
   world.PutOwn("web", ExternalMetricJson("queue", "10"), R"(,"cadence":{"onSample":true})");
   world.metrics.SetExternal("queue", 20000);
   world.Start();
@@ -952,15 +953,25 @@ TEST(OwnKind, OnSampleDecidesWhenTheScaleCanBeReadAgain) {
     const MonotonicTime end = world.clock.MonotonicNow() + within;
     const auto is = [&] { return world.diary.last("web").decision.outcome == outcome; };
     while (!is() && world.clock.MonotonicNow() < end) {
-      world.clock.Advance(absl::Milliseconds(200));
-      LoopWorld::Await([&] { return is() || world.scaler->stats().queue == 0; },
-                       absl::Milliseconds(100));
+      if (world.scaler->stats().queue == 0) world.clock.Advance(absl::Milliseconds(200));
+      LoopWorld::Await([&] { return is() || world.scaler->stats().queue == 0; });
     }
-    return is();
+    return LoopWorld::Await(is);
   };
   world.api.Delete("/apis/apps/v1/namespaces/shop/deployments/web");
   ASSERT_TRUE(becomes(Outcome::kScaleUnknown, absl::Minutes(1)));
   world.AddDeployment("web", 2);
+  // The same watch tells of this change after that. Each new spec is decided at once, so that no
+  // time passes until then.
+  world.api.Patch("/apis/apps/v1/namespaces/shop/deployments/other", R"({"spec":{"replicas":3}})");
+  int target = 10;
+  ASSERT_TRUE(LoopWorld::Await([&] {
+    const int before = world.diary.count("other");
+    world.PutOwn("other", ExternalMetricJson("queue", absl::StrCat(++target)),
+                 R"(,"mode":"Shadow","cadence":{"interval":"1h"})");
+    return world.diary.AwaitCount("other", before + 1, absl::Seconds(1)) &&
+           world.diary.last("other").decision.current == 3;
+  }));
   EXPECT_TRUE(becomes(Outcome::kDecided, absl::Seconds(12)));  // less than a sync period
 }
 
