@@ -423,6 +423,31 @@ TEST_F(FrontTest, AfterARestartACountDoesNotFallOnPartOfTheLoad) {
   EXPECT_THAT(pass(170, 180, 3, 0), ElementsAre(3));
 }
 
+TEST_F(FrontTest, ACountDoesNotFallBeforeALongerWindowHasBeenSeen) {
+  spec_.settings.target = spec_.settings.total = 1;
+  std::vector<PodView> pods;
+  for (int i = 1; i <= 6; ++i) pods.push_back(Pod(absl::StrCat(i), true, true));
+  Begin(6, pods);
+  front_.OnEnvoy("a", true, At(0.1));
+  AckAll("a", 0.1);
+  const auto pass = [this](int from, int to) {
+    std::set<int32_t> wanted;
+    for (int quarter = 4 * from; quarter < 4 * to; ++quarter) {
+      Report("a", 3, quarter / 4.0);
+      front_.Advance(At(quarter / 4.0));
+      wanted.insert(front_.Snapshot(kWeb)->wanted.count);
+    }
+    return wanted;
+  };
+  EXPECT_THAT(pass(1, 3), ElementsAre(6));
+  spec_.settings.stable_window = absl::Seconds(60);
+  front_.ChangeService(spec_, At(3));
+  AckAll("a", 3);
+  EXPECT_THAT(pass(3, 60), ElementsAre(6));
+  pass(60, 63);
+  EXPECT_THAT(pass(63, 70), ElementsAre(3));
+}
+
 TEST_F(FrontTest, AnActivationThatNeverEndsIsGivenUpIfNobodyWaits) {
   Begin(0, {});
   front_.OnEnvoy("a", false, At(0.5));

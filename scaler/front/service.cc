@@ -63,7 +63,7 @@ void Service::Begin(bool known, Turn& turn) {
   entered_ = unused_since_ = turn.now;
   next_evaluation_ = turn.now;
   // What Envoys that connect later carry already is not seen yet.
-  if (!asleep_) seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+  if (!asleep_) seen_in_part_at_ = turn.now;
   if (known && !endpoints_.empty()) {
     state_ = ServiceState::kOpen;
     open_since_ = turn.now;
@@ -165,8 +165,7 @@ void Service::React(Turn& turn) {
   OfferZeroIfSafe(turn);
   NoteReadiness(turn);
   abandoned_ = queue_.empty() && turn.now > ActivationEnd();
-  const bool seen_whole = turn.now >= seen_in_part_until_;
-  if (abandoned_ || (Serves(state_) && seen_whole)) at_first_ = 0;
+  if (abandoned_ || (Serves(state_) && WindowIsSeen(turn.now))) at_first_ = 0;
   if (const WantedCount wanted = Wanted(); wanted != told_wanted_) {
     told_wanted_ = wanted;
     turn.effects.push_back(TellDesired{spec_.name});

@@ -143,6 +143,10 @@ class Service {
 
   // The number of wanted pods: in service_load.cc.
   bool LoadIsKnown(const Turn& turn) const;
+  // Whether the load of a whole window was seen, by its present length.
+  bool WindowIsSeen(absl::Time now) const {
+    return now >= seen_in_part_at_ + spec_.settings.stable_window;
+  }
   scaler::TrafficSample LoadSoFar(const Turn& turn) const;
   void Evaluate(Turn& turn);
   void WakeDecider(absl::Time now);
@@ -202,8 +206,8 @@ class Service {
   FrontDecider decider_;
   bool decision_valid_ = false;
   int32_t least_wanted_ = 0;  // the last decided count, which does not fall while load is missing
-  absl::Time seen_in_part_until_ = absl::InfinitePast();
-  bool abandoned_ = false;  // the present activation is given up
+  absl::Time seen_in_part_at_ = absl::InfinitePast();  // when the load was last not known whole
+  bool abandoned_ = false;                             // the present activation is given up
   WantedCount told_wanted_;
   absl::Time next_evaluation_;
 

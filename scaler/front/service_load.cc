@@ -53,7 +53,7 @@ bool Service::EndSecond(absl::Time began, Turn& turn) {
     if (LoadIsKnown(turn)) {
       decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
     } else {
-      seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+      seen_in_part_at_ = turn.now;
     }
   }
   load_.BeginSecond(turn.now);
@@ -67,9 +67,9 @@ void Service::Evaluate(Turn& turn) {
   if (LoadIsKnown(turn)) decider_.Record(turn.now, LoadSoFar(turn), /*ended=*/false);
   const scaler::PodsSeen pods{.ready = static_cast<int32_t>(endpoints_.size())};
   decision_valid_ = decider_.Evaluate(turn.now, pods).valid;
-  if (!turn.envoys.missing().empty()) seen_in_part_until_ = turn.now + spec_.settings.stable_window;
+  if (!turn.envoys.missing().empty()) seen_in_part_at_ = turn.now;
   if (decision_valid_) {
-    if (turn.now >= seen_in_part_until_) least_wanted_ = 0;
+    if (WindowIsSeen(turn.now)) least_wanted_ = 0;
     least_wanted_ = std::max(least_wanted_, decider_.wanted());
   }
   if (!decision_valid_ || least_wanted_ > 0) unused_since_ = turn.now;
