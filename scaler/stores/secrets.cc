@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kube/objects/json_members.h"
@@ -13,6 +12,9 @@
 
 namespace flyball::scaler {
 namespace {
+
+constexpr size_t kMaxNamespaces = 4096;
+constexpr size_t kMaxBytes = 8 << 20;
 
 constexpr absl::Duration kTimeOfRead = absl::Milliseconds(1000 / SecretReader::kReadsPerSecond);
 
@@ -51,43 +53,72 @@ absl::StatusOr<SecretValue> ValueOf(const std::string& text, absl::string_view n
 
 }  // namespace
 
-bool SecretReader::Part::Begin(absl::string_view ns, MonotonicTime now) {
-  const absl::MutexLock lock(&mutex);
-  MonotonicTime& until = spent[ns].until;
-  if (spent.size() > 512) spent.EraseOldest();
-  if (until > now) return false;
-  until = std::max(until, now - kBurst * kTimeOfRead) + kTimeOfRead;
-  return true;
+SecretReader::Namespace& SecretReader::Of(absl::string_view ns, MonotonicTime now) {
+  // A namespace that was not used for so long has no values and may read as often as a new one.
+  const auto is_idle = [now](const Namespace& of) {
+    return std::max(of.used, of.until) + kBurst * kTimeOfRead <= now;
+  };
+  while (namespaces_.size() > 0 &&
+         (namespaces_.size() >= kMaxNamespaces || is_idle(namespaces_.oldest()))) {
+    bytes_ -= namespaces_.oldest().bytes;
+    namespaces_.EraseOldest();
+  }
+  Namespace& of = namespaces_[ns];
+  of.used = now;
+  return of;
 }
 
-void SecretReader::Part::Count(absl::string_view ns, size_t bytes) {
-  const absl::MutexLock lock(&mutex);
-  if (Spent* of = spent.Find(ns)) of->until += kTimeOfRead * (bytes / kCountedBytes);
-}
-
-absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
-                                               const TriggerSpec::SecretKey& key) {
-  // A slash is in no name of a namespace or Secret and in no key, so this text is unambiguous.
-  const std::string name = absl::StrCat(ns, "/", key.secret, "/", key.key);
-  const MonotonicTime now = clock_.MonotonicNow();
-  Part& part = parts_[absl::HashOf(ns) % parts_.size()];
-  if (auto known = part.kept.Get(name, now)) return *std::move(known);
-  if (!part.Begin(ns, now)) {
+std::optional<SecretReader::Answer> SecretReader::Begin(absl::string_view ns,
+                                                        absl::string_view name, MonotonicTime now) {
+  const absl::MutexLock lock(&mutex_);
+  Namespace& of = Of(ns, now);
+  if (std::optional<Answer> known = of.kept->Get(name, now)) return known;
+  if (of.until > now) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the triggers of namespace ", ns, " have Secrets read more than ", kReadsPerSecond,
         " times a second, where ", kCountedBytes,
         " bytes of a Secret count as one more time; use fewer keys or smaller Secrets"));
   }
+  of.until = std::max(of.until, now - kBurst * kTimeOfRead) + kTimeOfRead;
+  return std::nullopt;
+}
+
+void SecretReader::Keep(absl::string_view ns, absl::string_view name, const Answer& answer,
+                        size_t bytes, MonotonicTime now) {
+  size_t kept_bytes = sizeof(answer) + answer.status().message().size();
+  if (answer.ok()) kept_bytes += answer->text.size() + answer->allowed_hosts.value_or("").size();
+  const absl::MutexLock lock(&mutex_);
+  Namespace& of = Of(ns, now);
+  of.until += kTimeOfRead * (bytes / kCountedBytes);
+  of.kept->Put(name, answer, kept_bytes, now, now + (answer.ok() ? kKept : kErrorKept));
+  bytes_ -= std::exchange(of.bytes, of.kept->bytes());
+  bytes_ += of.bytes;
+  while (bytes_ > kMaxBytes) {
+    absl::string_view largest;
+    size_t most = 0;
+    namespaces_.ForEach([&](absl::string_view key, const Namespace& other) {
+      if (other.bytes <= most) return;
+      largest = key;
+      most = other.bytes;
+    });
+    Namespace& loses = *namespaces_.Find(largest);
+    loses.kept = NoAnswers();
+    bytes_ -= std::exchange(loses.bytes, 0);
+  }
+}
+
+absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
+                                               const TriggerSpec::SecretKey& key) {
+  // A slash is in no name of a Secret and in no key, so this text is unambiguous.
+  const std::string name = absl::StrCat(key.secret, "/", key.key);
+  const MonotonicTime now = clock_.MonotonicNow();
+  if (std::optional<Answer> known = Begin(ns, name, now)) return *std::move(known);
   const absl::StatusOr<std::string> text =
       client_.Get(kube::ObjectPath("", "v1", ns, "secrets", key.secret));
-  if (text.ok()) part.Count(ns, text->size());
-  absl::StatusOr<SecretValue> read =
-      text.ok() ? ValueOf(*text, ns, key, which_) : absl::StatusOr<SecretValue>(text.status());
+  Answer read = text.ok() ? ValueOf(*text, ns, key, which_) : Answer(text.status());
   // A server that is away for a moment may answer the next time.
   if (absl::IsUnavailable(read.status()) || absl::IsDeadlineExceeded(read.status())) return read;
-  size_t bytes = sizeof(read) + read.status().message().size();
-  if (read.ok()) bytes += read->text.size() + read->allowed_hosts.value_or("").size();
-  part.kept.Put(name, read, bytes, now, now + (read.ok() ? kKept : kErrorKept));
+  Keep(ns, name, read, text.ok() ? text->size() : 0, now);
   return read;
 }
 

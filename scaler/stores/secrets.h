@@ -6,8 +6,9 @@
 // (parts/secrets.h).
 #pragma once
 
-#include <array>
 #include <cstddef>
+#include <memory>
+#include <optional>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -38,9 +39,10 @@ enum class TriggerSecrets {
 // would otherwise ask the API server as often for each of their parameters. An error because the
 // API server was away is not repeated.
 //
-// Thread-safe. Limits: 16,384 answers, 8 MiB. A namespace gets an eighth of both, so that one with
-// many Secrets takes room from few others. What does not fit has to be read again, so a namespace
-// also has a limit for how often the API server is asked.
+// Thread-safe. Limits: of each namespace 2048 answers and 1 MiB, of all 8 MiB and 4096 namespaces.
+// If all have more, the namespace that has most loses its answers, so that those with many Secrets
+// take no room from the others. What does not fit has to be read again, so a namespace also has a
+// limit for how often the API server is asked.
 class SecretReader {
  public:
   // How long a value is kept: a change of a Secret is seen after this time at the latest.
@@ -65,25 +67,32 @@ class SecretReader {
   absl::StatusOr<SecretValue> Read(absl::string_view ns, const TriggerSpec::SecretKey& key);
 
  private:
-  // Until when the reads of a namespace would have taken if they came at the limited rate.
-  struct Spent {
+  using Answer = absl::StatusOr<SecretValue>;
+  using Answers = ExpiringCache<Answer>;
+  static std::unique_ptr<Answers> NoAnswers() {
+    return std::make_unique<Answers>(2048, size_t{1} << 20);
+  }
+  struct Namespace {
+    std::unique_ptr<Answers> kept = NoAnswers();
+    size_t bytes = 0;  // of them, as counted in bytes_
+    MonotonicTime used;
+    // Until when its reads would have taken if they came at the limited rate.
     MonotonicTime until = -absl::InfiniteDuration();
   };
-  struct Part {
-    ExpiringCache<absl::StatusOr<SecretValue>> kept{2048, size_t{1} << 20};
-    absl::Mutex mutex;
-    RecentlyUsed<Spent> spent ABSL_GUARDED_BY(mutex);  // of at most 512 namespaces
 
-    // Counts a read; false: there were too many, and it is not counted.
-    bool Begin(absl::string_view ns, MonotonicTime now);
-    // Counts what a read has brought.
-    void Count(absl::string_view ns, size_t bytes);
-  };
+  Namespace& Of(absl::string_view ns, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // An answer that is kept, or kResourceExhausted; nullopt: the API server may be asked.
+  std::optional<Answer> Begin(absl::string_view ns, absl::string_view name, MonotonicTime now);
+  // `bytes`: what the API server has sent for it.
+  void Keep(absl::string_view ns, absl::string_view name, const Answer& answer, size_t bytes,
+            MonotonicTime now);
 
   kube::ApiClient& client_;
   Clock& clock_;
   const TriggerSecrets which_;
-  std::array<Part, 8> parts_;  // by a hash of the namespace
+  absl::Mutex mutex_;
+  RecentlyUsed<Namespace> namespaces_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace flyball::scaler
