@@ -23,19 +23,24 @@ constexpr char kEpochAnnotation[] = "flyball.dev/lease-transitions";
 constexpr char kDivisionAnnotation[] = "flyball.dev/shard-division";
 constexpr char kDataKey[] = "state";
 
+// Only a ConfigMap may count as empty. Any other answer, as a cut one or one of a proxy, says
+// nothing about what is stored, so that it is an error like no answer.
 absl::StatusOr<StateRecord> ParseRecord(const std::string& json) {
   const Json document = Json::parse(json, nullptr, false);
+  const std::string kind = kube::TextOf(document, "kind");
   const Json& metadata = kube::MemberOf(document, "metadata");
-  if (!metadata.is_object()) return absl::DataLossError("the answer is no ConfigMap");
   StateRecord out;
   out.resource_version = kube::TextOf(metadata, "resourceVersion");
+  if ((!kind.empty() && kind != "ConfigMap") || out.resource_version.empty()) {
+    return absl::UnavailableError("the answer is no ConfigMap");
+  }
   const Json& annotations = kube::MemberOf(metadata, "annotations");
   if (!absl::SimpleAtoi(kube::TextOf(annotations, kEpochAnnotation), &out.epoch)) out.epoch = -1;
   if (!absl::SimpleAtoi(kube::TextOf(annotations, kDivisionAnnotation), &out.division)) {
     out.division = 0;
   }
   const std::string bytes = kube::TextOf(kube::MemberOf(document, "binaryData"), kDataKey);
-  if (!absl::Base64Unescape(bytes, &out.bytes)) return absl::DataLossError("not base64");
+  if (!absl::Base64Unescape(bytes, &out.bytes)) out.bytes.clear();
   return out;
 }
 
@@ -51,13 +56,6 @@ void CountAsSavedAt(absl::Time saved_at, absl::Time now, ScalerState& state) {
   for (ScaleEvent& item : state.scale_downs) item.time += since;
   for (ScaleEvent& item : state.scale_ups) item.time += std::min(since, absl::ZeroDuration());
   if (since < -kClockDifference) state.scale_ups.clear();
-}
-
-absl::Status ReadKept(const std::string& json, StateRecord& record, KeptShard& kept) {
-  ASSIGN_OR_RETURN(record, ParseRecord(json));
-  if (record.bytes.empty()) return absl::DataLossError("it is empty");
-  ASSIGN_OR_RETURN(kept, DecodeShard(record.bytes));
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -100,12 +98,13 @@ absl::Status StateRecords::Read(int index, StateRecord& record, KeptShard& kept)
   const absl::StatusOr<std::string> json = client_.Get(Path(index));
   if (absl::IsNotFound(json.status())) return absl::OkStatus();
   RETURN_IF_ERROR(json.status());
-  const absl::Status status = ReadKept(*json, record, kept);
-  if (!status.ok()) {
+  ASSIGN_OR_RETURN(record, ParseRecord(*json));
+  absl::StatusOr<KeptShard> decoded = DecodeShard(record.bytes);
+  if (!decoded.ok()) {
     spdlog::warn("{}: what was kept of the scaler is ignored: {}", NameForLog(index),
-                 std::string(status.message()));
-    kept = KeptShard();
+                 std::string(decoded.status().message()));
   }
+  kept = decoded.ok() ? *std::move(decoded) : KeptShard();
   for (KeptAutoscaler& item : kept.autoscalers) {
     CountAsSavedAt(kept.saved_at, clock_.WallNow(), item.state);
   }
@@ -153,12 +152,11 @@ absl::StatusOr<std::string> StateRecords::Put(int index, const ShardTerm& writer
       continue;
     }
     RETURN_IF_ERROR(current.status());
-    const absl::StatusOr<StateRecord> stored = ParseRecord(*current);
-    if (stored.ok() && (stored->epoch > writer.epoch || stored->division > writer.division)) {
+    ASSIGN_OR_RETURN(const StateRecord stored, ParseRecord(*current));
+    if (stored.epoch > writer.epoch || stored.division > writer.division) {
       return absl::AbortedError("a later owner of the shard has written it already");
     }
-    RETURN_IF_ERROR(stored.status());
-    resource_version = stored->resource_version;
+    resource_version = stored.resource_version;
   }
 }
 

@@ -34,8 +34,8 @@ class StateRecords {
   // outlive this object.
   StateRecords(std::string ns, std::string prefix, kube::ApiClient& client, Clock& clock);
 
-  // Reads what is saved of a shard, with its times moved to our clock. A record that cannot be read
-  // counts as empty.
+  // Reads what is saved of a shard, with its times moved to our clock. A ConfigMap whose content
+  // does not decode counts as empty; an answer that is no ConfigMap is an error.
   absl::Status Read(int index, StateRecord& record, KeptShard& kept) const;
 
   // Writes if the ConfigMap still has `resource_version`. Returns its new resource version.

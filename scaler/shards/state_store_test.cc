@@ -947,9 +947,35 @@ TEST_F(StateStoreTest, WhatDoesNotReadIsIgnored) {
     const auto store = Make();
     EXPECT_TRUE(store->Load(0, {.epoch = 0}).ok()) << data;
     EXPECT_FALSE(store->Take(Key("web"), 5, kNow).has_value());
+    Decide(*store, "web", 6, {{6, Ago(1)}});
+    store->Save(0);
+    EXPECT_EQ(store->stats().failed, 0u) << data;
   }
-  server_.objects[kPath] = "no object";
-  EXPECT_TRUE(Make()->Load(0, {.epoch = 0}).ok());
+}
+
+// A cut answer, or one of a proxy: the ConfigMap itself is as it was.
+TEST_F(StateStoreTest, AnAnswerThatIsNoConfigMapIsAFailureAndOverwritesNothing) {
+  const auto first = Make();
+  ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
+  Decide(*first, "web", 5, {{9, Ago(40)}, {5, Ago(2)}});
+  first->Save(0);
+  const nlohmann::json kept = server_.objects[kPath];
+  const auto second = Make();
+  for (const nlohmann::json& answer : std::vector<nlohmann::json>{
+           "no object",
+           nlohmann::json::object(),
+           {{"kind", "ConfigMap"}, {"metadata", {{"name", "flyball-scaler-state-0"}}}},
+           {{"kind", "Status"}, {"metadata", {{"resourceVersion", "1"}}}}}) {
+    server_.objects[kPath] = answer;
+    EXPECT_TRUE(absl::IsUnavailable(second->Load(0, {.epoch = 1}))) << answer;
+    EXPECT_FALSE(second->Move(1, 1).ok()) << answer;
+    Decide(*second, "web", 2, {{2, Ago(1)}});
+    second->Save(0);
+    EXPECT_EQ(server_.objects[kPath], answer);
+  }
+  server_.objects[kPath] = kept;
+  ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
+  EXPECT_TRUE(second->Take(Key("web"), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, AServerThatDoesNotAnswerIsAskedAgain) {
