@@ -310,7 +310,7 @@ class ShardElection::Impl {
     if (!keeper_.Read(watched)) return later;
     const MonotonicTime now = clock_.MonotonicNow();
     MonotonicTime at = keeper_.RunsOut(watched);
-    if (watched.lease.holder == options_.identity) at = now;  // the answer to our write got lost
+    if (keeper_.IsOurs(watched)) at = now;  // it ran out for us, or an answer got lost
     if (watched.free()) at = ours ? now : watched.changed + 2 * options_.retry_period;
     // A Lease that somebody deleted or emptied may still be held: then its owner takes it again.
     if (watched.missing() || watched.emptied()) at = keeper_.RunsOut(watched);

@@ -594,6 +594,31 @@ INSTANTIATE_TEST_SUITE_P(
                     LostLease{"WithoutItsHolderBeforeOneBegins", WithoutHolder, false, true}),
     [](const auto& info) { return info.param.name; });
 
+// As kubectl patch does for somebody who wants that replica to lead. The owner writes on until it
+// notices.
+TEST(ShardElection, WhoIsNamedAsTheHolderBySomebodyElseWaitsAsForAnyHolder) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    ElectionWorld world(Options(1), seed);
+    Replica& first = world.Add();
+    world.RunUntil(absl::Seconds(1));
+    Replica& second = world.Add();
+    FenceCheck fence(world, 1, Options(1).WriteMargin());
+    world.RunUntil(absl::Seconds(30) + absl::Milliseconds(137 * seed), [&] { fence.Look(); });
+    ASSERT_TRUE(first.election->OwnsShard(0));
+    kube::Lease& lease = world.leases["flyball-scaler-0"];
+    const int64_t before = lease.transitions;
+    lease.holder = second.identity;
+    lease.resource_version += "-patched";
+    world.RunUntil(world.now + absl::Seconds(10), [&] { fence.Look(); });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    EXPECT_FALSE(second.election->OwnsShard(0)) << seed;
+    world.RunUntil(world.now + absl::Seconds(15), [&] { fence.Look(); });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    EXPECT_EQ(world.Writers(0), 1) << seed;
+    EXPECT_GT(lease.transitions, before) << seed;  // later writes of the first are told apart
+  }
+}
+
 // Nobody hands a shard over because it cannot tell for a while who is there.
 TEST(ShardElection, AMemberLeaseThatSomebodyDeletesIsMadeAnew) {
   constexpr int kShards = 6;

@@ -46,6 +46,7 @@ void LeaseKeeper::See(WatchedLease& watched, const kube::Lease& lease) {
   if (!watched.seen || lease != watched.lease) watched.changed = clock_.MonotonicNow();
   watched.seen = true;
   watched.lease = lease;
+  if (lease.holder != terms_.identity) watched.acquired.reset();
 }
 
 absl::Status LeaseKeeper::Put(const kube::Lease& lease, WatchedLease& watched) {
@@ -68,13 +69,19 @@ bool LeaseKeeper::Read(WatchedLease& watched) {
   return false;
 }
 
+bool LeaseKeeper::IsOurs(const WatchedLease& watched) const {
+  return watched.lease.holder == terms_.identity && watched.acquired == watched.lease.acquire_time;
+}
+
 absl::Status LeaseKeeper::Take(WatchedLease& watched) {
   kube::Lease lease = watched.lease;
-  if (lease.holder != terms_.identity) {
+  if (!IsOurs(watched)) {
     lease.holder = terms_.identity;
-    lease.acquire_time = clock_.WallNow();
+    // In whole microseconds, as it is stored, since it is compared with what is read.
+    lease.acquire_time = absl::FromUnixMicros(absl::ToUnixMicros(clock_.WallNow()));
     if (!watched.missing()) ++lease.transitions;
   }
+  watched.acquired = lease.acquire_time;
   lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
   const MonotonicTime start = clock_.MonotonicNow();

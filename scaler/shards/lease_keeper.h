@@ -4,6 +4,7 @@
 // renewed it, another replica's from after the answer that showed it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -34,6 +35,9 @@ struct WatchedLease {
   MonotonicTime changed = absl::ZeroDuration();      // when we first saw this record
   bool held = false;                                 // by us, as far as we know
   MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
+  // When we acquired it, by the record of our last try to take it, whose answer may have got lost.
+  // None once it was seen with another holder, or none.
+  std::optional<absl::Time> acquired;
 
   bool missing() const { return lease.resource_version.empty(); }
   bool free() const { return lease.holder.empty(); }
@@ -52,6 +56,10 @@ class LeaseKeeper {
 
   // False: it could not be read, and error() says why.
   bool Read(WatchedLease& watched);
+
+  // Whether the record that was last seen names us and is our own. Anybody can write our name into
+  // the record of a replica that goes on until it notices.
+  bool IsOurs(const WatchedLease& watched) const;
 
   // Replaces the record that was last seen by one with our identity. OK: we hold it from then on.
   // Errors are those of LeaseStore::Put.
