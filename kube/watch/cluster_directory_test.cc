@@ -297,6 +297,7 @@ TEST_F(ClusterDirectoryTest, EventsMayBeCutAnywhere) {
 
 TEST_F(ClusterDirectoryTest, BrokenWatchGoesOnFromTheLastVersion) {
   api_.Answer("/api/v1/pods", 200, List({}, "1"));
+  api_.Answer("/api/v1/pods?limit=1", 200, List({}, "7"));  // the server was not set back
   api_.AddWatch({{Event("ADDED", Object("a", "7"))}, absl::UnavailableError("cut")});
   api_.AddWatch({{Event("BOOKMARK", R"({"metadata":{"resourceVersion":"8"}})")}, absl::OkStatus()});
   ASSERT_THAT(Names(), testing::AnyOf("", "a"));

@@ -1,6 +1,7 @@
 #include "kube/watch/object_watch.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -102,6 +103,8 @@ class ObjectWatch::Impl {
       return false;
     }
     handler_.ListEnded();
+    if (older_than_.has_value() && !IsOlder(*listed, *older_than_)) versions_grow_ = false;
+    older_than_.reset();
     resource_version_ = *std::move(listed);
     return true;
   }
@@ -111,7 +114,9 @@ class ObjectWatch::Impl {
     while (!stopping()) {
       const Next next = WatchOnce();
       if (next == Next::kList || next == Next::kListAfterPause) return next;
-      if (next == Next::kWatchAfterPause && !Pause()) break;
+      if (next != Next::kWatchAfterPause) continue;
+      // A server that was gone may have been restored meanwhile.
+      if (!Pause() || WasSetBack()) break;
     }
     return Next::kList;
   }
@@ -223,6 +228,11 @@ class ObjectWatch::Impl {
       Expire(stream, event->error_message);
       return false;
     }
+    if (versions_grow_ && IsOlder(event->resource_version, resource_version_)) {
+      older_than_ = resource_version_;
+      Expire(stream, "the server has gone back to an earlier version");
+      return false;
+    }
     stream->anything = true;
     short_streams_ = 0;
     const bool change = event->type != ObjectEvent::Type::kBookmark;
@@ -277,6 +287,10 @@ class ObjectWatch::Impl {
   absl::Duration backoff_;
   bool first_ = true;
   std::string resource_version_;
+  // Set from an event of an earlier version until the next list.
+  std::optional<std::string> older_than_;
+  // False once such a list was no older itself: this server's versions have another order.
+  bool versions_grow_ = true;
   int short_streams_ = 0;  // in a row: opened, and ended soon without a word
   absl::Status reported_;
 

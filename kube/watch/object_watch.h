@@ -5,9 +5,10 @@
 // cache, like those of Kubernetes' own controllers, and may be as old as that (but see
 // ObjectWatchOptions::begins_current); later ones come from etcd. Failures are retried for ever,
 // with back-off and jitter. A stream without data for 90 seconds is reopened, so that a dead
-// connection is noticed. If it has never had any data, not even a bookmark, the server is asked for
-// its newest version, and listed again if that is older: after a restore of etcd to an earlier
-// state, a watch from a later version waits in silence. Streams that the server ends at once, or
+// connection is noticed. If it has never had any data, not even a bookmark, and after a failed
+// watch, the server is asked for its newest version, and listed again if that is older: after a
+// restore of etcd to an earlier state, a watch from a later version waits in silence. An event or a
+// bookmark of an earlier version leads to a new list, too. Streams that the server ends at once, or
 // after nothing but an error, count as failures from the second on. The handler is called from that
 // thread only and keeps what it needs: nothing is cached here, and at most one page of a list is
 // held (all of it if pages expire while they are read).

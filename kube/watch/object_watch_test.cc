@@ -574,6 +574,63 @@ TEST(ObjectWatchPauses, ASilentStreamIsOpenedAgainWhereTheServerWasNotSetBack) {
   end.Notify();
 }
 
+std::string Bookmark(absl::string_view version) {
+  return absl::StrCat(R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":)"
+                      R"({"resourceVersion":")",
+                      version, "\"}}}\n");
+}
+
+// The first stream brings `data` and ends with `status`. What later ones bring is `data`, too, if
+// `again`; they stay open until the test ends.
+class SetBackTest : public testing::Test {
+ protected:
+  std::string Watch(const std::string& data, absl::Status status, bool again,
+                    absl::string_view want) {
+    HurriedClock clock;
+    absl::Notification end;
+    int streams = 0;
+    Diary diary;
+    std::string got;
+    {
+      ObjectWatch watch(
+          OfPods(),
+          std::make_unique<StreamingServer>([] {},
+                                            [&](const http::HttpCall&, const auto& on_data) {
+                                              const bool first = ++streams == 1;
+                                              if ((first || again) && !on_data(data))
+                                                return absl::OkStatus();
+                                              if (first) return status;
+                                              end.WaitForNotification();
+                                              return absl::CancelledError("");
+                                            }),
+          clock, diary);
+      got = diary.Await(want);
+      end.Notify();
+    }
+    return got;
+  }
+};
+
+// The list is of version 1.
+TEST_F(SetBackTest, AServerThatComesBackWithAnEarlierVersionIsListedAnew) {
+  const std::string want = "( ) UNAVAILABLE ( ) OK";
+  EXPECT_EQ(Watch(Bookmark("2"), absl::UnavailableError("broken"), false, want), want);
+}
+
+TEST_F(SetBackTest, ABookmarkOfAnEarlierVersionIsANewList) {
+  const std::string want = "( ) OUT_OF_RANGE ( ) OK";
+  EXPECT_EQ(Watch(Bookmark("5") + Bookmark("3"), absl::OkStatus(), false, want), want);
+}
+
+TEST_F(SetBackTest, VersionsWithoutOrderAreListedAnewOnce) {
+  const std::string added =
+      R"({"type":"ADDED","object":{"apiVersion":"v1","kind":"Pod","metadata":)"
+      R"({"name":"a","namespace":"shop","resourceVersion":"0"}}})"
+      "\n";
+  const std::string want = "( ) OUT_OF_RANGE ( ) OK +a";
+  EXPECT_EQ(Watch(added, absl::OkStatus(), true, want), want);
+}
+
 struct StreamRow {
   std::string name;
   std::vector<std::string> pieces;
