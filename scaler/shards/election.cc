@@ -103,6 +103,7 @@ class ShardElection::Impl {
   }
 
   absl::Duration Round() {
+    const MonotonicTime start = clock_.MonotonicNow();
     keeper_.ForgetError();
     changed_ = false;
     memory_took_ = absl::ZeroDuration();
@@ -113,7 +114,7 @@ class ShardElection::Impl {
     }
     MonotonicTime next = clock_.MonotonicNow() + options_.retry_period;
     switch (count_.Round()) {
-      case ShardCount::State::kOurs: next = std::min(next, Divide()); break;
+      case ShardCount::State::kOurs: next = std::min(next, Divide(start)); break;
       case ShardCount::State::kOther:
         members_.Leave();
         for (size_t i = 0; i < shards_.size(); ++i) {
@@ -134,8 +135,9 @@ class ShardElection::Impl {
   }
 
   // Determines which replica each shard belongs with, and takes or hands over accordingly. Returns
-  // the time of the next call.
-  MonotonicTime Divide() {
+  // the time of the next call. No Lease of ours is renewed meanwhile: in a round that takes long
+  // only one other is looked at, and the next round goes on there.
+  MonotonicTime Divide(MonotonicTime round_start) {
     std::vector<size_t> wanted(shards_.size(), 0);
     std::vector<std::string> living = {options_.identity};
     if (shards_.size() > 1) {
@@ -144,14 +146,22 @@ class ShardElection::Impl {
       wanted = AssignShards(options_.shards, living);
     }
     MonotonicTime next = absl::InfiniteDuration();
-    for (size_t i = 0; i < shards_.size(); ++i) {
+    bool looked = false;
+    std::optional<size_t> left;  // the first that was not looked at
+    const size_t first = next_look_;
+    for (size_t k = 0; k < shards_.size(); ++k) {
+      const size_t i = (first + k) % shards_.size();
       const bool ours = living[wanted[i]] == options_.identity;
       if (shards_[i].watched.held) {
         ConsiderHandOver(i, ours, living[wanted[i]]);
+      } else if (looked && clock_.MonotonicNow() - round_start >= options_.renew_deadline / 2) {
+        if (!left.has_value()) left = i;
       } else {
+        looked = true;
         next = std::min(next, ConsiderTaking(i, ours));
       }
     }
+    next_look_ = left.value_or(0);
     ConfirmTaken();
     return next;
   }
@@ -405,6 +415,7 @@ class ShardElection::Impl {
   absl::Duration memory_took_;  // how long this round has read and saved what is remembered
   bool load_failed_ = false;    // its last read
   size_t next_load_ = 0;        // the shard with which the next round begins to read
+  size_t next_look_ = 0;        // the shard with which the next round begins to look at Leases
 
   std::vector<Published> published_;
 

@@ -24,8 +24,9 @@
 // also those that have never seen it otherwise.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
-// out. It calls ShardMemory, in each round for a retry period and one more call at most, so that no
-// Lease runs out meanwhile, and the function given to OnChange.
+// out. So that no Lease runs out meanwhile, a round that has lasted half of `renew_deadline` looks
+// at one Lease that is not ours at most, and in each round ShardMemory is called for a retry period
+// and one more call at most. The thread also calls the function given to OnChange.
 // Source:  k8s.io/client-go v0.34.4 leaderelection, for one Lease; its three times and defaults.
 #pragma once
 

@@ -193,6 +193,27 @@ TEST(ShardElection, ShardsSpreadOverTheReplicasThatLive) {
   EXPECT_EQ(world.replicas[2]->election->owned(), 4u);
 }
 
+// Half a second for each of the Leases of 16 shards is too long to look at all of them between two
+// renewals.
+TEST(ShardElection, ASlowServerTakesNoShardAway) {
+  constexpr int kShards = 16;
+  ElectionWorld world(Options(kShards), 6);
+  for (int i = 0; i < 2; ++i) world.Add();
+  world.RunUntil(absl::Seconds(90));
+  for (const auto& replica : world.replicas) ASSERT_EQ(replica->election->owned(), 8u);
+  world.network.delay = absl::Milliseconds(500);  // each way, at most
+  world.RunUntil(absl::Seconds(300), [&] {
+    for (int shard = 0; shard < kShards; ++shard) {
+      ASSERT_EQ(world.Writers(shard), 1) << shard << " at " << world.now;
+    }
+  });
+  world.replicas[0]->killed = true;
+  world.RunUntil(absl::Seconds(330));
+  world.network.delay = absl::Milliseconds(100);
+  world.RunUntil(absl::Seconds(420));
+  EXPECT_EQ(world.replicas[1]->election->owned(), 16u);
+}
+
 TEST(ShardElection, WhatWasDecidedBeforeAHandOverIsStillWritten) {
   ElectionWorld world(Options(8), 6);
   Replica& first = world.Add();
