@@ -244,7 +244,9 @@ absl::StatusOr<http::HttpAnswer> Client::AskServer(const Server& server, Request
   const MonotonicTime start = clock_.MonotonicNow();
   absl::StatusOr<http::HttpAnswer> answer = server.transport->Do(call);
   const absl::Duration took = clock_.MonotonicNow() - start;
-  if (observer_ != nullptr) observer_->OnRequest(request.path, server.url.shown, took);
+  if (observer_ != nullptr && answer.ok()) {
+    observer_->OnRequest(request.path, server.url.shown, took);
+  }
   if (spdlog::should_log(spdlog::level::trace)) {
     spdlog::trace("{}{} {}: {} in {}", server.url.shown, std::string(request.path), shown,
                   answer.ok() ? absl::StrCat(answer->status, ", ", answer->body.size(), " bytes")

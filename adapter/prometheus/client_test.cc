@@ -356,6 +356,7 @@ TEST_F(ClientTest, TheObserverIsToldWhoAnswers) {
   transports_[1]->SetScript(Answer(400, kBadData));
   EXPECT_FALSE(Ask(*client).ok());
   EXPECT_THAT(observer_.outcomes, ElementsAre("http://a refused", "http://b ok"));
+  EXPECT_THAT(observer_.requests, ElementsAre("/api/v1/query http://b"));
 }
 
 TEST_F(ClientTest, AServerThatFailsIsReplacedByTheNextAndStaysSo) {

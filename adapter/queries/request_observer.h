@@ -7,11 +7,12 @@
 
 namespace flyball::adapter {
 
-// Called for every request and every change of server; thread-safe. `path` is "/api/v1/query" or
+// Told of requests and of each change of server; thread-safe. `path` is "/api/v1/query" or
 // "/api/v1/series", `server` is ServerUrl::shown.
 class RequestObserver {
  public:
   virtual ~RequestObserver() = default;
+  // How long an answer took. A call without one counts for nothing, as in prometheus-adapter.
   virtual void OnRequest(absl::string_view path, absl::string_view server,
                          absl::Duration duration) = 0;
   // The outcome: OK, also if the server refused the query, or why there is no answer.
