@@ -16,6 +16,10 @@ constexpr size_t kBatch = 64;
 // connection is spared.
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
+// A small one that was served so recently, as a probe, is not ended for memory: a long answer may
+// need that of all others at once.
+constexpr absl::Duration kJustServed = absl::Milliseconds(50);
+
 // If one origin takes more than this part of the memory, its small connections are not spared as
 // others are: a probe waits for its turn as they do, but longest since it was last served.
 constexpr size_t kPartOfMany = 4;
@@ -160,7 +164,9 @@ void ConnectionSet::KeepWithinBytes(bool for_large) {
 }
 
 void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
-  const int64_t graced_ns = absl::ToInt64Nanoseconds(clock_.MonotonicNow() - kGrace);
+  const MonotonicTime now = clock_.MonotonicNow();
+  const int64_t graced_ns = absl::ToInt64Nanoseconds(now - kGrace);
+  const int64_t just_served_ns = absl::ToInt64Nanoseconds(now - kJustServed);
   std::vector<Quiet> quiet;
   absl::flat_hash_map<uint64_t, size_t> bytes_of;  // by origin
   for (const ServerConnection* connection : all_) {
@@ -172,6 +178,7 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
     // A small one may be waiting for a worker, in the queue behind many others.
     if (bytes > 0 && takes < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
+    if (bytes > 0 && takes <= kLight && since_ns > just_served_ns) continue;
     const bool small_and_new = takes <= kLight && since_ns >= graced_ns;
     if (small_and_new && for_large) continue;
     const bool stopped =

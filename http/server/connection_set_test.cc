@@ -115,6 +115,17 @@ TEST_F(ConnectionSetTest, SmallNewOnesOfWhoHasManyEndBeforeThoseOfOthers) {
   EXPECT_FALSE(Ended(other)) << "although it has been quiet longest";
 }
 
+// As a probe that waits for its turn when a long answer takes the memory of all.
+TEST_F(ConnectionSetTest, ASmallOneThatWasJustServedIsNotEndedForMemory) {
+  const ServerConnection* const quiet = MakeWaiting(kSmall, true);
+  clock_.Advance(absl::Milliseconds(60));
+  const ServerConnection* const probe = MakeWaiting(kSmall, true);
+  ASSERT_NO_FATAL_FAILURE(Fill());
+  while (bytes_ <= kMaxBytes + 2 * kLarge) EXPECT_NE(set_.Weigh(Make(kSmall)), Room::kNone);
+  EXPECT_TRUE(Ended(quiet));
+  EXPECT_FALSE(Ended(probe));
+}
+
 // However many hold it beside them, as a cache does for a while.
 TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
   TlsOptions options;
