@@ -6,7 +6,7 @@ import socket
 import time
 
 import whole_test
-from harness import case, raw_http2, whole
+from harness import case, raw_http2, wait, whole
 
 
 def memory_mib(process, what="VmRSS") -> float:
@@ -18,6 +18,10 @@ def memory_mib(process, what="VmRSS") -> float:
 class HostileTest(whole_test.WholeCase):
     WEBS = {"long": {"command": whole_test.NEVER, "queue": "2000", "activationTimeout": "10m"}, "web": {}}
     NODES = ("front-1",)
+
+    def setUp(self):
+        for web in self.webs.values():
+            wait.listening(web.port)
 
     def test_long_headers_of_held_requests_stay_with_the_envoy(self):
         rest = memory_mib(self.flyball.process)

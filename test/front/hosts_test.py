@@ -2,7 +2,7 @@
 
 import time
 
-from harness import case
+from harness import case, wait
 
 
 class HostsTest(case.FrontCase):
@@ -17,7 +17,7 @@ class HostsTest(case.FrontCase):
         pod = self.pod()
         service = self.service(f"shop/{name}", **how).begin(gated=how.get("hard", False), addresses=[pod.address])
         service.set_hosts(hosts, headers)
-        self.await_listening(self.port)
+        wait.listening(self.port)
         return service, int(pod.address.rsplit(":", 1)[1])
 
     def where(self, host, path="/", *headers):
@@ -176,7 +176,7 @@ class ThousandHostsTest(case.FrontCase):
             for kind in ("hostroute", "endpoints"):
                 self.driver.await_ack(kind, f"shop/s{i}", version, timeout=60)
         known = time.monotonic() - began
-        self.await_listening(port)
+        wait.listening(port)
         self.assertEqual(self.crowd.get(port, "/", "h999.example.com").result(30).status, 200)
         self.assertEqual(self.crowd.get(port, "/api/x", "h500.example.org").result(30).status, 200)
         self.assertEqual(self.crowd.get(port, "/", "h500.example.org").result(30).status, 404)

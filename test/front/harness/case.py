@@ -3,7 +3,6 @@
 import itertools
 import pathlib
 import shutil
-import socket
 import tempfile
 import unittest
 
@@ -45,7 +44,7 @@ class Service:
         for kind, version in self.put_all().items():
             for node in {"front-1", *self.world.driver.nodes}:
                 self.world.driver.await_ack(kind, self.name, version, node)
-        self.world.await_listening(self.port)
+        wait.listening(self.port)
         return self
 
     def set_hosts(self, hosts: str, headers=""):
@@ -127,13 +126,6 @@ class FrontCase(unittest.TestCase):
         self.addCleanup(second.stop)
         self.driver.until(lambda: "front-2" in self.driver.nodes, "the second Envoy")
         return second
-
-    def await_listening(self, port: int):
-        """A listener is acknowledged before its sockets are open in all workers."""
-        def connects() -> bool:
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", port)) == 0
-        wait.until(connects, f"that something listens on {port}")
 
     @classmethod
     def restart_driver(cls, *services):

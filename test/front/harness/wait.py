@@ -1,5 +1,6 @@
 """Waiting for a state instead of for a time."""
 
+import socket
 import time
 
 
@@ -9,3 +10,11 @@ def until(check, what: str, timeout=30.0):
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {timeout:g} s")
         time.sleep(0.05)
+
+
+def listening(port: int):
+    """A listener is acknowledged before its sockets are open in all workers."""
+    def connects() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+    until(connects, f"that something listens on {port}")
