@@ -26,12 +26,21 @@ std::string OneLine(absl::string_view text) {
   return line;
 }
 
-std::string Abridged(absl::string_view text, size_t max) {
-  if (text.size() <= max) return std::string(text);
-  size_t end = max;
+absl::string_view Beginning(absl::string_view text, size_t max) {
+  if (text.size() <= max) return text;
   // Not within a character of several bytes; of bytes that are no UTF-8, at most its longest.
-  for (int i = 0; i < 3 && end > 0 && (text[end] & 0xC0) == 0x80; ++i) --end;
-  return absl::StrCat(text.substr(0, end), "... (", text.size() - end, " bytes more)");
+  for (int i = 0; i < 3 && max > 0 && (text[max] & 0xC0) == 0x80; ++i) --max;
+  return text.substr(0, max);
+}
+
+std::string BriefText(absl::string_view text, size_t max) {
+  return absl::StrCat(Beginning(text, max), text.size() > max ? "..." : "");
+}
+
+std::string Abridged(absl::string_view text, size_t max) {
+  const absl::string_view shown = Beginning(text, max);
+  if (shown.size() == text.size()) return std::string(text);
+  return absl::StrCat(shown, "... (", text.size() - shown.size(), " bytes more)");
 }
 
 }  // namespace flyball

@@ -21,7 +21,13 @@ inline constexpr size_t kMaxRepeatedBytes = 512;
 // How much of an error is sent to a client if it may repeat much of what the client sent.
 inline constexpr size_t kMaxErrorBytes = 2048;
 
-// A text of more than `max` bytes is cut between two characters, and how many are missing is added.
+// A text, or its beginning of at most `max` bytes, cut between two characters.
+absl::string_view Beginning(absl::string_view text, size_t max);
+
+// The same, with "..." after a text that was cut.
+std::string BriefText(absl::string_view text, size_t max = 100);
+
+// The same, with the number of bytes that are missing.
 std::string Abridged(absl::string_view text, size_t max = kMaxRepeatedBytes);
 
 }  // namespace flyball

@@ -20,6 +20,12 @@ TEST(OneLineTest, OtherTextStaysAsItIs) {
             "letters: \xc3\xa4\xc2\xa7, C:\\new, \xff \xc2");
 }
 
+TEST(BriefTextTest, CutsBetweenCharacters) {
+  EXPECT_EQ(BriefText("abc", 3), "abc");
+  EXPECT_EQ(BriefText("abcd", 3), "abc...");
+  EXPECT_EQ(BriefText("ab\u00e9", 3), "ab...");
+}
+
 TEST(AbridgedTest, CutsBetweenCharacters) {
   EXPECT_EQ(Abridged("abc", 3), "abc");
   EXPECT_EQ(Abridged("abcd", 3), "abc... (1 bytes more)");

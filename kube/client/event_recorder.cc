@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "base/one_line.h"
 #include "kube/objects/json_members.h"
 #include "kube/objects/label_syntax.h"
 #include "nlohmann/json.hpp"
@@ -19,14 +20,6 @@ constexpr absl::Duration kLastSends = absl::Seconds(1);
 // Thousands of events may wait to be sent, and whoever causes one may put long names into its
 // message.
 constexpr size_t kMaxMessageBytes = 4096;
-
-// The beginning of a message, cut between two characters.
-std::string Cut(absl::string_view message) {
-  if (message.size() <= kMaxMessageBytes) return std::string(message);
-  size_t size = kMaxMessageBytes;
-  while (size > 0 && (message[size] & 0xc0) == 0x80) --size;
-  return absl::StrCat(message.substr(0, size), "...");
-}
 
 std::string NamespaceOf(const EventSubject& about) {
   return about.ns.empty() ? "default" : about.ns;
@@ -96,7 +89,7 @@ void EventRecorder::Record(const EventSubject& about, bool warning, absl::string
   event.component = component_;
   event.warning = warning;
   event.reason = std::string(reason);
-  event.message = Cut(message);
+  event.message = BriefText(message, kMaxMessageBytes);
   const absl::Time now = clock_.WallNow();
   event.first = event.last = now;
   absl::MutexLock lock(&mutex_);

@@ -14,8 +14,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
-#include "scaler/spec/field_error.h"
 
 namespace flyball::scaler {
 namespace {

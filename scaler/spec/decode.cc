@@ -6,7 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
-#include "scaler/spec/field_error.h"
+#include "base/one_line.h"
 
 namespace flyball::scaler {
 namespace {

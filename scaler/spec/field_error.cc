@@ -27,12 +27,6 @@ std::string FieldError::ToString() const {
   return absl::StrCat(field, field.empty() ? "" : ": ", words, detail.empty() ? "" : ": ", detail);
 }
 
-std::string BriefText(absl::string_view text, size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return absl::StrCat(text.substr(0, most), "...");
-}
-
 void FieldErrors::TooLong(absl::string_view field, size_t max_bytes) {
   Add("FieldValueTooLong", field, absl::StrCat("may not be more than ", max_bytes, " bytes"));
 }

@@ -3,7 +3,6 @@
 // Pure values. Source: k8s.io/apimachinery v0.34.4 pkg/util/validation/field.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -25,9 +24,6 @@ struct FieldError {
     return std::tie(a.field, a.type, a.detail) < std::tie(b.field, b.type, b.detail);
   }
 };
-
-// A text for a message: of a long one only the beginning, up to the end of a character.
-std::string BriefText(absl::string_view text, size_t most = 100);
 
 // Collects errors in the order found.
 class FieldErrors {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/one_line.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/scheduled_targets.h"
 

@@ -7,6 +7,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "base/log_limiter.h"
+#include "base/one_line.h"
 #include "kube/objects/object_json.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/hpa/admission.h"

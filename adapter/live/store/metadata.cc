@@ -1,20 +1,15 @@
 #include "adapter/live/store/metadata.h"
 
-#include <algorithm>
-
 #include "absl/hash/hash.h"
+#include "base/one_line.h"
 
 namespace flyball::live {
 namespace {
 
-// The beginning of a text, cut between two characters.
 void Assign(std::optional<absl::string_view> text, size_t most, std::string& to) {
   if (!text || *text == to) return;
-  size_t size = std::min(text->size(), most);
-  if (size < text->size()) {
-    while (size > 0 && ((*text)[size] & 0xc0) == 0x80) --size;
-  }
-  to.assign(text->data(), size);
+  const absl::string_view beginning = Beginning(*text, most);
+  to.assign(beginning.data(), beginning.size());
 }
 
 }  // namespace

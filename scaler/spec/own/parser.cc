@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/one_line.h"
 #include "kube/objects/label_syntax.h"
 #include "scaler/spec/decode.h"
 #include "scaler/spec/own/metric_fallback.h"
