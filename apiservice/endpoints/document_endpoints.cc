@@ -57,9 +57,9 @@ http::HttpResponse InStyle(const Document& document, const std::function<std::st
     const DocumentForms::Body made = document.forms->Made(style, /*compressed=*/true);
     if (made != nullptr) return OkGzip(ContentTypeOf(style.media), made);
   }
-  const bool compact = style.media.encoding == Encoding::kJson && !style.pretty;
-  const DocumentForms::Body body =
-      compact ? document.json : document.forms->Get(style, /*compressed=*/false, make);
+  const DocumentForms::Body body = style.IsCompactJson()
+                                       ? document.json
+                                       : document.forms->Get(style, /*compressed=*/false, make);
   if (body == nullptr) return TooManyRequests();
   Style plain = style;
   plain.gzip = false;

@@ -59,7 +59,7 @@ class DocumentForms {
   // wait.
   Body Get(const Style& style, bool compressed, const std::function<std::string()>& make) {
     if (Body made = Made(style, compressed)) return made;
-    const bool usual = style.media.encoding == Encoding::kJson && !style.pretty;
+    const bool usual = style.IsCompactJson();
     const absl::Cleanup end = [this, usual] {
       if (!usual) --shared_.waiting;
     };

@@ -25,6 +25,9 @@ struct Style {
   // The media type of errors, for which there are no conversions; absent: Accept names none, and
   // the error is indented JSON.
   std::optional<MediaType> error = MediaType();
+
+  // What controllers and kubectl ask for.
+  bool IsCompactJson() const { return media.encoding == Encoding::kJson && !pretty; }
 };
 
 // From Accept, Accept-Encoding, User-Agent (curl, Wget and browsers get indented JSON) and ?pretty.

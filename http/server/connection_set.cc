@@ -178,11 +178,11 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
     // A small one may be waiting for a worker, in the queue behind many others.
     if (bytes > 0 && takes < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
-    if (bytes > 0 && takes <= kLight && since_ns > just_served_ns) continue;
-    const bool small_and_new = takes <= kLight && since_ns >= graced_ns;
+    const bool small = takes <= kLight;
+    if (bytes > 0 && small && since_ns > just_served_ns) continue;
+    const bool small_and_new = small && since_ns >= graced_ns;
     if (small_and_new && for_large) continue;
-    const bool stopped =
-        !small_and_new && !connection->yielded && (!connection->idle || takes > kLight);
+    const bool stopped = !small_and_new && !connection->yielded && (!connection->idle || !small);
     const bool of_many = bytes_of[connection->origin] > limits_.max_bytes / kPartOfMany;
     const Kind kind = !small_and_new ? stopped ? Kind::kStopped : Kind::kOther
                       : of_many      ? Kind::kSmallAndNewOfMany
