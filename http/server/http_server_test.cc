@@ -60,6 +60,18 @@ class HttpServerTest : public testing::Test {
       setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
     }
   }
+  // Anew, with a long answer for /long.
+  void StartWithLong(std::shared_ptr<const std::string> body, int send_buffer,
+                     int max_connections = 100) {
+    server_.reset();
+    Start(
+        [body = std::move(body)](const HttpRequest& request) {
+          HttpResponse response;
+          if (request.target == "/long") response.body = body;
+          return response;
+        },
+        send_buffer, max_connections);
+  }
   ~HttpServerTest() override { close(fd_); }
 
   void ConnectSocket() {
@@ -197,14 +209,7 @@ TEST_F(HttpServerTest, ANewConnectionDoesNotWaitForTheTurnsOfAllOthers) {
 TEST_F(HttpServerTest, ALongAnswerComesWholeWhileOthersAreAnswered) {
   constexpr int kMuch = 1 << 20;  // so that a whole piece is taken at once
   const auto body = std::make_shared<const std::string>(10 * kMuch, 'a');
-  server_.reset();
-  Start(
-      [body](const HttpRequest& request) {
-        HttpResponse response;
-        if (request.target == "/long") response.body = body;
-        return response;
-      },
-      kMuch);
+  StartWithLong(body, kMuch);
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   const SslPtr reader = Connect(context.get(), kMuch);
   const int kept = std::exchange(fd_, -1);
@@ -226,14 +231,7 @@ TEST_F(HttpServerTest, ALongAnswerComesWholeWhileOthersAreAnswered) {
 // after a piece that was taken as a whole.
 TEST_F(HttpServerTest, WhoStopsReadingALongAnswerMakesRoomBeforeOneThatIsIdle) {
   const auto body = std::make_shared<const std::string>(20 << 20, 'a');
-  server_.reset();
-  Start(
-      [body](const HttpRequest& request) {
-        HttpResponse response;
-        if (request.target == "/long") response.body = body;
-        return response;
-      },
-      kAsUsual, /*max_connections=*/3);
+  StartWithLong(body, kAsUsual, /*max_connections=*/3);
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
   SslPtr clients[4];
   int fds[4];

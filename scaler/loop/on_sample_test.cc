@@ -132,6 +132,14 @@ class LiveWorld {
         absl::Seconds(60)));
   }
 
+  // With one autoscaler, of 2 replicas, that follows so many jobs.
+  void StartWeb(double jobs) {
+    Push("jobs", "web", 0, jobs);
+    world.AddDeployment("web", 2);
+    world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
+    Start(1);
+  }
+
   // As long as a sample is debounced.
   void Debounce() { world.clock.Advance(kDebounce); }
 
@@ -193,10 +201,7 @@ TEST(OnSample, ASampleWakesOneOfAThousandAndAsksOneQuery) {
 TEST(OnSample, IsDecidedEachPeriodWithoutASample) {
   LiveWorld live(absl::Seconds(15));
   LoopWorld& world = live.world;
-  live.Push("jobs", "web", 0, 20);
-  world.AddDeployment("web", 2);
-  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
-  live.Start(1);
+  live.StartWeb(20);
   const int asked = live.source.asked();
   // Its slots are set at the end of the first decision.
   ASSERT_TRUE(LoopWorld::Await([&] { return world.scaler->stats().queue == 0; }));
@@ -209,10 +214,7 @@ TEST(OnSample, IsDecidedEachPeriodWithoutASample) {
 TEST(OnSample, AChangeOfItsObjectTakesNoSlotAway) {
   LiveWorld live(absl::Seconds(15));
   LoopWorld& world = live.world;
-  live.Push("jobs", "web", 0, 20);
-  world.AddDeployment("web", 2);
-  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
-  live.Start(1);
+  live.StartWeb(20);
   ASSERT_TRUE(LoopWorld::Await([&] {
     world.clock.Advance(absl::Milliseconds(10));
     return world.scaler->stats().queue == 0 &&
@@ -229,11 +231,8 @@ TEST(OnSample, AChangeOfItsObjectTakesNoSlotAway) {
 TEST(OnSample, TriesAWriteThatFailedAgainWithoutASample) {
   LiveWorld live;
   LoopWorld& world = live.world;
-  live.Push("jobs", "web", 0, 40);
-  world.AddDeployment("web", 2);
-  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
   world.api.Inject({.method = "PUT", .part = "/scale", .status = 503});
-  live.Start(1);
+  live.StartWeb(40);
   EXPECT_EQ(world.api.faults(), 1);
   const auto written = [&world] { return world.Replicas("web") == 4; };
   for (int i = 0; i < 20 && !written(); ++i) {  // far less than a sync period
@@ -246,10 +245,7 @@ TEST(OnSample, TriesAWriteThatFailedAgainWithoutASample) {
 TEST(OnSample, TheSameValueAgainDecidesNothing) {
   LiveWorld live;
   LoopWorld& world = live.world;
-  live.Push("jobs", "web", 0, 20);
-  world.AddDeployment("web", 2);
-  world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
-  live.Start(1);
+  live.StartWeb(20);
   for (int i = 1; i < 5; ++i) {
     const int asked = live.source.asked();
     live.Push("jobs", "web", 0, 20);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -361,15 +363,17 @@ TEST_F(WrongWrites, WhoWakesATargetAndDiesLeavesItItsCooldown) {
   EXPECT_EQ(Replicas(Own()), 0);
 }
 
-// The only replica ends in good order, and another one takes over what it has read until then.
-void HandOver(Simulation& sim) {
-  sim.AddReplica();
-  sim.replica(0).Stop();
-}
+// Of one with onSample: what it reads stays the same until a moment of the period, and ends then.
+struct SteadySamples {
+  std::string metrics, spec;
+  int32_t before = 0, after = 0;                // replicas
+  std::function<void(Simulation&)> begin, end;  // of what it reads
+};
 
-// Between two decisions nothing is news, since the jobs are the same. Their end is news, at any
-// moment of the period.
-TEST(OnSample, ActivityThatStaysTheSameLastsUntilItsEnd) {
+// Between two decisions nothing is news. The end is news, but what was read counts until then for 6
+// seconds more. So it does if the owner has just handed over.
+void ExpectToLastUntilItsEnd(const SteadySamples& samples) {
+  const SimulatedCluster::Target web = {"shop", "web"};
   ScalerOptions options = Simulation::ActOnAll();
   options.sync_period = absl::Seconds(15);
   for (int run = 0; run < 30; ++run) {
@@ -377,56 +381,53 @@ TEST(OnSample, ActivityThatStaysTheSameLastsUntilItsEnd) {
     const bool hand_over = run % 2 == 1;
     Simulation sim(1, options);
     sim.AddReplica();
-    sim.cluster.PutDeployment({"shop", "job"}, 4);
-    sim.cluster.PutDeployment({"shop", "web"}, 2);
-    sim.cluster.PutAutoscaler(
-        AutoscalerText{.key = Own(),
-                       .metrics = "",
-                       .spec = absl::StrReplaceAll(FollowingJobs("1s", 6),
-                                                   {{R"("interval":"1s")", R"("onSample":true)"}}),
-                       .annotations = ""}
-            .Json());
+    samples.begin(sim);
+    sim.cluster.PutDeployment(web, samples.before);
+    sim.cluster.PutAutoscaler(AutoscalerText{
+        .key = Own(), .metrics = samples.metrics, .spec = samples.spec, .annotations = ""}
+                                  .Json());
     sim.Run(absl::Seconds(40 + second));
-    ASSERT_EQ(sim.cluster.Replicas({"shop", "web"}), 2) << run;
-    if (hand_over) HandOver(sim);
-    sim.cluster.DeleteDeployment({"shop", "job"});
+    ASSERT_EQ(sim.cluster.Replicas(web), samples.before) << run;
+    if (hand_over) {
+      sim.AddReplica();
+      sim.replica(0).Stop();
+    }
+    samples.end(sim);
     sim.Run(absl::Seconds(5));
-    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 2) << run << "\n"
-                                                        << sim.judge.LastDecisions(Own());
+    EXPECT_EQ(sim.cluster.Replicas(web), samples.before) << run << "\n"
+                                                         << sim.judge.LastDecisions(Own());
     sim.Run(absl::Seconds(40));
-    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 0) << run;
+    EXPECT_EQ(sim.cluster.Replicas(web), samples.after) << run;
     EXPECT_THAT(sim.judge.wrong(), IsEmpty()) << run;
   }
+}
+
+TEST(OnSample, ActivityThatStaysTheSameLastsUntilItsEnd) {
+  const SimulatedCluster::Target jobs = {"shop", "job"};
+  ExpectToLastUntilItsEnd(
+      {.metrics = "",
+       .spec = absl::StrReplaceAll(FollowingJobs("1s", 6),
+                                   {{R"("interval":"1s")", R"("onSample":true)"}}),
+       .before = 2,
+       .after = 0,
+       .begin = [&](Simulation& sim) { sim.cluster.PutDeployment(jobs, 4); },
+       .end = [&](Simulation& sim) { sim.cluster.DeleteDeployment(jobs); }});
 }
 
 TEST(OnSample, ARecommendationThatStaysTheSameIsInTheWindowUntilItsEnd) {
-  ScalerOptions options = Simulation::ActOnAll();
-  options.sync_period = absl::Seconds(15);
-  for (int run = 0; run < 30; ++run) {
-    const int second = run / 2;
-    const bool hand_over = run % 2 == 1;
-    Simulation sim(1, options);
-    sim.AddReplica();
-    sim.Set({"shop", "web"}, 'a', 80'000);
-    sim.cluster.PutDeployment({"shop", "web"}, 8);
-    sim.cluster.PutAutoscaler(
-        AutoscalerText{.key = Own(),
-                       .metrics = MetricOf('a', "web", 10),
-                       .spec = absl::StrCat(Bounds(1, 20), R"(,"cadence":{"onSample":true})",
-                                            ScaleDown(R"("stabilizationWindowSeconds":6)")),
-                       .annotations = ""}
-            .Json());
-    sim.Run(absl::Seconds(40 + second));
-    ASSERT_EQ(sim.cluster.Replicas({"shop", "web"}), 8) << run;
-    if (hand_over) HandOver(sim);
-    sim.Set({"shop", "web"}, 'a', 10'000);
-    sim.Run(absl::Seconds(5));
-    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 8) << run << "\n"
-                                                        << sim.judge.LastDecisions(Own());
-    sim.Run(absl::Seconds(40));
-    EXPECT_EQ(sim.cluster.Replicas({"shop", "web"}), 1) << run;
-    EXPECT_THAT(sim.judge.wrong(), IsEmpty()) << run;
-  }
+  ExpectToLastUntilItsEnd({.metrics = MetricOf('a', "web", 10),
+                           .spec = absl::StrCat(Bounds(1, 20), R"(,"cadence":{"onSample":true})",
+                                                ScaleDown(R"("stabilizationWindowSeconds":6)")),
+                           .before = 8,
+                           .after = 1,
+                           .begin =
+                               [](Simulation& sim) {
+                                 sim.Set({"shop", "web"}, 'a', 80'000);
+                               },
+                           .end =
+                               [](Simulation& sim) {
+                                 sim.Set({"shop", "web"}, 'a', 10'000);
+                               }});
 }
 
 // The status of the owner that died tells of no activity, and the minimum, which kept the target
