@@ -80,6 +80,8 @@ inline constexpr int kMemoryTries = 4;
 class ShardMemory {
  public:
   virtual ~ShardMemory() = default;
+  // Whether anything is saved of any shard, so that there was an owner before.
+  virtual absl::StatusOr<bool> IsAnySaved() = 0;
   // Distributes what is saved for `before` shards over the present number of shards; `division` is
   // ShardCount::term. No shard has an owner meanwhile. After a failure half way it is called again,
   // but after a lack of rights no more than kMemoryTries times in a row.

@@ -65,6 +65,7 @@ ShardCount::State ShardCount::Round() {
     if (!waited_for.empty()) spdlog::info("scaler: all replicas use {} shards now", shards_);
     return State::kOurs;
   }
+  LookForEarlierOwners();
   const bool announced = agreed.announced == shards_;
   const auto wait = [&](std::string why) {
     if (why != waited_for) spdlog::warn("scaler: {}", why);
@@ -99,6 +100,13 @@ ShardCount::State ShardCount::Round() {
   }
   settled_ = Say({.shards = shards_, .announced = std::nullopt});
   return settled_ || Confirm() ? State::kOurs : State::kOther;
+}
+
+// What is saved outlives Leases that somebody deletes. If it cannot be read, an owner is assumed.
+void ShardCount::LookForEarlierOwners() {
+  if (last_agreed_ != 0 || memory_ == nullptr || std::exchange(looked_, true)) return;
+  const absl::StatusOr<bool> saved = memory_->IsAnySaved();
+  if (!saved.ok() || *saved) last_agreed_ = shards_;
 }
 
 // The Leases of shards have consecutive numbers, which tells how many others exist.

@@ -4,7 +4,8 @@
 // The Lease `PREFIX-shards` holds the number. Its holder is "8", or "8->16" while 16 replaces 8. If
 // it is empty or does not exist, no number was agreed on yet, or somebody has deleted it. A replica
 // that has read it before then goes by the last number: Leases of these shards that do not exist
-// either may still be held.
+// either may still be held. So does a replica that finds a saved state, which an owner has left,
+// with its own number.
 //   * A replica takes a shard only if the Lease says the replica's own number, and reads it again
 //     after taking one and before deciding anything in it.
 //   * A replica with another number waits until each Lease of a shard is free or has run out. Then
@@ -71,6 +72,7 @@ class ShardCount {
  private:
   std::string LeaseOf(size_t shard) const;
   bool SaysOurs() const;
+  void LookForEarlierOwners();
   // Whether the Leases of all shards are free or have run out: those of the shards that were agreed
   // on last and of any others that exist. At least the first `most` are looked at.
   bool AllEnded(int most);
@@ -84,7 +86,8 @@ class ShardCount {
   ShardMemory* const memory_;
   Clock& clock_;
   WatchedLease record_;
-  int last_agreed_ = 0;  // the last number that was read; 0: none was agreed on yet
+  int last_agreed_ = 0;  // the last number that was read or that is assumed; 0: none
+  bool looked_ = false;  // for what earlier owners have saved
   bool settled_ = false;
   std::vector<WatchedLease> others_;  // by shard, while another number is in force
   std::string waits_for_;             // what this replica waits for, as last logged

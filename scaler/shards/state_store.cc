@@ -86,6 +86,16 @@ void StateStore::UseFence(std::function<bool(int)> may_write) {
 void StateStore::Start() { thread_.Start(step_); }
 void StateStore::Stop() { thread_.Stop(); }
 
+absl::StatusOr<bool> StateStore::IsAnySaved() {
+  for (int index = 0; index < options_.shards; ++index) {
+    StateRecord stored;
+    KeptShard kept;
+    RETURN_IF_ERROR(records_.Read(index, stored, kept));
+    if (!stored.resource_version.empty()) return true;
+  }
+  return false;
+}
+
 absl::Status StateStore::Move(int before, int64_t division) {
   return MoveStates(records_, clock_, before, options_.shards, division, options_.most_bytes);
 }

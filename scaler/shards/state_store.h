@@ -90,6 +90,7 @@ class StateStore : public ShardMemory, public DecisionObserver {
   void Start();
   void Stop();
 
+  absl::StatusOr<bool> IsAnySaved() override;
   absl::Status Move(int before, int64_t division) override;
   absl::Status Load(int shard, const ShardTerm& term) override;
   void Save(int shard) override;

@@ -978,6 +978,17 @@ TEST_F(StateStoreTest, AnAnswerThatIsNoConfigMapIsAFailureAndOverwritesNothing) 
   EXPECT_TRUE(second->Take(Key("web"), 5, kNow).has_value());
 }
 
+TEST_F(StateStoreTest, TellsWhetherAnOwnerHasSavedAnything) {
+  const auto store = Make();
+  EXPECT_FALSE(store->IsAnySaved().value());
+  ASSERT_TRUE(store->Load(0, {.epoch = 0}).ok());
+  Decide(*store, "web", 5, {{5, Ago(2)}});
+  store->Save(0);
+  EXPECT_TRUE(Make()->IsAnySaved().value());
+  server_.down = true;
+  EXPECT_FALSE(Make()->IsAnySaved().ok());
+}
+
 TEST_F(StateStoreTest, AServerThatDoesNotAnswerIsAskedAgain) {
   server_.down = true;
   EXPECT_FALSE(Make()->Load(0, {.epoch = 0}).ok());
