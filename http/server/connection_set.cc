@@ -17,8 +17,10 @@ constexpr size_t kBatch = 64;
 constexpr absl::Duration kGrace = absl::Seconds(1);
 
 // A small one that was served so recently, as a probe, is not ended for memory: a long answer may
-// need that of all others at once.
+// need that of all others at once. But peers that send a byte now and then are all served so
+// recently, so they may take no more than this part of the memory beyond the limit.
 constexpr absl::Duration kJustServed = absl::Milliseconds(50);
+constexpr size_t kPartOfJustServed = 4;
 
 // If one origin takes more than this part of the memory, its small connections are not spared as
 // others are: a probe waits for its turn as they do, but longest since it was last served.
@@ -28,7 +30,19 @@ constexpr size_t kPartOfMany = 4;
 constexpr size_t kWorthIt = 4 << 10;
 
 // The order in which connections are ended.
-enum class Kind { kStopped, kOther, kSmallAndNewOfMany, kSmallAndNew };
+enum class Kind {
+  kStopped,
+  kOther,
+  kSmallAndNewOfMany,
+  kSmallAndNew,
+  kJustServedOfMany,
+  kJustServed,
+};
+
+Kind KindOfSmallAndNew(bool just_served, bool of_many) {
+  if (just_served) return of_many ? Kind::kJustServedOfMany : Kind::kJustServed;
+  return of_many ? Kind::kSmallAndNewOfMany : Kind::kSmallAndNew;
+}
 
 struct Quiet {
   Kind kind;
@@ -179,19 +193,21 @@ void ConnectionSet::MakeRoom(size_t connections, size_t bytes, bool for_large) {
     if (bytes > 0 && takes < kWorthIt) continue;
     const int64_t since_ns = connection->quiet_since_ns;
     const bool small = takes <= kLight;
-    if (bytes > 0 && small && since_ns > just_served_ns) continue;
     const bool small_and_new = small && since_ns >= graced_ns;
     if (small_and_new && for_large) continue;
     const bool stopped = !small_and_new && !connection->yielded && (!connection->idle || !small);
     const bool of_many = bytes_of[connection->origin] > limits_.max_bytes / kPartOfMany;
-    const Kind kind = !small_and_new ? stopped ? Kind::kStopped : Kind::kOther
-                      : of_many      ? Kind::kSmallAndNewOfMany
-                                     : Kind::kSmallAndNew;
+    const bool just_served = bytes > 0 && since_ns > just_served_ns;
+    const Kind kind = small_and_new ? KindOfSmallAndNew(just_served, of_many)
+                      : stopped     ? Kind::kStopped
+                                    : Kind::kOther;
     quiet.push_back({kind, since_ns, connection});
   }
   std::sort(quiet.begin(), quiet.end());
   for (const Quiet& one : quiet) {
-    if (connections == 0 && bytes == 0) return;
+    const bool just_served = one.kind >= Kind::kJustServedOfMany;
+    const size_t beyond = just_served ? limits_.max_bytes / kPartOfJustServed : 0;
+    if (connections == 0 && bytes <= beyond) return;
     if (!End(one.connection)) continue;
     bytes -= std::min(*one.connection->weight_when_ended, bytes);
     connections -= std::min<size_t>(1, connections);

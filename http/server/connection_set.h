@@ -10,12 +10,13 @@
 // come connections that have begun a handshake, a request, or reading an answer and have not
 // continued, if they are large or have been quiet for over a second. Last come small ones that were
 // served within the last second, first those of an origin that takes more than a quarter of the
-// memory; a large one never ends these, but is refused. For memory no small one is ended that was
-// served within the last 50 ms. Connections that are being served stay. To leave room beside them,
-// large requests that are being answered take no more than half of the memory. A body that several
-// connections send counts once, and in full as long as one of them sends it; only in the choice of
-// connections to end does each have its part of it. While long answers are being made, connections
-// leave them what they take beyond a part of the limit.
+// memory; a large one never ends these, but is refused. For memory those that were served within
+// the last 50 ms end after these, and only if a quarter more than the limit is taken. Connections
+// that are being served stay. To leave room beside them, large requests that are being answered
+// take no more than half of the memory. A body that several connections send counts once, and in
+// full as long as one of them sends it; only in the choice of connections to end does each have its
+// part of it. While long answers are being made, connections leave them what they take beyond a
+// part of the limit.
 #pragma once
 
 #include <atomic>

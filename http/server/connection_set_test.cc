@@ -126,6 +126,16 @@ TEST_F(ConnectionSetTest, ASmallOneThatWasJustServedIsNotEndedForMemory) {
   EXPECT_FALSE(Ended(probe));
 }
 
+// Peers that send a byte now and then are all served so recently.
+TEST_F(ConnectionSetTest, SmallOnesThatWereJustServedTakeAQuarterMoreThanTheLimit) {
+  while (bytes_ + 5 * kSmall < kMaxBytes) MakeWaiting(2 * kSmall, true);
+  while (ended_ == 0 && bytes_ < 2 * kMaxBytes) {
+    EXPECT_NE(set_.Weigh(Make(kSmall)), Room::kNone);
+  }
+  EXPECT_GT(bytes_, kMaxBytes + kMaxBytes / 5);
+  EXPECT_LT(bytes_, kMaxBytes + kMaxBytes / 3);
+}
+
 // However many hold it beside them, as a cache does for a while.
 TEST_F(ConnectionSetTest, ABodyCountsOnceAndWholeAsLongAsOneSendsIt) {
   TlsOptions options;
