@@ -244,6 +244,12 @@ TEST_F(AuthFixture, ReviewsCarryTheExactAttributes) {
   EXPECT_TRUE(spec["extra"].contains("authentication.kubernetes.io/credential-id"));
 }
 
+TEST_F(AuthFixture, AnonymousFromTheFrontProxyIsNotAuthenticated) {
+  StartServer();
+  EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "system:anonymous"}})->status, 200);
+  EXPECT_FALSE(LastReview().contains("groups"));
+}
+
 TEST_F(AuthFixture, ExtraKeysAreLowerCasedThenDecoded) {
   StartServer();
   EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "jane"},

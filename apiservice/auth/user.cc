@@ -10,7 +10,7 @@ bool User::InGroup(absl::string_view group) const {
 
 const UserPtr& AnonymousUser() {
   static const auto* const kUser = new UserPtr(std::make_shared<User>(
-      User{"system:anonymous", "", {std::string(kUnauthenticatedGroup)}, {}}));
+      User{std::string(kAnonymousName), "", {std::string(kUnauthenticatedGroup)}, {}}));
   return *kUser;
 }
 
@@ -29,6 +29,7 @@ size_t Footprint(const User& user) {
 }
 
 void AddAuthenticatedGroup(User* user) {
+  if (user->name == kAnonymousName) return;
   if (!user->InGroup(kAuthenticatedGroup) && !user->InGroup(kUnauthenticatedGroup)) {
     user->groups.emplace_back(kAuthenticatedGroup);
   }

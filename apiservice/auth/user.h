@@ -11,6 +11,7 @@
 
 namespace flyball::apiservice {
 
+inline constexpr absl::string_view kAnonymousName = "system:anonymous";
 inline constexpr absl::string_view kAuthenticatedGroup = "system:authenticated";
 inline constexpr absl::string_view kUnauthenticatedGroup = "system:unauthenticated";
 inline constexpr absl::string_view kMastersGroup = "system:masters";
@@ -33,7 +34,8 @@ const UserPtr& AnonymousUser();
 // Its approximate memory.
 size_t Footprint(const User& user);
 
-// Adds system:authenticated unless the user has that or system:unauthenticated.
+// Adds system:authenticated unless the user has that or system:unauthenticated, or is
+// system:anonymous, as whom a front proxy may pass on somebody whom it does not know.
 void AddAuthenticatedGroup(User* user);
 
 }  // namespace flyball::apiservice
