@@ -155,7 +155,11 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
       CountValuesKey(element, param.label, choice, &key);
     }
     const auto [at, inserted] = index.try_emplace(key, groups.size());
-    if (inserted) groups.push_back({Labels::FromEncoded(key), {}});
+    if (inserted) {
+      // A value as text has up to 300 characters, which are in none of the labels so far.
+      if (count_values) RETURN_IF_ERROR(memory.Use(2 * key.size() + sizeof(LabelGroup)));
+      groups.push_back({Labels::FromEncoded(key), {}});
+    }
     groups[at->second].values.push_back(element.value);
   }
   Vector result;

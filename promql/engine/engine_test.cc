@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "adapter/live/store/testing/any_time_store.h"
+#include "promql/engine/operators.h"
 #include "promql/engine/series_notation.h"
 #include "promql/parser.h"
 #include "promql/text.h"
@@ -230,6 +231,20 @@ std::string Doubled(int count) {
   std::string query = R"(label_replace(vector(1), "a", "x", "", ""))";
   for (int i = 0; i < count; ++i) query = absl::StrCat("label_join(", query, R"(,"a","","a","a"))");
   return query;
+}
+
+// A value may have hundreds of digits, which no label has had before.
+TEST(EvalInstant, CountValuesCountsTheTextsThatItMakes) {
+  const auto expr = Parse("count_values(\"v\", x)");
+  ASSERT_TRUE(expr.ok()) << expr.status();
+  Vector vector;
+  for (int i = 1; i <= 1000; ++i) vector.push_back({Labels(), i * 1e300});
+  QueryMemory memory(size_t{100} << 10);
+  EXPECT_EQ(Aggregate(*(*expr)->As<Aggregation>(), {.label = "v"}, Dialect::k3, memory, vector)
+                .status()
+                .code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_LT(memory.peak(), size_t{101} << 10) << "noticed at once";
 }
 
 TEST(LabelFunctions, MakeNoValueLongerThan64KiB) {
