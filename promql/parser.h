@@ -15,11 +15,14 @@
 namespace flyball::promql {
 
 // Limits: the length of the text, checked before anything is read; nesting, so that no query can
-// exhaust the stack; the matchers of a selector, which are all tested on each series; the tokens
-// (lexer.h) and the regular expressions (RegexRoom). Prometheus has only RE2's.
+// exhaust the stack; the matchers of a selector, which are all tested on each series; the labels
+// that by, without, on, ignoring, group_left and group_right name, since group_left compares each
+// with each for every series; the tokens (lexer.h) and the regular expressions (RegexRoom).
+// Prometheus has only RE2's.
 inline constexpr size_t kMaxQueryBytes = size_t{1} << 20;
 inline constexpr int kMaxNesting = 250;
 inline constexpr size_t kMaxMatchers = 64;
+inline constexpr size_t kMaxNamedLabels = 256;
 
 // The first error only, as `line:column: parse error: text`, both counted from 1, columns in bytes:
 //   kInvalidArgument  not PromQL, or its types do not fit

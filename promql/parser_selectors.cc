@@ -23,6 +23,9 @@ absl::StatusOr<std::vector<std::string>> Parser::ParseLabelList() {
   if (!TakeIf(TokenKind::kLeftParen)) return Unexpected("grouping opts", "\"(\"");
   std::vector<std::string> labels;
   while (!TakeIf(TokenKind::kRightParen)) {
+    if (labels.size() == kMaxNamedLabels) {
+      return Error(Peek().at, absl::StrCat("a list has more than ", kMaxNamedLabels, " labels"));
+    }
     ASSIGN_OR_RETURN(std::string label, ParseGroupingLabel());
     labels.push_back(std::move(label));
     if (TakeIf(TokenKind::kComma) || Peek().kind == TokenKind::kRightParen) continue;

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "promql/lexer.h"
 #include "promql/query_span.h"
@@ -137,6 +138,18 @@ TEST(Parse, DeepNestingIsRefusedNotOverflown) {
   std::string chain = "1";
   for (int i = 0; i < 100'000; ++i) chain += "+1";
   EXPECT_EQ(Parse(chain).status().code(), kBad);
+}
+
+TEST(Parse, AListOfLabelsHasAtMost256) {
+  for (const absl::string_view before : {"sum by (", "sum without (", "a * on (", "a * ignoring (",
+                                         "a * on (x) group_left (", "a * on (x) group_right ("}) {
+    std::string query = absl::StrCat(before, "l0");
+    for (int i = 1; i < 256; ++i) absl::StrAppend(&query, ",l", i);
+    EXPECT_TRUE(Parse(query + ") (b)").ok()) << before;
+    EXPECT_TRUE(absl::EndsWith(Parse(query + ",l) (b)").status().message(),
+                               "a list has more than 256 labels"))
+        << before;
+  }
 }
 
 // Such a text of the longest length would take 100 MB.
