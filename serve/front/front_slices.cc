@@ -8,8 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "kube/objects/app_protocol.h"
+#include "kube/objects/builtin_resources.h"
 #include "kube/objects/json_members.h"
-#include "kube/objects/object_json.h"
+#include "serve/front/list_objects.h"
 
 namespace flyball::serve {
 namespace {
@@ -66,17 +67,15 @@ FrontSlices::Written ReadSlice(const json& slice) {
 }
 
 // Visits all slices with Flyball's label.
-absl::Status ForEachSlice(kube::ApiClient& client, const std::string& ns,
-                          absl::FunctionRef<void(json)> use) {
-  ASSIGN_OR_RETURN(std::string text,
-                   client.Get(absl::StrCat(
-                       SlicesPath(ns), "?labelSelector=endpointslice.kubernetes.io%2Fmanaged-by%3D",
-                       kSlicesManagedBy)));
-  kube::ObjectReader reader;
-  const auto take = [&use](absl::string_view slice) {
+absl::Status ForEachSlice(http::HttpTransport& server, const std::string& ns,
+                          absl::FunctionRef<void(const json&)> use) {
+  kube::ObjectWatchOptions options;
+  options.resource = kube::ResourceNamed(kGroup, "v1", "endpointslices", "EndpointSlice");
+  options.ns = ns;
+  options.label_selector = absl::StrCat(kManagedBy, "=", kSlicesManagedBy);
+  return ForEachObject(server, options, [&use](absl::string_view slice) {
     use(json::parse(slice, nullptr, /*allow_exceptions=*/false));
-  };
-  return reader.ReadPage(text, take).status();
+  });
 }
 
 json Endpoints(absl::string_view family, const std::vector<std::string>& envoys) {
@@ -196,25 +195,28 @@ absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& fac
 
 absl::StatusOr<std::vector<FrontSlices::Written>> FrontSlices::List(const std::string& ns) {
   std::vector<Written> all;
-  RETURN_IF_ERROR(ForEachSlice(client_, ns, [&all](const json& slice) {
+  RETURN_IF_ERROR(ForEachSlice(server_, ns, [&all](const json& slice) {
     if (IsOurs(slice)) all.push_back(ReadSlice(slice));
   }));
   return all;
 }
 
 absl::Status FrontSlices::Empty(const std::string& ns, const std::set<uint16_t>& ports) {
-  std::vector<json> leading;
-  RETURN_IF_ERROR(ForEachSlice(client_, ns, [&](json slice) {
+  std::vector<std::string> leading;  // not the slices themselves, which may be long
+  RETURN_IF_ERROR(ForEachSlice(server_, ns, [&](const json& slice) {
     if (!IsOurs(slice)) return;
     const Written written = ReadSlice(slice);
-    if (written.leads && ports.contains(written.target.port)) leading.push_back(std::move(slice));
+    if (!written.leads || !ports.contains(written.target.port)) return;
+    leading.push_back(TextOf(MemberOf(slice, "metadata"), "name"));
   }));
-  for (json& slice : leading) {
-    slice["apiVersion"] = absl::StrCat(kGroup, "/v1");  // which a list leaves out
-    slice["kind"] = "EndpointSlice";
-    slice["endpoints"] = json::array();
-    const std::string name = TextOf(MemberOf(slice, "metadata"), "name");
+  for (const std::string& name : leading) {
     const std::string path = kube::ObjectPath(kGroup, "v1", ns, "endpointslices", name);
+    const absl::StatusOr<std::string> text = client_.Get(path);
+    if (absl::IsNotFound(text.status())) continue;
+    RETURN_IF_ERROR(text.status());
+    ASSIGN_OR_RETURN(json slice, Parse(*text));
+    if (!IsOurs(slice)) continue;  // somebody has taken it meanwhile
+    slice["endpoints"] = json::array();
     RETURN_IF_ERROR(client_.Update(path, slice.dump()).status());
   }
   return absl::OkStatus();

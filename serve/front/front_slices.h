@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "http/client/transport.h"
 #include "kube/client/api_client.h"
 
 namespace flyball::serve {
@@ -24,7 +25,9 @@ inline constexpr char kSlicesManagedBy[] = "flyball.dev";
 
 class FrontSlices {
  public:
-  explicit FrontSlices(kube::ApiClient& client) : client_(client) {}
+  // Lists are read by `server` itself, whatever their length. Both outlive the slices.
+  FrontSlices(kube::ApiClient& client, http::HttpTransport& server)
+      : client_(client), server_(server) {}
 
   // The Service that clients call, and the port that its slices lead to.
   struct Target {
@@ -72,6 +75,7 @@ class FrontSlices {
                         const std::vector<std::string>& envoys, const nlohmann::json& slices);
 
   kube::ApiClient& client_;
+  http::HttpTransport& server_;
 };
 
 }  // namespace flyball::serve

@@ -35,7 +35,7 @@ class FrontSlicesTest : public testing::Test {
   SimulatedClock clock_{absl::FromUnixSeconds(1700000000)};
   std::unique_ptr<http::HttpTransport> server_ = api_.Connect();
   kube::ApiClient client_{*server_, clock_};
-  FrontSlices slices_{client_};
+  FrontSlices slices_{client_, *server_};
 };
 
 constexpr char kPorts[] = R"({"ports":[{"name":"http","port":80},{"name":"admin","port":81}]})";
@@ -138,6 +138,17 @@ TEST_F(FrontSlicesTest, TheProtocolOfTheFirstPortCounts) {
   EXPECT_EQ(slices_.Look(kWeb)->h2c, false);
   ASSERT_TRUE(Write({"10.0.0.1"}).ok());
   EXPECT_FALSE(slices_.List("shop")->at(0).h2c);
+}
+
+// Else whoever may create slices could make the list of all longer than one answer may be.
+TEST_F(FrontSlicesTest, AreListedWhateverTheLengthOfAllIs) {
+  size_t limit = 0;
+  api_.OnRequest([&](const http::HttpCall& call) { limit = call.max_body_bytes; });
+  EXPECT_TRUE(slices_.List("").ok());
+  EXPECT_GT(limit, http::HttpCall().max_body_bytes);
+  limit = 0;
+  EXPECT_TRUE(slices_.Empty("shop", {20000}).ok());
+  EXPECT_GT(limit, http::HttpCall().max_body_bytes);
 }
 
 TEST_F(FrontSlicesTest, OnlyThoseThatLeadToThePortAreEmptied) {

@@ -10,12 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
-#include "kube/objects/object_json.h"
+#include "kube/objects/builtin_resources.h"
 #include "scaler/front/hosts/service_name.h"
 #include "scaler/spec/document.h"
 #include "scaler/spec/own_spec.h"
 #include "scaler/stores/autoscaler_store.h"
 #include "scaler/triggers/types/trigger_types.h"
+#include "serve/front/list_objects.h"
 #include "serve/front/serve_front.h"
 
 namespace flyball::serve {
@@ -42,12 +43,6 @@ constexpr absl::Duration kLongestStart = absl::Seconds(60);
 // The same for a service whose target does not exist, or may not be read, for that long. It is not
 // shorter since an API server that has just started may not know all kinds and rights yet.
 constexpr absl::Duration kLongestAstray = absl::Seconds(5);
-
-// `ns` "": of all namespaces, which only some may list.
-std::string ListPath(const std::string& ns) {
-  return absl::StrCat("/apis/", scaler::kOwnApiVersion, ns.empty() ? "" : "/namespaces/", ns, "/",
-                      scaler::kOwnPlural);
-}
 
 // nullptr: it is none, or has no such member.
 const Node* Find(const Node* map, absl::string_view key) {
@@ -297,9 +292,11 @@ absl::Status ServeFront::ListServices() {
 }
 
 absl::Status ServeFront::ListServicesIn(const std::string& ns) {
-  ASSIGN_OR_RETURN(std::string text, client_->Get(ListPath(ns)));
-  kube::ObjectReader reader;
-  return reader.ReadPage(text, [this](absl::string_view object) { ListService(object); }).status();
+  kube::ObjectWatchOptions all;
+  all.resource = kube::ResourceNamed(scaler::kOwnGroup, scaler::kOwnVersion, scaler::kOwnPlural,
+                                     scaler::kOwnKind);
+  all.ns = ns;
+  return ForEachObject(*server_, all, [this](absl::string_view object) { ListService(object); });
 }
 
 // An object that cannot be read is no Autoscaler, and is not waited for. One that cannot be carried

@@ -127,7 +127,8 @@ void ServeFront::LookAtService(const std::string& name) {
       return;
     }
   }
-  const absl::StatusOr<FrontSlices::ServiceFacts> facts = FrontSlices(*client_).Look(target);
+  const absl::StatusOr<FrontSlices::ServiceFacts> facts =
+      FrontSlices(*client_, *server_).Look(target);
   With(name, [&](CarriedRecord& record) {
     if (record.target().service != target.service) return;
     if (facts.ok() || WasRefused(facts.status())) {
@@ -158,7 +159,7 @@ void ServeFront::WriteSlices(const std::string& name) {
     h2c = record.h2c.value_or(false);
     status = CheckRivals(name);
   }
-  FrontSlices slices(*client_);
+  FrontSlices slices(*client_, *server_);
   absl::StatusOr<FrontSlices::ServiceFacts> facts = slices.Look(target);
   // An alias does not set it; the slices do, so that the next owner knows it.
   if (facts.ok() && h2c && !facts->h2c.has_value() && !facts->ports.empty()) {
@@ -204,7 +205,8 @@ void ServeFront::WriteSlices(const std::string& name) {
 
 absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
   if (settings_.envoy_selector.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::vector<FrontSlices::Written>> all = FrontSlices(*client_).List(ns);
+  const absl::StatusOr<std::vector<FrontSlices::Written>> all =
+      FrontSlices(*client_, *server_).List(ns);
   if (WasRefused(all.status())) {
     spdlog::warn("front: EndpointSlices: {}", std::string(all.status().message()));
     return absl::OkStatus();
@@ -233,7 +235,7 @@ bool ServeFront::EmptySlices() {
   }
   for (const auto& [ns, ports] : stale) {
     const absl::Status status =
-        deps_.may_write() ? FrontSlices(*client_).Empty(ns, ports) : NotOurs();
+        deps_.may_write() ? FrontSlices(*client_, *server_).Empty(ns, ports) : NotOurs();
     if (status.ok()) continue;
     spdlog::warn("front: EndpointSlices of {} still lead to the ports {}: {}", ns,
                  absl::StrJoin(ports, ", "), std::string(status.message()));

@@ -1445,6 +1445,23 @@ TEST_F(ServeFrontTest, WhatCannotBeListedIsAskedForAndToldLessAndLess) {
   }
 }
 
+// Else the large Autoscalers of one namespace would keep all others from being carried.
+TEST_F(ServeFrontTest, AutoscalersAreListedWhateverTheLengthOfAllIs) {
+  std::atomic<size_t> limit = 0;
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (call.method == "GET" && absl::StrContains(call.target, "/autoscalers?")) {
+      limit = call.max_body_bytes;
+    }
+  });
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  EXPECT_TRUE(Becomes([&] { return Carries("shop/web"); }));
+  front_.Stop();
+  EXPECT_GT(limit, http::HttpCall().max_body_bytes);
+}
+
 TEST_F(ServeFrontTest, WhoOwnsAnewAsksAtOnceWhatCouldNotBeListed) {
   kube::FakeApiServer::Fault fault{.method = "GET", .part = "/autoscalers", .times = 4};
   fault.status = 403;
