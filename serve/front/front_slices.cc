@@ -10,6 +10,7 @@
 #include "kube/objects/app_protocol.h"
 #include "kube/objects/builtin_resources.h"
 #include "kube/objects/json_members.h"
+#include "kube/objects/object_json.h"
 #include "serve/front/list_objects.h"
 
 namespace flyball::serve {
@@ -23,6 +24,7 @@ constexpr char kGroup[] = "discovery.k8s.io";
 constexpr char kOfService[] = "kubernetes.io/service-name";
 constexpr char kManagedBy[] = "endpointslice.kubernetes.io/managed-by";
 constexpr size_t kMostEndpoints = 1000;  // of one slice, as the API has it
+constexpr size_t kMostSlices = 16;       // of one Service, which has one or two of ours
 
 absl::StatusOr<json> Parse(const std::string& text) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -110,22 +112,34 @@ absl::StatusOr<FrontSlices::ServiceFacts> FrontSlices::Look(const Target& target
   return facts;
 }
 
-// The slices of the Service; those that somebody else writes have no endpoints.
+// Those of the slices that have the names of ours; those that somebody else writes have no
+// endpoints. Whoever may create slices can make any number of them, each as long as etcd allows, so
+// only some are read, and only one at a time is parsed.
 absl::StatusOr<json> FrontSlices::SlicesOf(const Target& target) {
-  const std::string path = absl::StrCat(
-      SlicesPath(target.ns), "?labelSelector=kubernetes.io%2Fservice-name%3D", target.service);
-  ASSIGN_OR_RETURN(const std::string text, client_.Get(path));
-  ASSIGN_OR_RETURN(const json list, Parse(text));
-  json slices = MemberOf(list, "items");
-  for (const json& slice : slices) {
+  ASSIGN_OR_RETURN(std::string text,
+                   client_.Get(absl::StrCat(SlicesPath(target.ns),
+                                            "?labelSelector=kubernetes.io%2Fservice-name%3D",
+                                            target.service, "&limit=", kMostSlices)));
+  json ours = json::array();
+  absl::Status status;
+  kube::ObjectReader reader;
+  ASSIGN_OR_RETURN(const kube::PageEnd end, reader.ReadPage(text, [&](absl::string_view object) {
+    json slice = json::parse(object, nullptr, /*allow_exceptions=*/false);
     const json& metadata = MemberOf(slice, "metadata");
+    const std::string name = TextOf(metadata, "name");
     const std::string writer = TextOf(MemberOf(metadata, "labels"), kManagedBy);
-    if (writer == kSlicesManagedBy || MemberOf(slice, "endpoints").empty()) continue;
-    return absl::FailedPreconditionError(
-        absl::StrCat("EndpointSlice ", TextOf(metadata, "name"), " of Service ", target.service,
-                     " is written by ", writer.empty() ? "somebody else" : writer));
-  }
-  return slices;
+    if (writer != kSlicesManagedBy && !MemberOf(slice, "endpoints").empty()) {
+      status.Update(absl::FailedPreconditionError(
+          absl::StrCat("EndpointSlice ", name, " of Service ", target.service, " is written by ",
+                       writer.empty() ? "somebody else" : writer)));
+    } else if (name == NameOf(target.service, "IPv4") || name == NameOf(target.service, "IPv6")) {
+      ours.push_back(std::move(slice));
+    }
+  }));
+  RETURN_IF_ERROR(status);
+  if (end.continue_token.empty()) return ours;
+  return absl::FailedPreconditionError(
+      absl::StrCat("Service ", target.service, " has more than ", kMostSlices, " EndpointSlices"));
 }
 
 absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,

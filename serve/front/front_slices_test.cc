@@ -96,6 +96,17 @@ TEST_F(FrontSlicesTest, WhatSomebodyElseWritesIsLeftAlone) {
   EXPECT_TRUE(Write({"10.0.0.1"}).ok());
 }
 
+// All that are read are in memory at once, and each may be long.
+TEST_F(FrontSlicesTest, AServiceWithTooManyIsLeftAlone) {
+  PutService(kPorts);
+  for (int i = 0; i < 15; ++i) PutSlice(absl::StrCat("web-", i), "", "[]");
+  EXPECT_TRUE(Write({"10.0.0.1"}).ok());
+  PutSlice("web-15", "", "[]");
+  const absl::Status status = Write({"10.0.0.2"});
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_EQ(status.message(), "Service web has more than 16 EndpointSlices");
+}
+
 TEST_F(FrontSlicesTest, ASliceOfThatNameWhichIsNotOursStays) {
   PutService(kPorts);
   PutSlice("web-flyball-4", "", "[]");
