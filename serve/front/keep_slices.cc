@@ -216,7 +216,7 @@ absl::Status ServeFront::ListSlicesIn(const std::string& ns) {
     was_h2c_[slice.target.Key()] = slice.h2c;
     if (!slice.leads) continue;
     was_led_[slice.target.Key()] = slice.target.port;
-    ports_.Avoid(slice.target.port, deps_.clock.MonotonicNow());
+    ports_.Avoid(slice.target.ns, slice.target.port, deps_.clock.MonotonicNow());
     maybe_stale_.emplace(slice.target.ns, slice.target.port);
   }
   return absl::OkStatus();
@@ -240,7 +240,7 @@ bool ServeFront::EmptySlices() {
     spdlog::warn("front: EndpointSlices of {} still lead to the ports {}: {}", ns,
                  absl::StrJoin(ports, ", "), std::string(status.message()));
     for (const uint16_t port : ports) {
-      ports_.Avoid(port, now);
+      ports_.Avoid(ns, port, now);
       maybe_stale_.emplace(ns, port);
     }
   }

@@ -18,7 +18,12 @@ bool PortBook::Keep(const std::string& service, uint16_t port) {
 }
 
 void PortBook::Give(const std::string& service, uint16_t port) {
-  lots_[port] = {.service = service};
+  Lot& lot = lots_[port];
+  if (!lot.avoided_for.empty()) {
+    --avoided_by_namespace_[lot.avoided_for];
+    --avoided_;
+  }
+  lot = {.service = service};
   of_[service] = port;
   ++held_by_namespace_[std::string(front::NamespaceOf(service))];
 }
@@ -61,10 +66,18 @@ void PortBook::Free(const std::string& service, MonotonicTime now) {
   of_.erase(had);
 }
 
-void PortBook::Avoid(uint16_t port, MonotonicTime now) {
+void PortBook::Avoid(absl::string_view ns, uint16_t port, MonotonicTime now) {
   if (port < first_ || port > last_) return;
   Lot& lot = lots_[port];
-  if (lot.service.empty()) lot.freed = std::max(now, absl::Nanoseconds(1));
+  if (!lot.service.empty()) return;
+  if (lot.avoided_for.empty()) {
+    size_t& of_namespace = avoided_by_namespace_[std::string(ns)];
+    if (of_namespace >= Left()) return;
+    ++of_namespace;
+    ++avoided_;
+    lot.avoided_for = std::string(ns);
+  }
+  lot.freed = std::max(now, absl::Nanoseconds(1));
 }
 
 std::string PortBook::HolderOf(uint16_t port) const {

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "base/clock.h"
 
 namespace flyball::serve {
@@ -34,8 +35,10 @@ class PortBook {
   //   kResourceExhausted  all are taken, or the namespace has as many as are left
   absl::StatusOr<uint16_t> Take(const std::string& service, MonotonicTime now);
   void Free(const std::string& service, MonotonicTime now);
-  // Keeps the port free for an hour from now, unless a service has it.
-  void Avoid(uint16_t port, MonotonicTime now);
+  // Keeps the port free for an hour from now, unless a service has it: a Service of that namespace
+  // may still lead to it. Whoever may create EndpointSlices could say so of every port, so no more
+  // are kept free for a namespace than are then left.
+  void Avoid(absl::string_view ns, uint16_t port, MonotonicTime now);
   // "": no service has it.
   std::string HolderOf(uint16_t port) const;
 
@@ -43,6 +46,7 @@ class PortBook {
   struct Lot {
     std::string service;  // "": it was freed
     MonotonicTime freed = absl::ZeroDuration();
+    std::string avoided_for = {};  // the namespace; "": none
   };
   struct Freed {
     uint16_t port = 0;
@@ -50,6 +54,8 @@ class PortBook {
   };
 
   void Give(const std::string& service, uint16_t port);
+  // Neither held nor avoided.
+  size_t Left() const { return size_t{last_} - first_ + 1 - of_.size() - avoided_; }
   // The port that the namespace freed first, if it has freed many.
   std::optional<uint16_t> AgainFor(const std::string& service, MonotonicTime now);
 
@@ -58,6 +64,8 @@ class PortBook {
   std::map<std::string, uint16_t> of_;
   std::map<std::string, size_t, std::less<>> held_by_namespace_;  // how many; none has 0
   std::map<std::string, std::deque<Freed>, std::less<>> freed_by_namespace_;  // the oldest first
+  std::map<std::string, size_t, std::less<>> avoided_by_namespace_;           // how many
+  size_t avoided_ = 0;                                                        // of all namespaces
 };
 
 }  // namespace flyball::serve

@@ -39,16 +39,30 @@ TEST(PortBookTest, AFreedOneIsNobodysForAnHour) {
 
 TEST(PortBookTest, AnAvoidedOneIsGivenToNobodyButWhoHasIt) {
   PortBook book(20000, 20002);
-  book.Avoid(20000, absl::ZeroDuration());
-  book.Avoid(20001, kNow);
-  book.Avoid(30000, kNow);
+  book.Avoid("shop", 20000, absl::ZeroDuration());
+  book.Avoid("shop", 20001, kNow);
+  book.Avoid("shop", 30000, kNow);
   EXPECT_EQ(book.HolderOf(20000), "");
   EXPECT_TRUE(book.Keep("shop/a", 20001));
-  book.Avoid(20001, kNow);
+  book.Avoid("shop", 20001, kNow);
   EXPECT_EQ(book.HolderOf(20001), "shop/a");
   EXPECT_EQ(*book.Take("b/web", absl::Minutes(59)), 20002);
   EXPECT_FALSE(book.Take("c/web", absl::Minutes(59)).ok());
   EXPECT_EQ(*book.Take("c/web", absl::Minutes(61)), 20000);
+}
+
+TEST(PortBookTest, WhoseServicesLeadToAllPortsTakesThemFromNobody) {
+  PortBook book(20000, 20099);
+  for (int tries = 0; tries < 2; ++tries) {
+    for (uint16_t port = 20000; port < 20100; ++port) book.Avoid("bad", port, kNow);
+  }
+  EXPECT_EQ(*book.Take("shop/a", kNow), 20050);
+  book.Avoid("shop", 20099, kNow);
+  for (uint16_t port = 20051; port < 20099; ++port) {
+    ASSERT_EQ(*book.Take("shop" + std::to_string(port) + "/a", kNow), port);
+  }
+  EXPECT_FALSE(book.Take("other/a", kNow).ok()) << "20099 is avoided";
+  EXPECT_EQ(*book.Take("other/a", kNow + absl::Hours(1)), 20000);
 }
 
 TEST(PortBookTest, WhoMakesAndDeletesServicesUsesUpNobodysPorts) {
