@@ -1,5 +1,4 @@
 // The part of the keeper that assigns hosts: several Autoscalers may ask for the same one.
-#include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -114,10 +113,7 @@ bool ServeFront::ForgetHosts() {
 }
 
 void ServeFront::TellOfHosts(const std::string& name, const std::string& refused) {
-  if (!refused.empty()) {
-    spdlog::warn("front: {}: HostsTaken: {}", name, refused);
-    RecordEvent(name, /*warning=*/true, "HostsTaken", refused);
-  }
+  if (!refused.empty()) Warn(name, "HostsTaken", refused);
   Change(name);  // its condition
 }
 

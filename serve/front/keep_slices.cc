@@ -198,9 +198,7 @@ void ServeFront::WriteSlices(const std::string& name) {
     if (!news) return;
   }
   Change(name);  // its condition
-  if (status.ok()) return;
-  spdlog::warn("front: {}: {}", name, std::string(status.message()));
-  RecordEvent(name, /*warning=*/true, "ServiceNotLed", status.message());
+  if (!status.ok()) Warn(name, "ServiceNotLed", std::string(status.message()));
 }
 
 absl::Status ServeFront::ListSlicesIn(const std::string& ns) {

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/one_line.h"
 #include "base/status_macros.h"
 #include "scaler/front/hosts/service_name.h"
 #include "scaler/spec/own_spec.h"
@@ -21,6 +22,10 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   options.first_version = static_cast<uint64_t>(absl::ToUnixMicros(clock.WallNow()));
   return options;
 }
+
+// Of one namespace in a minute, and of one line.
+constexpr int kMostLines = 16;
+constexpr size_t kMaxLineBytes = 500;
 
 // Whether the API server refused the write for good. Other errors are temporary: it is unreachable
 // or busy, or the decision was dropped and is made again.
@@ -76,6 +81,7 @@ ServeFront::ServeFront(Deps deps, const FrontSettings& settings)
               if (service == kEnvoys) return TakeEnvoys(pods);
               TakePods(service, std::move(pods));
             }),
+      warnings_(deps_.clock, absl::Minutes(1), kMostLines),
       time_(deps_.clock, std::function<RepeatingThread::Next()>([this] {
               const absl::Time next = session()->front.Advance(Now());
               return RepeatingThread::Next{next == absl::InfiniteFuture()
@@ -148,6 +154,15 @@ void ServeFront::RecordEvent(const std::string& name, bool warning, absl::string
   kube::EventSubject subject;
   With(name, [&](const CarriedRecord& record) { subject = record.subject; });
   if (!subject.name.empty()) events_->Record(subject, warning, reason, text);
+}
+
+// Whoever may change an Autoscaler can make something else wrong with it each time, so the lines of
+// a namespace are limited. Its status tells all the same.
+void ServeFront::Warn(const std::string& name, absl::string_view reason, const std::string& text) {
+  if (warnings_.Due(front::NamespaceOf(name))) {
+    spdlog::warn("front: {}: {}: {}", name, std::string(reason), BriefText(text, kMaxLineBytes));
+  }
+  RecordEvent(name, /*warning=*/true, reason, text);
 }
 
 void ServeFront::EndClaim(const std::string& name, uint64_t claim) {

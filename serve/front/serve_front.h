@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "base/clock.h"
+#include "base/log_limiter.h"
 #include "base/repeating_thread.h"
 #include "kube/client/api_client.h"
 #include "kube/client/event_recorder.h"
@@ -185,6 +186,8 @@ class ServeFront : public scaler::RequestFront,
   // Records an event of the service's Autoscaler, if that is known.
   void RecordEvent(const std::string& name, bool warning, absl::string_view reason,
                    absl::string_view text);
+  // Logs what is wrong with the service, and records an event.
+  void Warn(const std::string& name, absl::string_view reason, const std::string& text);
   void EndClaim(const std::string& name, uint64_t claim);
   void Change(const std::string& name);  // calls its on_change
   void TakePods(const std::string& name, std::vector<front::PodView> pods);
@@ -252,6 +255,7 @@ class ServeFront : public scaler::RequestFront,
   std::unique_ptr<kube::EventRecorder> events_;
   Prober prober_;
   CarriedPods pods_;
+  LogLimiter warnings_;  // by namespace
   RepeatingThread time_;
   RepeatingThread keeper_;
   bool started_ = false;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -647,6 +648,34 @@ TEST_F(ServeFrontTest, AHostIsTheOldestServicesUntilThatOneIsGone) {
   older.reset();
   ASSERT_TRUE(Becomes([&] { return HostsOf("shop/new").size() == 2; }));
   EXPECT_NE(carried->Demand().front->reason, "HostsTaken");
+}
+
+TEST_F(ServeFrontTest, WhoIsRefusedHostsAllTheTimeFillsNoLog) {
+  const TestLog log;
+  PutAutoscaler("web");
+  const std::vector<std::string> names = PutMany(20);
+  Start();
+  const std::string host = std::string(60, 'a') + "." + std::string(60, 'b') + ".example.com";
+  std::string hosts;
+  for (int i = 0; i < 5; ++i) absl::StrAppend(&hosts, "h", i, ".", host, ",");
+  std::vector<std::unique_ptr<scaler::RequestFront::Carried>> carried;
+  carried.push_back(Carry("web", "", hosts));
+  Decide("web", 0);
+  for (const std::string& name : names) {
+    carried.push_back(Carry(name, "", hosts));
+    Decide(name, 0, scaler::Mode::kAct, absl::FromUnixSeconds(100));
+  }
+  int tries = 0;
+  EXPECT_TRUE(Await([&] {
+    if (++tries < 500) clock_.Advance(absl::Milliseconds(50));  // less than the minute of 16 lines
+    return std::all_of(carried.begin() + 1, carried.end(), [](const auto& each) {
+      const auto front = each->Demand().front;
+      return front.has_value() && front->reason == "HostsTaken";
+    });
+  }));
+  front_.Stop();
+  EXPECT_EQ(log.Count(": HostsTaken: "), 16u);
+  EXPECT_EQ(log.Count("h4." + host), 0u) << "it is beyond 500 bytes";
 }
 
 // Else anybody whose Autoscaler is older could take it, with the requests of its users.
