@@ -216,6 +216,33 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsForTheNextTargetToo) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The first addition is older than a period of additions by then, so the second has replaced it. No
+// answer tells of the second, and the next decision is made for another object of the same name.
+TEST_F(UnseenChanges, AnAdditionWhoseAnswerWasLostReplacesEarlierOnesForTheNextObjectToo) {
+  SimulatedReplica& replica = sim.AddReplica();
+  sim.Set(kWeb, 'a', 150'000);
+  Make(Following(kHpa, kOneInTenMinutes), 8);
+  sim.Run(absl::Seconds(20));
+  ASSERT_EQ(Replicas(), 15);
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    replica.network.lost = 1;
+    sim.time.Soon([&] {
+      replica.network.lost = 0;
+      sim.cluster.RecreateAutoscaler(kHpa);
+    });
+  };
+  sim.Set(kWeb, 'a', 170'000);
+  sim.Run(absl::Seconds(15));
+  ASSERT_EQ(Replicas(), 17);
+  sim.cluster.on_scale_write = judge;
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Seconds(30));
+  EXPECT_EQ(Replicas(), 16) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // Whatever the write waited for.
 TEST_F(UnseenChanges, ARemovalCountsFromWhenItWasWritten) {
   const std::vector<std::string> names = {"a", "b", "c", "d", "e", "f", "g", "h"};

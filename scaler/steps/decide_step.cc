@@ -94,11 +94,13 @@ void NoteUnconfirmedWrite(const CycleInputs& inputs, absl::Time now, LastDecisio
   written.unconfirmed.reset();
 }
 
-// A write that was sent in an earlier term may have taken effect, and another owner may have undone
-// it, so the count does not show it.
+// A write that was sent in an earlier term, or for an earlier object of the same name, may have
+// taken effect, and somebody else may have undone it, so the count does not show it. By the rules
+// in force then an addition may have replaced any other one, which allows no removals any more.
 void NoteWriteOfEarlierTerm(LastDecision& last, WrittenSoFar& written) {
   const std::optional<UnconfirmedWrite> write = std::exchange(written.unconfirmed, std::nullopt);
-  if (!write.has_value() || write->to > write->from) return;
+  if (!write.has_value()) return;
+  if (write->to > write->from) return last.decision.state.scale_ups.clear();
   last.decision.state.scale_downs.push_back(
       {.change = WrapSub32(write->from, write->to), .time = write->time});
 }
