@@ -33,7 +33,7 @@ absl::StatusOr<std::string> ApiClient::Create(absl::string_view path, absl::stri
 }
 
 absl::StatusOr<std::string> ApiClient::Update(absl::string_view path, absl::string_view json,
-                                              absl::FunctionRef<bool()> may_try_again) {
+                                              MayTryAgain may_try_again) {
   ++counters_.updates;
   return Call("PUT", path, json, "application/json", may_try_again);
 }
@@ -55,7 +55,7 @@ bool ApiClient::Wait(absl::Duration wait) {
 
 absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::string_view path,
                                             absl::string_view json, absl::string_view content_type,
-                                            absl::FunctionRef<bool()> may_try_again) {
+                                            MayTryAgain may_try_again) {
   http::HttpCall call;
   call.method = std::string(method);
   call.target = std::string(path);
@@ -68,11 +68,10 @@ absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::stri
   return stored;
 }
 
-absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call,
-                                           absl::FunctionRef<bool()> may_try_again) {
+absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call, MayTryAgain may_try_again) {
   const MonotonicTime deadline = clock_.MonotonicNow() + timeout_;
   call.timeout = timeout_;
-  bool maybe_done = false;  // an earlier answer leaves open whether it was
+  bool maybe_done = false;  // an answer leaves open whether it was
   for (int tries = 0;; ++tries) {
     absl::StatusOr<http::HttpAnswer> done = server_.Do(call);
     if (absl::IsResourceExhausted(done.status())) {
@@ -85,13 +84,13 @@ absl::StatusOr<std::string> ApiClient::Try(http::HttpCall call,
       const bool sure = !maybe_done || !absl::IsResourceExhausted(status);
       return sure ? status : absl::UnavailableError(status.message());
     };
+    maybe_done |= answer.status / 100 == 5;
     const int seconds = RetryAfterSeconds(answer);
     const absl::Duration left = deadline - clock_.MonotonicNow();
     if (seconds < 0 || tries == kMaxRetries || absl::Seconds(seconds) >= left ||
-        !Wait(absl::Seconds(seconds)) || !may_try_again()) {
+        !Wait(absl::Seconds(seconds)) || !may_try_again(maybe_done)) {
       return error();
     }
-    maybe_done |= answer.status / 100 == 5;
     call.timeout = deadline - clock_.MonotonicNow();
     if (call.timeout <= absl::ZeroDuration()) return error();
   }

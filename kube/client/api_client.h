@@ -38,13 +38,15 @@ class ApiClient {
   // Paths begin with "/api/" or "/apis/"; the answer is the object as stored.
   absl::StatusOr<std::string> Get(absl::string_view path);
   absl::StatusOr<std::string> Create(absl::string_view path, absl::string_view json);
-  // `may_try_again` is asked before each further try; false: the last answer is returned.
+  // Is asked before each further try; false: the last answer is returned. `maybe_done`: an earlier
+  // try may have had its effect, as after a 5xx.
+  using MayTryAgain = absl::FunctionRef<bool(bool maybe_done)>;
   absl::StatusOr<std::string> Update(absl::string_view path, absl::string_view json,
-                                     absl::FunctionRef<bool()> may_try_again = Always);
+                                     MayTryAgain may_try_again = Always);
   // application/merge-patch+json. A resourceVersion in its metadata makes it conditional.
   absl::StatusOr<std::string> MergePatch(absl::string_view path, absl::string_view json);
 
-  static bool Always() { return true; }
+  static bool Always(bool /*maybe_done*/) { return true; }
 
   bool InProcess() const { return server_.InProcess(); }
 
@@ -57,8 +59,8 @@ class ApiClient {
  private:
   absl::StatusOr<std::string> Call(absl::string_view method, absl::string_view path,
                                    absl::string_view json, absl::string_view content_type,
-                                   absl::FunctionRef<bool()> may_try_again = Always);
-  absl::StatusOr<std::string> Try(http::HttpCall call, absl::FunctionRef<bool()> may_try_again);
+                                   MayTryAgain may_try_again = Always);
+  absl::StatusOr<std::string> Try(http::HttpCall call, MayTryAgain may_try_again);
   // Waits for that time. False: the deadline or Shutdown came first.
   bool Wait(absl::Duration wait);
 

@@ -203,11 +203,28 @@ TEST(ApiClientTest, AnUpdateIsTriedAgainOnlyWhileItMay) {
     server.answers = {RetryAfter(429, "0")};
     ApiClient client(server, Clock::System());
     int asked = 0;
-    const auto stored = client.Update("/x", "{}", [&] { return ++asked <= allowed; });
+    const auto stored = client.Update("/x", "{}", [&](bool maybe_done) {
+      EXPECT_FALSE(maybe_done);
+      return ++asked <= allowed;
+    });
     EXPECT_EQ(stored.status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_EQ(asked, allowed + 1);
     EXPECT_EQ(server.calls.size(), static_cast<size_t>(allowed) + 1);
   }
+}
+
+TEST(ApiClientTest, WhoIsAskedKnowsWhetherAnEarlierTryMayHaveHadItsEffect) {
+  ScriptedTransport server;
+  server.answers = {RetryAfter(429, "0"), RetryAfter(503, "0"), RetryAfter(429, "0"),
+                    Answer(200, "x")};
+  ApiClient client(server, Clock::System());
+  std::vector<bool> told;
+  const auto stored = client.Update("/x", "{}", [&](bool maybe_done) {
+    told.push_back(maybe_done);
+    return true;
+  });
+  EXPECT_TRUE(stored.ok());
+  EXPECT_EQ(told, (std::vector<bool>{false, true, true}));
 }
 
 // Only then is it sure that it had no effect.

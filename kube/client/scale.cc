@@ -165,7 +165,7 @@ absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, ab
 }
 
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
-                                  int32_t replicas, absl::FunctionRef<bool()> may_try_again) {
+                                  int32_t replicas, ApiClient::MayTryAgain may_try_again) {
   nlohmann::ordered_json metadata = {{"name", read.name}};
   if (!read.ns.empty()) metadata["namespace"] = read.ns;
   if (!read.uid.empty()) metadata["uid"] = read.uid;

@@ -52,6 +52,6 @@ absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, ab
 // not a scale. `may_try_again` as in ApiClient::Update.
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
                                   int32_t replicas,
-                                  absl::FunctionRef<bool()> may_try_again = ApiClient::Always);
+                                  ApiClient::MayTryAgain may_try_again = ApiClient::Always);
 
 }  // namespace flyball::kube

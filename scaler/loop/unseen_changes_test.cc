@@ -184,6 +184,27 @@ TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenItWasUndone) {
   EXPECT_THAT(sim.judge.wrong(), IsEmpty());
 }
 
+// The API server has done it and says to try again. By then somebody has set the old count again.
+TEST_F(UnseenChanges, ARemovalThatIsTriedAgainCountsWhenItWasUndone) {
+  SimulatedReplica& replica = WithEightReplicas();
+  const auto judge = sim.cluster.on_scale_write;
+  sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
+    judge(write);
+    if (std::exchange(undone_, true)) return;
+    replica.network.failing_late = 1;
+    sim.time.Soon([&] {
+      sim.judge.OnForeignScale(kWeb);
+      sim.cluster.Scale(kWeb, 8);
+    });
+  };
+  sim.Set(kWeb, 'a', 10'000);
+  sim.Run(absl::Minutes(2));
+  sim.cluster.on_scale_write = judge;
+  ASSERT_TRUE(undone_);
+  EXPECT_EQ(Replicas(), 8) << sim.judge.LastDecisions(kHpa);
+  EXPECT_THAT(sim.judge.wrong(), IsEmpty());
+}
+
 // The watch of the scale breaks with that write. After a minute the scale is asked for each time,
 // and no answer to a call tells of which generation it is.
 TEST_F(UnseenChanges, ARemovalWhoseAnswerWasLostCountsWhenOnlyACallTellsThatItWasUndone) {

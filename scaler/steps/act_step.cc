@@ -60,6 +60,10 @@ absl::Status DecideAnew(absl::string_view why, TrackedAutoscaler& tracked, Write
   return Drop(Kind::kOutdated, why, write);
 }
 
+bool HaveSamePods(const kube::Scale& a, const kube::Scale& b) {
+  return a.status_replicas == b.status_replicas && a.selector == b.selector;
+}
+
 constexpr int kAttempts = 5;
 constexpr absl::Duration kBudgetWait = absl::Seconds(10);
 // The longest wait of a removal: slow writes wait for each other, and the load may rise meanwhile.
@@ -190,8 +194,10 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
     if (is_second) tracked.written.unconfirmed->to = std::min(before->to, decision.desired);
     // Much may happen before a request is sent again.
     absl::Status allowed;
+    bool may_be_undone = may_have_removed;
     absl::StatusOr<kube::Scale> stored =
-        kube::UpdateScale(deps_.client, target, read, decision.desired, [&] {
+        kube::UpdateScale(deps_.client, target, read, decision.desired, [&](bool maybe_done) {
+          may_be_undone = may_have_removed || (removes && maybe_done);
           allowed = MayWrite(tracked, is_current, write);
           return allowed.ok();
         });
@@ -232,16 +238,14 @@ absl::Status ActStep::Write(TrackedAutoscaler& tracked, absl::FunctionRef<bool()
                                      " replicas now, not ", decision.current),
                         tracked, write);
     }
-    if (may_have_removed) {
+    if (may_be_undone) {
       // It cannot take effect any more, but it may have, and somebody may have undone it.
       CountEarlierRemoval(removes ? tracked.written.unconfirmed : before, Now(tracked),
                           tracked.decided.decision.state);
       tracked.written.unconfirmed.reset();
       return DecideAnew("an earlier removal may have been undone meanwhile", tracked, write);
     }
-    const bool same_pods =
-        latest->status_replicas == read.status_replicas && latest->selector == read.selector;
-    if (removes && !same_pods) {
+    if (removes && !HaveSamePods(*latest, read)) {
       return DecideAnew("the target has other pods now than it was decided on", tracked, write);
     }
     read = *std::move(latest);

@@ -52,7 +52,8 @@ class ActStep {
   //     its scale or of pods failed when it was decided, or that of pods fails now, or just after a
   //     stall; or before Ownership::MayShrink or MayPutToSleep allows it; or if it was decided too
   //     long ago;
-  //   * if it meets a conflict while an earlier removal has got no answer: that one counts first;
+  //   * if it meets a conflict while an earlier removal has got no answer, or is a removal that the
+  //     API server may have carried out before it was sent again: that one counts first;
   //   * if it would remove the last pod while requests may arrive that would not be held
   //     (RequestFront::MayEnterZero).
   // The outcome is recorded in the decision, unless that was dropped.
