@@ -420,7 +420,7 @@ TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
   EXPECT_THAT(metrics, HasSubstr("process_resident_memory_bytes "));
   EXPECT_THAT(metrics, HasSubstr("\napiserver_response_sizes_count{component=\"external-metrics\","
                                  "group=\"external.metrics.k8s.io\",resource=\"*\","
-                                 "scope=\"resource\",subresource=\"\",verb=\"LIST\","
+                                 "scope=\"cluster\",subresource=\"*\",verb=\"LIST\","
                                  "version=\"v1beta1\"} 100\n"));
 }
 

@@ -201,9 +201,8 @@ http::HttpResponse RequestHandler::Debug(const RoutedRequest& routed, const Styl
             std::make_shared<const std::string>(Restyle(std::move(json), plain)), plain);
 }
 
-http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
-                                            const RoutedRequest& routed, const Style& style,
-                                            MonotonicTime start) {
+http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request, RoutedRequest& routed,
+                                            const Style& style, MonotonicTime start) {
   const adapter::Providers providers = deps_.providers();
   // A group that is off has no routes at all, hence no errors of its own.
   const bool off = !routed.group.empty() && !deps_.documents->Serves(routed.group, providers);
@@ -216,7 +215,9 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
   if (no_route) return StatusResponse(*routed.error, style);
   switch (routed.endpoint) {
     case Endpoint::kIndex: return deps_.documents->Index(200, providers);
-    case Endpoint::kHealth: return deps_.documents->Health(routed, providers);
+    case Endpoint::kHealth:
+      routed.handled = routed.name.empty();  // single checks are not counted
+      return deps_.documents->Health(routed, providers);
     case Endpoint::kMetrics: return Metrics();
     case Endpoint::kVersion:
       if (!NamesType(request.Header("Accept"), {"application/json"})) {
@@ -234,13 +235,15 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request,
   return Api(request, routed, style, providers, start + routed.timeout);
 }
 
-http::HttpResponse RequestHandler::Api(const http::HttpRequest& request,
-                                       const RoutedRequest& routed, const Style& style,
-                                       const adapter::Providers& providers,
+http::HttpResponse RequestHandler::Api(const http::HttpRequest& request, RoutedRequest& routed,
+                                       const Style& style, const adapter::Providers& providers,
                                        MonotonicTime deadline) {
   if (!NamesType(request.Header("Accept"), SupportedMediaTypes())) {
     return StatusResponse(NoRepresentation(routed), style);
   }
+  // Of the documents of discovery only the aggregated ones are counted.
+  const bool metrics = routed.IsMetricList() || !routed.name.empty();
+  routed.handled = metrics || style.media.conversion != Conversion::kNone;
   const wire::Status unacceptable = wire::NotAcceptable(SupportedMediaTypes());
   if (routed.endpoint == Endpoint::kCustomMetric) {
     // Only a good answer has to be acceptable.

@@ -57,10 +57,10 @@ class RequestHandler {
   http::HttpResponse Metrics();
   http::HttpResponse Debug(const RoutedRequest& routed, const Style& style,
                            const adapter::Providers& providers);
-  http::HttpResponse Dispatch(const http::HttpRequest& request, const RoutedRequest& routed,
+  http::HttpResponse Dispatch(const http::HttpRequest& request, RoutedRequest& routed,
                               const Style& style, MonotonicTime start);
   // Answers for groups, lists and metrics, in the form that the client accepts.
-  http::HttpResponse Api(const http::HttpRequest& request, const RoutedRequest& routed,
+  http::HttpResponse Api(const http::HttpRequest& request, RoutedRequest& routed,
                          const Style& style, const adapter::Providers& providers,
                          MonotonicTime deadline);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "apiservice/endpoints/metric_families.h"
 
 namespace flyball::apiservice {
@@ -9,35 +10,55 @@ namespace {
 
 using Labels = MetricFamilies::Labels;
 
+constexpr int kRefused = 429;
+
 struct KindLabels {
   const char* component;
   const char* group;
   const char* version;
   const char* resource;
+  const char* subresource;
   const char* scope;
-  const char* verb;
+  const char* refused_scope;  // of a 429, which the original counts before it knows the route
 };
 
-// Indexed by SelfMetrics::KindOf. Metric names are not distinguished: there may be thousands.
+// Indexed by SelfMetrics::KindOf. Metric names are not distinguished: there may be thousands. The
+// original leaves them out too, except of a 429, where `*` stands for them here.
 constexpr KindLabels kKindLabels[] = {
-    {"apiserver", "", "", "", "", "GET"},
-    {"custom-metrics", "custom.metrics.k8s.io", "v1beta1", "*", "cluster", "LIST"},
-    {"custom-metrics", "custom.metrics.k8s.io", "v1beta2", "*", "cluster", "LIST"},
-    {"external-metrics", "external.metrics.k8s.io", "v1beta1", "*", "resource", "LIST"},
-    {"", "metrics.k8s.io", "v1beta1", "pods", "namespace", "LIST"},
-    {"", "metrics.k8s.io", "v1beta1", "pods", "resource", "GET"},
-    {"", "metrics.k8s.io", "v1beta1", "nodes", "cluster", "LIST"},
-    {"", "metrics.k8s.io", "v1beta1", "nodes", "resource", "GET"},
-    {"", "metrics.k8s.io", "v1", "pods", "namespace", "LIST"},
-    {"", "metrics.k8s.io", "v1", "pods", "resource", "GET"},
-    {"", "metrics.k8s.io", "v1", "nodes", "cluster", "LIST"},
-    {"", "metrics.k8s.io", "v1", "nodes", "resource", "GET"},
+    {"apiserver", "", "", "", "", "", ""},  // only 429
+    {"apiserver", "", "", "", "/apis", "", ""},
+    {"", "", "", "", "/healthz", "", ""},
+    {"", "", "", "", "/livez", "", ""},
+    {"", "", "", "", "/readyz", "", ""},
+    {"custom-metrics", "custom.metrics.k8s.io", "v1beta1", "*", "*", "cluster", "resource"},
+    {"custom-metrics", "custom.metrics.k8s.io", "v1beta1", "*", "*", "resource", "resource"},
+    {"custom-metrics", "custom.metrics.k8s.io", "v1beta2", "*", "*", "cluster", "resource"},
+    {"custom-metrics", "custom.metrics.k8s.io", "v1beta2", "*", "*", "resource", "resource"},
+    {"external-metrics", "external.metrics.k8s.io", "v1beta1", "*", "*", "cluster", "namespace"},
+    {"apiserver", "metrics.k8s.io", "v1beta1", "pods", "", "cluster", "cluster"},
+    {"apiserver", "metrics.k8s.io", "v1beta1", "pods", "", "namespace", "namespace"},
+    {"apiserver", "metrics.k8s.io", "v1beta1", "pods", "", "resource", "resource"},
+    {"apiserver", "metrics.k8s.io", "v1beta1", "nodes", "", "cluster", "cluster"},
+    {"apiserver", "metrics.k8s.io", "v1beta1", "nodes", "", "resource", "resource"},
+    {"apiserver", "metrics.k8s.io", "v1", "pods", "", "cluster", "cluster"},
+    {"apiserver", "metrics.k8s.io", "v1", "pods", "", "namespace", "namespace"},
+    {"apiserver", "metrics.k8s.io", "v1", "pods", "", "resource", "resource"},
+    {"apiserver", "metrics.k8s.io", "v1", "nodes", "", "cluster", "cluster"},
+    {"apiserver", "metrics.k8s.io", "v1", "nodes", "", "resource", "resource"},
 };
 
-Labels LabelsOf(const KindLabels& kind) {
-  return {{"component", kind.component}, {"dry_run", ""},          {"group", kind.group},
-          {"resource", kind.resource},   {"scope", kind.scope},    {"subresource", ""},
-          {"verb", kind.verb},           {"version", kind.version}};
+Labels LabelsOf(const KindLabels& kind, bool watch, bool refused) {
+  const absl::string_view scope = refused ? kind.refused_scope : kind.scope;
+  // The original's verb is that of the scope, not of the route.
+  const char* verb = scope.empty() || scope == "resource" ? "GET" : "LIST";
+  return {{"component", refused ? "apiserver" : kind.component},
+          {"dry_run", ""},
+          {"group", kind.group},
+          {"resource", kind.resource},
+          {"scope", std::string(scope)},
+          {"subresource", kind.subresource},
+          {"verb", watch ? "WATCH" : verb},
+          {"version", kind.version}};
 }
 
 template <size_t N>
@@ -134,45 +155,63 @@ void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
 }  // namespace
 
 size_t SelfMetrics::KindOf(const RoutedRequest& routed) {
-  const size_t of_v1 = routed.version == "v1" ? 4 : 0;  // of resource metrics
+  const size_t of_v1 = routed.version == "v1" ? 5 : 0;  // of resource metrics
   switch (routed.endpoint) {
-    case Endpoint::kCustomMetric: return routed.version == "v1beta1" ? 1 : 2;
-    case Endpoint::kExternalMetric: return 3;
-    case Endpoint::kPodMetrics: return of_v1 + (routed.name.empty() ? 4 : 5);
-    case Endpoint::kNodeMetrics: return of_v1 + (routed.name.empty() ? 6 : 7);
+    case Endpoint::kGroupList: return routed.handled ? 1 : 0;
+    case Endpoint::kHealth:
+      if (routed.resource == "healthz") return 2;
+      return routed.resource == "livez" ? 3 : 4;
+    case Endpoint::kCustomMetric:
+      return (routed.version == "v1beta1" ? 5 : 7) +
+             (routed.ns.empty() && !routed.namespace_itself ? 0 : 1);
+    case Endpoint::kExternalMetric: return 9;
+    case Endpoint::kPodMetrics:
+      if (!routed.name.empty()) return of_v1 + 12;
+      return of_v1 + (routed.ns.empty() ? 10 : 11);
+    case Endpoint::kNodeMetrics: return of_v1 + (routed.name.empty() ? 13 : 14);
     default: return 0;
   }
 }
 
 void SelfMetrics::Count(const RoutedRequest& routed, int code, absl::Duration took,
                         size_t body_bytes) {
-  RequestMetrics& kind = by_kind_[KindOf(routed)];
+  const bool refused = code == kRefused;
+  if (!routed.handled && !refused) return;
+  auto& kinds = routed.query.Flag("watch") ? watches_by_kind_ : by_kind_;
+  RequestMetrics& kind = kinds[KindOf(routed)];
   size_t index = 0;
   while (index + 1 < kCodes.size() && kCodes[index] != code) ++index;
   kind.codes[index].fetch_add(1, std::memory_order_relaxed);
+  if (refused) return;
   kind.seconds.Observe(absl::ToDoubleSeconds(took));
   kind.bytes.Observe(static_cast<double>(body_bytes));
 }
 
+void SelfMetrics::AddRequests(const RequestMetrics& from, size_t kind, bool watch,
+                              MetricFamilies* out) {
+  Labels labels = LabelsOf(kKindLabels[kind], watch, /*refused=*/false);
+  for (size_t c = 0; c < kCodes.size(); ++c) {
+    const uint64_t count = from.codes[c];
+    if (count == 0) continue;
+    Labels with_code = {{"code", kCodes[c] == 0 ? "other" : std::to_string(kCodes[c])}};
+    const Labels others = LabelsOf(kKindLabels[kind], watch, kCodes[c] == kRefused);
+    with_code.insert(with_code.end(), others.begin(), others.end());
+    out->Counter("apiserver_request_total", "Requests by what they asked and how they ended.",
+                 count, std::move(with_code));
+  }
+  out->AddHistogram("apiserver_request_duration_seconds",
+                    "How long requests took, from the whole request to the answer made.", labels,
+                    from.seconds);
+  labels.erase(labels.begin() + 1);  // as the library's: without dry_run
+  out->AddHistogram("apiserver_response_sizes", "Bytes of the bodies of answers.",
+                    std::move(labels), from.bytes);
+}
+
 std::string SelfMetrics::Text() const {
   MetricFamilies families;
-  for (size_t s = 0; s < kKinds; ++s) {
-    const Labels labels = LabelsOf(kKindLabels[s]);
-    for (size_t c = 0; c < kCodes.size(); ++c) {
-      const uint64_t count = by_kind_[s].codes[c];
-      if (count == 0) continue;
-      Labels with_code = {{"code", kCodes[c] == 0 ? "other" : std::to_string(kCodes[c])}};
-      with_code.insert(with_code.end(), labels.begin(), labels.end());
-      families.Counter("apiserver_request_total", "Requests by what they asked and how they ended.",
-                       count, std::move(with_code));
-    }
-    families.AddHistogram("apiserver_request_duration_seconds",
-                          "How long requests took, from the whole request to the answer made.",
-                          labels, by_kind_[s].seconds);
-    Labels size_labels = labels;  // as the library's: without dry_run
-    size_labels.erase(size_labels.begin() + 1);
-    families.AddHistogram("apiserver_response_sizes", "Bytes of the bodies of answers.",
-                          std::move(size_labels), by_kind_[s].bytes);
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    AddRequests(by_kind_[kind], kind, /*watch=*/false, &families);
+    AddRequests(watches_by_kind_[kind], kind, /*watch=*/true, &families);
   }
   families.Gauge("apiserver_current_inflight_requests", "Requests under way.", in_flight,
                  {{"request_kind", "readOnly"}});

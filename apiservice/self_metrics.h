@@ -21,6 +21,8 @@
 
 namespace flyball::apiservice {
 
+class MetricFamilies;
+
 // Upper bounds in seconds of apiserver_request_duration_seconds.
 inline constexpr std::array<double, 23> kDurationBounds = {
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1,  1.25, 1.5, 2,
@@ -33,6 +35,8 @@ class SelfMetrics {
  public:
   SelfMetrics() = default;
 
+  // Counts a request that the original counts: one that a handler of metrics, health or aggregated
+  // discovery answered (`routed.handled`), or one that was refused with 429.
   void Count(const RoutedRequest& routed, int code, absl::Duration took, size_t body_bytes);
 
   std::atomic<int64_t> in_flight{0};
@@ -57,18 +61,20 @@ class SelfMetrics {
   std::string Text() const;
 
  private:
-  static constexpr std::array<int, 19> kCodes = {200, 301, 304, 400, 401, 403, 404, 405, 406, 413,
-                                                 414, 422, 429, 431, 500, 503, 504, 505, 0};
+  static constexpr std::array<int, 13> kCodes = {200, 304, 400, 404, 405, 406, 413,
+                                                 422, 429, 500, 503, 504, 0};
   // One for each distinguished kind of request.
-  static constexpr size_t kKinds = 12;
+  static constexpr size_t kKinds = 20;
   struct RequestMetrics {
     std::array<std::atomic<uint64_t>, kCodes.size()> codes{};
     Histogram<kDurationBounds.size()> seconds{kDurationBounds};
     Histogram<kSizeBounds.size()> bytes{kSizeBounds};
   };
   static size_t KindOf(const RoutedRequest& routed);
+  static void AddRequests(const RequestMetrics& from, size_t kind, bool watch, MetricFamilies* out);
 
   std::array<RequestMetrics, kKinds> by_kind_;
+  std::array<RequestMetrics, kKinds> watches_by_kind_;  // those with ?watch=, whose verb is WATCH
 };
 
 }  // namespace flyball::apiservice

@@ -76,6 +76,9 @@ struct RoutedRequest {
 
   bool IsMetricList() const;  // takes the parameters of lists
 
+  // Set once its handler answers, if it is one whose answers the original counts (self_metrics.h).
+  bool handled = false;
+
   std::optional<wire::Status> early_error;  // returned before the user is determined
   bool only_timeout = false;                // early_error is about ?timeout= alone
   std::optional<wire::Status> error;        // returned once the user is allowed
