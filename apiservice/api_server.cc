@@ -90,8 +90,8 @@ class ApiServer::Impl {
     std::vector<std::string> own_paths;
     if (dependencies_.debug_rules) own_paths.emplace_back("/debug/rules");
     if (dependencies_.debug_decisions) own_paths.emplace_back("/debug/decisions");
-    documents_ =
-        std::make_unique<DocumentEndpoints>(options_.version, health_.get(), own_paths, clock_);
+    documents_ = std::make_unique<DocumentEndpoints>(
+        options_.version, health_.get(), own_paths, [this] { return http_->port(); }, clock_);
     metrics_ = std::make_unique<MetricEndpoints>(
         clock_, options_.limits, [this](size_t bytes) { return http_->CountAnswer(bytes); });
     PrepareHandler();

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "adapter/queries/failure_notes.h"
 #include "apiservice/test_server.h"
 
@@ -174,6 +175,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"UnknownExclude", "/healthz?verbose&exclude=x", 200,
                         "no matches for \"x\"\n"}),
     [](const auto& info) { return info.param.name; });
+
+TEST_F(ApiServerFixture, TheListOfGroupsHasThePortOfTheServer) {
+  StartServer();
+  EXPECT_THAT(Get("/apis")->body,
+              HasSubstr(absl::StrCat(R"("serverAddress":":)", server_->port(), R"("}])")));
+  EXPECT_EQ(Get("/apis/metrics.k8s.io")->body.find("serverAddress"), std::string::npos);
+}
 
 TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   StartServer();

@@ -87,7 +87,7 @@ class Bench {
         authenticator_(nullptr, &clock_),
         authorizer_({.mode = apiservice::AuthorizationMode::kAll}, nullptr, &clock_, 0),
         health_({}),
-        documents_({}, &health_, {}, &clock_),
+        documents_({}, &health_, {}, [] { return 0; }, &clock_),
         metrics_(&clock_, {.response_cache_entries = 0}),
         handler_({}, {.clock = &clock_,
                       .authenticator = &authenticator_,

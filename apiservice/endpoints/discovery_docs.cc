@@ -94,7 +94,7 @@ std::shared_ptr<const DiscoverySet> Make(DiscoverySet set, const DiscoverySet* l
   std::sort(set.paths.begin(), set.paths.end());
   const bool same_groups = last != nullptr && last->paths == set.paths;
   set.openapi = same_groups ? last->openapi : MakeOpenApi(set.groups, forms);
-  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups), forms);
+  set.group_list = MakeDocument(wire::ApiGroupListJson(set.groups, set.address), forms);
   set.aggregated_v2 = MakeDocument(wire::ApiGroupDiscoveryListJson("v2", set.groups), forms);
   set.aggregated_v2beta1 =
       MakeDocument(wire::ApiGroupDiscoveryListJson("v2beta1", set.groups), forms);
@@ -110,8 +110,8 @@ const wire::DiscoveryGroup* DiscoverySet::FindGroup(absl::string_view group) con
   return nullptr;
 }
 
-DiscoveryDocs::DiscoveryDocs(std::vector<std::string> fixed_paths)
-    : fixed_paths_(std::move(fixed_paths)) {}
+DiscoveryDocs::DiscoveryDocs(std::vector<std::string> fixed_paths, std::function<int()> port)
+    : fixed_paths_(std::move(fixed_paths)), port_(std::move(port)) {}
 
 std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers& providers) {
   DiscoverySet wanted;
@@ -129,6 +129,8 @@ std::shared_ptr<const DiscoverySet> DiscoveryDocs::Get(const adapter::Providers&
   const absl::MutexLock lock(&renewing_);
   last = last_.Get();
   if (is_wanted(last.get())) return last;
+  // Without a host: the original is not told by which address it is reached.
+  wanted.address = absl::StrCat(":", port_());
   last = Make(std::move(wanted), last.get(), fixed_paths_, forms_);
   last_.Set(last);
   return last;

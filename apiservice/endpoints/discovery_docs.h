@@ -7,6 +7,7 @@
 // leaves them out).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,6 +39,7 @@ struct DiscoverySet {
   std::map<std::string, Document> lists;     // APIResourceList of each GROUP/VERSION
   Document group_list, aggregated_v2, aggregated_v2beta1;
   std::vector<std::string> paths;  // for the index
+  std::string address;             // of this server, as the list of groups has it
   std::shared_ptr<const OpenApiDocuments> openapi;
 
   // nullptr: the group is off.
@@ -51,13 +53,15 @@ struct DiscoverySet {
 
 class DiscoveryDocs {
  public:
-  // `fixed_paths`: paths of the index beside those of the groups.
-  explicit DiscoveryDocs(std::vector<std::string> fixed_paths);
+  // `fixed_paths`: paths of the index beside those of the groups. `port`: the server's, which is
+  // known once it listens.
+  DiscoveryDocs(std::vector<std::string> fixed_paths, std::function<int()> port);
 
   std::shared_ptr<const DiscoverySet> Get(const adapter::Providers& providers);
 
  private:
   const std::vector<std::string> fixed_paths_;
+  const std::function<int()> port_;
   absl::Mutex renewing_;  // held while last_ is made
   DocumentForms::Shared forms_;
   Snapshot<DiscoverySet> last_;

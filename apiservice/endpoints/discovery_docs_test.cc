@@ -14,7 +14,7 @@ namespace {
 
 TEST(DiscoveryDocsTest, TheDocumentsOfANewListAreMadeOnceHoweverManyAsk) {
   const adapter::Providers providers = {FakeMetricsOfPods(2'000), nullptr, nullptr};
-  DiscoveryDocs docs({});
+  DiscoveryDocs docs({}, [] { return 6443; });
   absl::Notification begin;
   std::vector<std::shared_ptr<const DiscoverySet>> sets(8);
   std::vector<std::thread> askers;

@@ -74,11 +74,12 @@ http::HttpResponse InStyle(const Document& document, const std::function<std::st
 }  // namespace
 
 DocumentEndpoints::DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
-                                     const std::vector<std::string>& own_paths, Clock* clock)
+                                     const std::vector<std::string>& own_paths,
+                                     std::function<int()> port, Clock* clock)
     : version_(std::move(version)),
       health_(health),
       clock_(clock),
-      discovery_(FixedPaths(*health, own_paths)) {}
+      discovery_(FixedPaths(*health, own_paths), std::move(port)) {}
 
 bool DocumentEndpoints::Serves(absl::string_view group, const adapter::Providers& providers) {
   return discovery_.Get(providers)->FindGroup(group) != nullptr;
@@ -90,7 +91,8 @@ http::HttpResponse DocumentEndpoints::GroupList(const http::HttpRequest& request
   const std::shared_ptr<const DiscoverySet> set = discovery_.Get(providers);
   if (style.media.conversion == Conversion::kNone) {
     return InStyle(
-        set->group_list, [&] { return wire::ApiGroupListProtobuf(set->groups); }, style);
+        set->group_list, [&] { return wire::ApiGroupListProtobuf(set->groups, set->address); },
+        style);
   }
   const Document& document = style.media.conversion == Conversion::kDiscoveryV2
                                  ? set->aggregated_v2

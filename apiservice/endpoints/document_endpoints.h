@@ -3,6 +3,7 @@
 // Thread-safe. The user has been authenticated and authorized before.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "adapter/provider.h"
@@ -19,9 +20,10 @@ namespace flyball::apiservice {
 class DocumentEndpoints {
  public:
   // `version`: of the program, for /version. `own_paths`: paths that the index lists in addition to
-  // the original's. `clock` and `health` outlive it.
+  // the original's. `port`: the server's, for the list of groups. `clock` and `health` outlive it.
   DocumentEndpoints(ProgramVersion version, const HealthChecks* health,
-                    const std::vector<std::string>& own_paths, Clock* clock);
+                    const std::vector<std::string>& own_paths, std::function<int()> port,
+                    Clock* clock);
 
   // Whether the group is on.
   bool Serves(absl::string_view group, const adapter::Providers& providers);

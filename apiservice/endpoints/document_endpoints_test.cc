@@ -12,7 +12,8 @@ namespace {
 TEST(DocumentEndpointsTest, ALongDocumentIsCompressedOnce) {
   const adapter::Providers providers = {FakeMetricsOfPods(2'000), nullptr, nullptr};
   const HealthChecks health({});
-  DocumentEndpoints documents({}, &health, {}, &Clock::System());
+  DocumentEndpoints documents(
+      {}, &health, {}, [] { return 6443; }, &Clock::System());
   RoutedRequest routed;
   routed.group = std::string(kCustomGroup);
   routed.version = "v1beta2";

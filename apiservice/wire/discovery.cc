@@ -13,7 +13,9 @@ std::string GroupVersionJson(absl::string_view group, absl::string_view version)
                       "\"}");
 }
 
-// The fields from `name` on, with the closing brace.
+constexpr absl::string_view kAllClients = "0.0.0.0/0";
+
+// The fields from `name` on, without the closing brace.
 void AppendGroupFields(const DiscoveryGroup& group, std::string* out) {
   absl::StrAppend(out, "\"name\":\"", group.name, "\",\"versions\":[");
   for (const DiscoveryVersion& version : group.versions) {
@@ -21,7 +23,7 @@ void AppendGroupFields(const DiscoveryGroup& group, std::string* out) {
     out->append(GroupVersionJson(group.name, version.version));
   }
   absl::StrAppend(
-      out, "],\"preferredVersion\":", GroupVersionJson(group.name, group.versions[0].version), "}");
+      out, "],\"preferredVersion\":", GroupVersionJson(group.name, group.versions[0].version));
 }
 
 ProtoWriter GroupProto(const DiscoveryGroup& group) {
@@ -139,7 +141,7 @@ std::string ApiResourceListProtobuf(absl::string_view group_version,
 std::string ApiGroupJson(const DiscoveryGroup& group) {
   std::string out = "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",";
   AppendGroupFields(group, &out);
-  out.push_back('\n');
+  out.append("}\n");
   return out;
 }
 
@@ -147,20 +149,30 @@ std::string ApiGroupProtobuf(const DiscoveryGroup& group) {
   return ProtoEnvelope("v1", "APIGroup", GroupProto(group));
 }
 
-std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups) {
+std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups, absl::string_view address) {
   std::string out = "{\"kind\":\"APIGroupList\",\"apiVersion\":\"v1\",\"groups\":[";
   for (const DiscoveryGroup& group : groups) {
     AppendComma(&out);
     out.push_back('{');
     AppendGroupFields(group, &out);
+    absl::StrAppend(&out, ",\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"", kAllClients,
+                    "\",\"serverAddress\":\"", address, "\"}]}");
   }
   out.append("]}\n");
   return out;
 }
 
-std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups) {
+std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups,
+                                 absl::string_view address) {
+  ProtoWriter server;
+  server.String(1, kAllClients);
+  server.String(2, address);
   ProtoWriter message;
-  for (const DiscoveryGroup& group : groups) message.Message(1, GroupProto(group));
+  for (const DiscoveryGroup& group : groups) {
+    ProtoWriter item = GroupProto(group);
+    item.Message(4, server);
+    message.Message(1, item);
+  }
   return ProtoEnvelope("v1", "APIGroupList", message);
 }
 

@@ -34,8 +34,10 @@ std::string ApiResourceListProtobuf(absl::string_view group_version,
                                     const std::vector<ApiResource>& resources);
 std::string ApiGroupJson(const DiscoveryGroup& group);
 std::string ApiGroupProtobuf(const DiscoveryGroup& group);
-std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups);
-std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups);
+// Each group has `address`, HOST:PORT, as where every client reaches it.
+std::string ApiGroupListJson(const std::vector<DiscoveryGroup>& groups, absl::string_view address);
+std::string ApiGroupListProtobuf(const std::vector<DiscoveryGroup>& groups,
+                                 absl::string_view address);
 
 // apidiscovery.k8s.io/{version} APIGroupDiscoveryList; `version` is v2 or v2beta1. Names
 // `parent/sub` become subresources of `parent`; parents are in the order of their first appearance.

@@ -29,6 +29,21 @@ TEST(ApiGroupTest, FirstVersionIsPreferred) {
       "\n");
 }
 
+// As prometheus-adapter 0.12.0 prints them, which is not told its own host. A group alone and
+// aggregated discovery have no address.
+TEST(ApiGroupListTest, GroupsHaveTheAddressOfTheServer) {
+  const std::vector<DiscoveryGroup> groups = {{"metrics.k8s.io", {{"v1beta1", {}}}}};
+  EXPECT_EQ(
+      ApiGroupListJson(groups, ":6443"),
+      R"({"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"metrics.k8s.io","versions":[)"
+      R"({"groupVersion":"metrics.k8s.io/v1beta1","version":"v1beta1"}],)"
+      R"("preferredVersion":{"groupVersion":"metrics.k8s.io/v1beta1","version":"v1beta1"},)"
+      R"("serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":":6443"}]}]})"
+      "\n");
+  EXPECT_NE(ApiGroupListProtobuf(groups, ":6443").find("\"\x12\n\t0.0.0.0/0\x12\x05:6443"),
+            std::string::npos);
+}
+
 TEST(ApiGroupDiscoveryListTest, MetricsAreSubresourcesOfTheirResource) {
   const DiscoveryGroup custom = {"custom.metrics.k8s.io", {{"v1beta2", {kQueueLength}}}};
   const DiscoveryGroup metrics = {
