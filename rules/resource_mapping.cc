@@ -119,9 +119,13 @@ absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const kube::GroupRe
                                             ": neither an override nor a template"));
   }
   const kube::ResourceInfo* info = mapper.Find(resource.group, resource.resource);
+  if (info == nullptr) {
+    return absl::NotFoundError(absl::StrCat(
+        "the cluster's resources are not known yet, or have no ", resource.ToString()));
+  }
   const auto label = template_->Execute(
       kube::GroupResource{.group = absl::StrReplaceAll(resource.group, {{".", "_"}, {"-", "_"}}),
-                          .resource = info == nullptr ? resource.resource : info->singular});
+                          .resource = info->singular});
   if (!label.ok() || label->empty()) {
     return absl::NotFoundError(
         absl::StrCat("the rule's template gives no label for ", resource.ToString(),

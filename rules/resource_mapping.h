@@ -36,7 +36,8 @@ class ResourceMapping {
   const kube::ResourceInfo* ResourceOfLabel(absl::string_view label,
                                             const kube::RestMapper& mapper) const;
   // For queries: an override to that resource, else the template filled with the group (`.` and `-`
-  // as `_`) and the singular name. kNotFound: neither, or the template fails or gives nothing.
+  // as `_`) and the singular name. kNotFound: neither, or the template fails or gives nothing,
+  // or the mapper does not know the resource, so that its singular name would be a guess.
   absl::StatusOr<std::string> LabelOfResource(const kube::GroupResource& resource,
                                               const kube::RestMapper& mapper) const;
 

@@ -111,6 +111,19 @@ TEST(ResourceMappingTest, NoLabelIsNotFound) {
   EXPECT_EQ(status.status().code(), absl::StatusCode::kNotFound);
 }
 
+// As in the original. A query by the plural would find nothing, and one such as `… or vector(0)`
+// would take that for 0.
+TEST(ResourceMappingTest, BeforeTheResourcesAreKnownATemplateMakesNoLabel) {
+  MappingConfig config = Overrides({To("ns", "namespace")});
+  config.label_template = {"kube_<<.Resource>>", {1, 1}};
+  const auto mapping = Compile(config);
+  for (const kube::GroupResource& resource :
+       {kube::GroupResource{"", "namespaces"}, kube::GroupResource{"", "pods"}}) {
+    const auto label = mapping->LabelOfResource(resource, kube::RestMapper({}));
+    EXPECT_EQ(label.status().code(), absl::StatusCode::kNotFound) << resource.ToString();
+  }
+}
+
 TEST(ResourceMappingTest, NamespaceLabelShowsWithoutACluster) {
   EXPECT_EQ(Compile(Overrides({To("a", "Namespaces"), To("b", "pod")}))->NamespaceLabel(), "a");
   EXPECT_EQ(Compile(Overrides({To("a", "namespace", "x")}))->NamespaceLabel(), "");
