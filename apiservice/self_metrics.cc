@@ -108,8 +108,7 @@ void AddAuthentication(const Authenticator::Counters& from, MetricFamilies* out)
   constexpr auto kName = "authentication_attempts";
   constexpr auto kHelp = "Requests by the result of their authentication.";
   out->Counter(kName, kHelp, from.success, {{"result", "success"}});
-  out->Counter(kName, kHelp, from.anonymous, {{"result", "anonymous"}});
-  out->Counter(kName, kHelp, from.failure, {{"result", "failure"}});
+  out->Counter(kName, kHelp, from.error, {{"result", "error"}});
   for (size_t i = 0; i < kCountedUsers.size(); ++i) {
     if (from.users[i] == 0) continue;
     out->Counter("authenticated_user_requests", "Requests of users, by kind of name.",
@@ -127,6 +126,8 @@ void AddSources(const SelfMetrics::Sources& from, MetricFamilies* out) {
   constexpr auto kAttemptsHelp = "Requests by the result of their authorization.";
   out->Counter(kAttempts, kAttemptsHelp, from.authorization->allowed, {{"result", "allowed"}});
   out->Counter(kAttempts, kAttemptsHelp, from.authorization->denied, {{"result", "denied"}});
+  out->Counter(kAttempts, kAttemptsHelp, from.authorization->no_opinion,
+               {{"result", "no-opinion"}});
   out->Counter(kAttempts, kAttemptsHelp, from.authorization->error, {{"result", "error"}});
   if (from.token_reviews != nullptr) {
     AddReviews(*from.token_reviews, "apiserver_delegated_authn_request_total",

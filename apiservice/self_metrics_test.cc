@@ -1,5 +1,6 @@
 #include "apiservice/self_metrics.h"
 
+#include <atomic>
 #include <string>
 #include <thread>
 
@@ -82,6 +83,36 @@ TEST_F(ApiServerFixture, WhatReachesNoHandlerOfMetricsIsNotCounted) {
   const std::string text = Get("/metrics")->body;
   EXPECT_THAT(text, Not(HasSubstr("apiserver_request_")));
   EXPECT_THAT(text, Not(HasSubstr("apiserver_response_sizes")));
+}
+
+// The results are named as in the original, where a user without credentials is a success, and
+// where RBAC, which only ever allows, has no opinion when it refuses.
+TEST_F(ApiServerFixture, AuthenticationAndAuthorizationAreCountedByTheResultsOfTheOriginal) {
+  options_.authorization.mode = AuthorizationMode::kReview;
+  std::atomic<const char*> status = R"({"status":{"allowed":true}})";
+  kube_->on_access_review = [&](const std::string&) {
+    return FakeKubeApi::Json(201, status.load());
+  };
+  StartServer();
+  EXPECT_EQ(Get(E1 N "/a")->status, 200);
+  EXPECT_EQ(Get(E1 N "/b", {{"Authorization", "Bearer unknown"}})->status, 401);
+  status = R"({"status":{"allowed":false}})";
+  EXPECT_EQ(Get(E1 N "/c")->status, 403);
+  status = R"({"status":{"allowed":false,"denied":true}})";
+  EXPECT_EQ(Get(E1 N "/d")->status, 403);
+  status = "{";
+  EXPECT_EQ(Get(E1 N "/e")->status, 500);
+  status = R"({"status":{"allowed":true}})";
+  const std::string text = Get("/metrics")->body;
+  for (const char* sample : {"authentication_attempts{result=\"success\"} 5\n",
+                             "authentication_attempts{result=\"error\"} 1\n",
+                             "authenticated_user_requests{username=\"other\"} 5\n",
+                             "authorization_attempts_total{result=\"allowed\"} 2\n",
+                             "authorization_attempts_total{result=\"denied\"} 1\n",
+                             "authorization_attempts_total{result=\"no-opinion\"} 1\n",
+                             "authorization_attempts_total{result=\"error\"} 1\n"}) {
+    EXPECT_THAT(text, HasSubstr(sample));
+  }
 }
 
 // As in the original, which counts it under the name of the server and in no histogram.

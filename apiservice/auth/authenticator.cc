@@ -117,6 +117,12 @@ absl::StatusOr<UserPtr> Authenticator::FromToken(const http::HttpRequest& reques
   return tokens_->Authenticate(token, request.origin);
 }
 
+UserPtr Authenticator::Known(UserPtr user) {
+  ++counters_.success;
+  ++counters_.users[CountedAs(user->name)];
+  return user;
+}
+
 absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& request) {
   const std::shared_ptr<const Trust> trust = trust_.Get();
   std::vector<std::string> errors;
@@ -129,16 +135,13 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& req
     if (!user.ok()) {
       errors.emplace_back(user.status().message());
     } else if (*user != nullptr) {
-      ++counters_.success;
-      ++counters_.users[CountedAs((*user)->name)];
-      return user;
+      return Known(*std::move(user));
     }
   }
   if (errors.empty()) {
-    ++counters_.anonymous;
-    return AnonymousUser();
+    return Known(AnonymousUser());
   }
-  ++counters_.failure;
+  ++counters_.error;
   return absl::UnauthenticatedError(absl::StrJoin(errors, "; "));
 }
 

@@ -31,7 +31,8 @@ inline constexpr std::array<double, 14> kExpirationBounds = {
 class Authenticator {
  public:
   struct Counters {
-    std::atomic<uint64_t> success{0}, anonymous{0}, failure{0};
+    std::atomic<uint64_t> success{0};  // anonymous included
+    std::atomic<uint64_t> error{0};
     std::array<std::atomic<uint64_t>, kCountedUsers.size()> users{};  // of the successes
     // Remaining validity of clients' certificates, in seconds, when they were used.
     Histogram<kExpirationBounds.size()> certificates{kExpirationBounds};
@@ -54,6 +55,7 @@ class Authenticator {
   absl::StatusOr<UserPtr> FromClientCertificate(const http::HttpRequest& request,
                                                 const Trust& trust);
   absl::StatusOr<UserPtr> FromToken(const http::HttpRequest& request) const;
+  UserPtr Known(UserPtr user);  // counts it
 
   TokenAuthenticator* const tokens_;
   Clock* const clock_;

@@ -109,13 +109,13 @@ absl::StatusOr<Decision> DecisionFromReview(absl::string_view body) {
   const Json review = Json::parse(body.begin(), body.end(), nullptr, false);
   const Json& status = kube::MemberOf(review, "status");  // null: no permission
   Decision decision;
-  bool denied = false;
   if (!review.is_object() || !(status.is_object() || status.is_null()) ||
-      !ReadField(status, "allowed", &decision.allowed) || !ReadField(status, "denied", &denied) ||
+      !ReadField(status, "allowed", &decision.allowed) ||
+      !ReadField(status, "denied", &decision.denied) ||
       !ReadField(status, "reason", &decision.reason)) {
     return absl::InternalError("the answer is not a SubjectAccessReview");
   }
-  if (decision.allowed && denied) {
+  if (decision.allowed && decision.denied) {
     return absl::InternalError(
         "webhook subject access review returned both allow and deny response");
   }
@@ -213,7 +213,7 @@ absl::StatusOr<Decision> Authorizer::Authorize(const User& user, const Attribute
   } else if (decision->allowed) {
     ++counters_.allowed;
   } else {
-    ++counters_.denied;
+    ++(decision->denied ? counters_.denied : counters_.no_opinion);
   }
   return decision;
 }

@@ -26,13 +26,15 @@ namespace flyball::apiservice {
 
 struct Decision {
   bool allowed = false;
-  std::string reason;  // the reviewer's, for a refusal
+  bool denied = false;  // not allowed, and no other reviewer would have been asked
+  std::string reason;   // the reviewer's, for a refusal
 };
 
 class Authorizer {
  public:
   struct Counters {
-    std::atomic<uint64_t> allowed{0}, denied{0}, error{0};
+    // A review by RBAC alone ends a refusal without an opinion.
+    std::atomic<uint64_t> allowed{0}, denied{0}, no_opinion{0}, error{0};
   };
 
   // `reviews` is needed for kReview only. Both outlive it.
