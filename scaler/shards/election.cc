@@ -325,7 +325,10 @@ class ShardElection::Impl {
     // A Lease that somebody deleted or emptied may still be held: then its owner takes it again.
     if (watched.missing() || watched.emptied()) at = keeper_.RunsOut(watched);
     if (count_.SawEnded(i, watched)) at = now;
-    if (now < at) return std::min(at, later);
+    if (now < at) {
+      if (watched.missing()) keeper_.MakeEmptied(watched);
+      return std::min(at, later);
+    }
     const std::string before = watched.lease.holder;
     const absl::Status status = keeper_.Take(watched);
     if (status.ok()) {

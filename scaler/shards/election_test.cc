@@ -598,7 +598,9 @@ TEST_P(LeaseThatIsLost, CountsAsHeld) {
     if (GetParam().newcomer) world.Add(&diary);
     world.RunUntil(world.now + absl::Seconds(4), [&] { fence.Look(); });
     ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
-    EXPECT_EQ(world.leases["flyball-scaler-0"].holder, first.identity) << seed;
+    // Without the number its owner hands the shard over, and may not have renewed it before.
+    const std::string& holder = world.leases["flyball-scaler-0"].holder;
+    EXPECT_TRUE(holder == first.identity || (all && holder.empty())) << seed << " " << holder;
     if (!all) {
       EXPECT_EQ(world.Writers(0), 1) << seed;
     }
@@ -621,6 +623,36 @@ INSTANTIATE_TEST_SUITE_P(
                     LostLease{"WithoutItsHolder", WithoutHolder, false, false},
                     LostLease{"WithoutItsHolderBeforeOneBegins", WithoutHolder, false, true}),
     [](const auto& info) { return info.param.name; });
+
+// As a tool does that prunes what it did not make. Whoever looks in between sees a missing Lease each
+// time, although its owner makes it anew again and again.
+TEST(ShardElection, LeasesThatAreDeletedAllTheTimeGetNoSecondOwner) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    const bool all = seed % 2 == 0;
+    std::vector<std::string> lines;
+    Diary diary("each", lines);
+    diary.saved = true;
+    ElectionWorld world(Options(1), seed);
+    Replica& first = world.Add(&diary);
+    world.RunUntil(absl::Seconds(1));
+    world.Add(&diary);
+    FenceCheck fence(world, 1, Options(1).WriteMargin());
+    world.RunUntil(absl::Seconds(30), [&] { fence.Look(); });
+    ASSERT_TRUE(first.election->OwnsShard(0));
+    absl::Duration next = world.now;
+    world.RunUntil(world.now + absl::Minutes(2), [&] {
+      fence.Look();
+      if (world.now < next) return;
+      std::erase_if(world.leases,
+                    [&](const auto& item) { return all || item.first == "flyball-scaler-0"; });
+      next = world.now + absl::Milliseconds(50 * seed);
+    });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    world.RunUntil(world.now + absl::Seconds(60), [&] { fence.Look(); });
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << seed;
+    EXPECT_EQ(world.Writers(0), 1) << seed;
+  }
+}
 
 // As kubectl patch does for somebody who wants that replica to lead. The owner writes on until it
 // notices.

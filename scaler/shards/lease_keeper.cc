@@ -91,6 +91,14 @@ absl::Status LeaseKeeper::Take(WatchedLease& watched) {
   return absl::OkStatus();
 }
 
+void LeaseKeeper::MakeEmptied(WatchedLease& watched) {
+  kube::Lease lease = NewLease(watched.lease.name);
+  lease.renew_time = clock_.WallNow();
+  lease.duration = terms_.lease_duration;
+  const absl::Status status = Put(lease, watched);
+  if (!status.ok() && !absl::IsAlreadyExists(status)) Note(watched, status);
+}
+
 void LeaseKeeper::Renew(WatchedLease& watched) {
   absl::Status status = Take(watched);
   if (absl::IsAborted(status) || absl::IsNotFound(status) || absl::IsAlreadyExists(status)) {

@@ -69,6 +69,10 @@ class LeaseKeeper {
   // message and which nobody renews. Errors are those of LeaseStore::Put.
   absl::Status Write(WatchedLease& watched, std::string holder);
 
+  // Makes a Lease that is missing, with no holder but not given up either, unless it exists by now.
+  // If its owner takes it again, that can then be seen even if somebody deletes it once more.
+  void MakeEmptied(WatchedLease& watched);
+
   // Renews a Lease that we hold, and takes it again if somebody has deleted or emptied it. If it is
   // not held afterwards, another replica has it, or the renewal came too late.
   void Renew(WatchedLease& watched);

@@ -124,7 +124,10 @@ bool ShardCount::AllEnded(int most) {
     const bool lost = watched.emptied() || (missing && i < static_cast<size_t>(last_agreed_));
     // The loop goes on after the first that has not ended, since each Lease counts from when it was
     // first seen.
-    if ((lost || !watched.free()) && now < keeper_.RunsOut(watched)) ended = false;
+    if ((lost || !watched.free()) && now < keeper_.RunsOut(watched)) {
+      ended = false;
+      if (missing) keeper_.MakeEmptied(watched);
+    }
     if (missing && i + 1 >= static_cast<size_t>(std::max(last_agreed_, most))) break;
   }
   return ended;
