@@ -36,7 +36,8 @@ class Crowd:
 
     def __init__(self):
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
 
     def get(self, port: int, path="/", host="web", headers=()):
         """A concurrent.futures.Future of a Reply; cancelled, it closes the connection."""
@@ -69,4 +70,12 @@ class Crowd:
         return asyncio.run_coroutine_threadsafe(all_of_them(), self._loop)
 
     def stop(self):
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        async def end_the_rest():
+            rest = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in rest:
+                task.cancel()
+            await asyncio.gather(*rest, return_exceptions=True)
+            self._loop.stop()
+        asyncio.run_coroutine_threadsafe(end_the_rest(), self._loop)
+        self._thread.join(10)
+        self._loop.close()
