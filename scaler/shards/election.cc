@@ -330,7 +330,10 @@ class ShardElection::Impl {
       return std::min(at, later);
     }
     const std::string before = watched.lease.holder;
-    const absl::Status status = keeper_.Take(watched);
+    absl::Status status = keeper_.Take(watched);
+    if (absl::IsAlreadyExists(status) && keeper_.Read(watched) && count_.SawEnded(i, watched)) {
+      status = keeper_.Take(watched);
+    }
     if (status.ok()) {
       shards_[i].confirmed = false;
       spdlog::info("scaler shard {} of {} is taken{}", i, shards_.size(),

@@ -654,6 +654,45 @@ TEST(ShardElection, LeasesThatAreDeletedAllTheTimeGetNoSecondOwner) {
   }
 }
 
+// Changes the Lease of shard 0 while one replica looks at it.
+struct BetweenRequests {
+  explicit BetweenRequests(ElectionWorld& in) : world(in) {
+    world.refuses_get = [this](absl::string_view name) {
+      const auto number = world.leases.find("flyball-scaler-shards");
+      const bool agreed = number != world.leases.end() && number->second.holder == "1";
+      if (agreed && name == "flyball-scaler-0") steps = 0;
+      return false;
+    };
+  }
+  // 1: a read is about to arrive at the server; 2: its answer is about to arrive at the replica,
+  // before it can send anything else.
+  int Step() { return steps < 0 ? 0 : ++steps; }
+  void Make(std::string holder) {
+    kube::Lease& lease = world.leases["flyball-scaler-0"];
+    lease.ns = "flyball";
+    lease.name = "flyball-scaler-0";
+    lease.holder = std::move(holder);
+    lease.resource_version = absl::StrCat("made-", ++made);
+    lease.duration = absl::Seconds(15);
+  }
+  ElectionWorld& world;
+  int steps = -1, made = 0;
+};
+
+// As another replica does that waits, since it cannot know that the shard had no owner before.
+TEST(ShardElection, WhoAgreesOnTheNumberWaitsForNoLeaseThatIsMadeMeanwhile) {
+  for (const int step : {1, 2}) {
+    ElectionWorld world(Options(1), 1);
+    BetweenRequests between(world);
+    Replica& replica = world.Add();
+    world.RunUntil(kSlack, [&] {
+      if (between.Step() == step && between.made == 0) between.Make("");
+    });
+    EXPECT_EQ(between.made, 1);
+    EXPECT_TRUE(replica.election->OwnsShard(0)) << step;
+  }
+}
+
 // As kubectl patch does for somebody who wants that replica to lead. The owner writes on until it
 // notices.
 TEST(ShardElection, WhoIsNamedAsTheHolderBySomebodyElseWaitsAsForAnyHolder) {

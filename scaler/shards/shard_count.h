@@ -4,8 +4,8 @@
 // The Lease `PREFIX-shards` holds the number. Its holder is "8", or "8->16" while 16 replaces 8. If
 // it is empty or does not exist, no number was agreed on yet, or somebody has deleted it. A replica
 // that has read it before then goes by the last number: Leases of these shards that do not exist
-// either may still be held. So does a replica that finds a saved state, which an owner has left,
-// with its own number.
+// either may still be held. A replica that has read no number, but finds saved state, which only an
+// owner leaves, goes by its own number in the same way.
 //   * A replica takes a shard only if the Lease says the replica's own number, and reads it again
 //     after taking one and before deciding anything in it.
 //   * A replica with another number waits until each Lease of a shard is free or has run out. Then
@@ -62,11 +62,14 @@ class ShardCount {
   // the later division.
   int64_t term() const { return record_.lease.transitions; }
   // Whether, when the last round put our number in force, the Lease of that shard was free or had
-  // run out and has not changed since. Such a shard has no owner, unless one took it after `now`
-  // was read.
+  // run out and has not changed since, unless another replica, which waits for a shard whose Lease
+  // is missing, has made it (LeaseKeeper::MakeEmptied). Such a shard has no owner, unless one took
+  // it after `now` was read.
   bool SawEnded(size_t shard, const WatchedLease& now) const {
-    return settled_ && shard < others_.size() &&
-           others_[shard].lease.resource_version == now.lease.resource_version;
+    if (!settled_ || shard >= others_.size()) return false;
+    const WatchedLease& then = others_[shard];
+    return then.lease.resource_version == now.lease.resource_version ||
+           (then.missing() && now.emptied());
   }
 
  private:
