@@ -693,6 +693,27 @@ TEST(ShardElection, WhoAgreesOnTheNumberWaitsForNoLeaseThatIsMadeMeanwhile) {
   }
 }
 
+// Its owner has it again each time that the other replica wants to make it.
+TEST(ShardElection, ALeaseThatExistsInBetweenCountsAsDeletedAnew) {
+  ElectionWorld world(Options(1), 1);
+  kube::Lease& number = world.leases["flyball-scaler-shards"];
+  number.resource_version = "0";
+  number.holder = "1";
+  BetweenRequests between(world);
+  Replica& replica = world.Add();
+  world.RunUntil(absl::Seconds(20), [&] {
+    const int step = between.Step();
+    if (step == 1) world.leases.erase("flyball-scaler-0");
+    if (step == 2) between.Make("owner");
+  });
+  EXPECT_GE(between.made, 8);
+  world.leases.erase("flyball-scaler-0");
+  world.RunUntil(absl::Seconds(30));
+  EXPECT_FALSE(replica.election->OwnsShard(0));
+  world.RunUntil(absl::Seconds(40));
+  EXPECT_TRUE(replica.election->OwnsShard(0));
+}
+
 // As kubectl patch does for somebody who wants that replica to lead. The owner writes on until it
 // notices.
 TEST(ShardElection, WhoIsNamedAsTheHolderBySomebodyElseWaitsAsForAnyHolder) {

@@ -96,7 +96,12 @@ void LeaseKeeper::MakeEmptied(WatchedLease& watched) {
   lease.renew_time = clock_.WallNow();
   lease.duration = terms_.lease_duration;
   const absl::Status status = Put(lease, watched);
-  if (!status.ok() && !absl::IsAlreadyExists(status)) Note(watched, status);
+  // It exists by now, so if it is found missing once more, somebody has deleted it anew.
+  if (absl::IsAlreadyExists(status)) {
+    watched.seen = false;
+  } else if (!status.ok()) {
+    Note(watched, status);
+  }
 }
 
 void LeaseKeeper::Renew(WatchedLease& watched) {

@@ -31,7 +31,7 @@ struct LeaseTerms {
 // A Lease as last seen.
 struct WatchedLease {
   kube::Lease lease;                                 // no resource version: it does not exist
-  bool seen = false;                                 // it was read, or found missing, at least once
+  bool seen = false;                                 // false: whatever is read next is a new record
   MonotonicTime changed = absl::ZeroDuration();      // when we first saw this record
   bool held = false;                                 // by us, as far as we know
   MonotonicTime valid_until = absl::ZeroDuration();  // until then it is ours
