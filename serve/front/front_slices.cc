@@ -216,12 +216,14 @@ absl::StatusOr<std::vector<FrontSlices::Written>> FrontSlices::List(const std::s
 }
 
 absl::Status FrontSlices::Empty(const std::string& ns, const std::set<uint16_t>& ports) {
+  const auto leads_there = [&ports](const json& slice) {
+    if (!IsOurs(slice)) return false;
+    const Written written = ReadSlice(slice);
+    return written.leads && ports.contains(written.target.port);
+  };
   std::vector<std::string> leading;  // not the slices themselves, which may be long
   RETURN_IF_ERROR(ForEachSlice(server_, ns, [&](const json& slice) {
-    if (!IsOurs(slice)) return;
-    const Written written = ReadSlice(slice);
-    if (!written.leads || !ports.contains(written.target.port)) return;
-    leading.push_back(TextOf(MemberOf(slice, "metadata"), "name"));
+    if (leads_there(slice)) leading.push_back(TextOf(MemberOf(slice, "metadata"), "name"));
   }));
   for (const std::string& name : leading) {
     const std::string path = kube::ObjectPath(kGroup, "v1", ns, "endpointslices", name);
@@ -229,7 +231,7 @@ absl::Status FrontSlices::Empty(const std::string& ns, const std::set<uint16_t>&
     if (absl::IsNotFound(text.status())) continue;
     RETURN_IF_ERROR(text.status());
     ASSIGN_OR_RETURN(json slice, Parse(*text));
-    if (!IsOurs(slice)) continue;  // somebody has taken it meanwhile
+    if (!leads_there(slice)) continue;  // somebody has changed it since the list
     slice["endpoints"] = json::array();
     RETURN_IF_ERROR(client_.Update(path, slice.dump()).status());
   }

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "kube/testing/fake_api_server.h"
 
@@ -182,6 +183,20 @@ TEST_F(FrontSlicesTest, OnlyThoseThatLeadToThePortAreEmptied) {
     EXPECT_EQ(slice.target.port, 20000);
     EXPECT_FALSE(slice.leads);
   }
+}
+
+// As its new owner may do.
+TEST_F(FrontSlicesTest, OneThatLeadsToAnotherPortSinceTheListIsNotEmptied) {
+  PutService(kPorts);
+  ASSERT_TRUE(Write({"10.0.0.1"}).ok());
+  const std::string moved = absl::StrReplaceAll(api_.Get(kFour), {{":20000", ":20001"}});
+  api_.OnRequest([&](const http::HttpCall& call) {
+    if (call.method == "GET" && call.target == kFour) api_.Put(moved);
+  });
+  EXPECT_TRUE(slices_.Empty("shop", {20000}).ok());
+  const FrontSlices::Written slice = slices_.List("shop")->at(0);
+  EXPECT_EQ(slice.target.port, 20001);
+  EXPECT_TRUE(slice.leads);
 }
 
 }  // namespace
