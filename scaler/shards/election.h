@@ -21,7 +21,7 @@
 // saves the shard's state and releases the Lease. A Lease that has run out is taken by any replica
 // that finds it; a released Lease is left for a moment to the replica that it belongs with. A Lease
 // that somebody deleted or emptied is taken again by its owner; other replicas treat it as held,
-// also those that have never seen it otherwise.
+// also those that have never seen it otherwise, and make a deleted one anew without a holder.
 //
 // Thread-safe. One thread does a round each `retry_period`, or sooner when a Lease is about to run
 // out. So that no Lease runs out meanwhile, a round that has lasted half of `renew_deadline` looks

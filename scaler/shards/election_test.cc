@@ -624,8 +624,8 @@ INSTANTIATE_TEST_SUITE_P(
                     LostLease{"WithoutItsHolderBeforeOneBegins", WithoutHolder, false, true}),
     [](const auto& info) { return info.param.name; });
 
-// As a tool does that prunes what it did not make. Whoever looks in between sees a missing Lease each
-// time, although its owner makes it anew again and again.
+// As a tool does that deletes what it did not make. Whoever looks in between sees a missing Lease
+// each time, although its owner makes it anew again and again.
 TEST(ShardElection, LeasesThatAreDeletedAllTheTimeGetNoSecondOwner) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const bool all = seed % 2 == 0;
