@@ -355,5 +355,33 @@ TEST(EvalInstant, AsksWhileASelectorLooksForItsSeries) {
   }
 }
 
+// How often a query of 5000 series asks whether to go on.
+int AsksOf(absl::string_view query) {
+  static const live::AnyTimeStore& store = []() -> const live::AnyTimeStore& {
+    auto& made = *new live::AnyTimeStore();
+    for (int i = 0; i < 5000; ++i) {
+      EXPECT_TRUE(made.Append({{"a", absl::StrCat(i)}, {"b", "1"}}, 0, 1).ok());
+    }
+    return made;
+  }();
+  int asked = 0;
+  EvalOptions options;
+  options.interrupted = [&asked] {
+    ++asked;
+    return absl::OkStatus();
+  };
+  const auto expr = Parse(query);
+  EXPECT_TRUE(expr.ok()) << expr.status();
+  if (!expr.ok()) return 0;
+  const absl::Status status = EvalInstant(**expr, store, 0, options).status();
+  EXPECT_TRUE(status.ok()) << status;
+  return asked;
+}
+
+TEST(EvalInstant, AsksWhileItReadsTheSamplesOfManySeries) {
+  EXPECT_GE(AsksOf(R"({b="1"})"), 5);
+  EXPECT_GE(AsksOf(R"(last_over_time({b="1"}[1m]))"), 5);
+}
+
 }  // namespace
 }  // namespace flyball::promql

@@ -129,7 +129,7 @@ absl::Status Evaluator::LoadCall(const Call& call, const SeriesReader& store, Ti
       continue;
     }
     ASSIGN_OR_RETURN(SeriesList series, SeriesOf(*selector, store));
-    SelectorSamples samples(std::move(series), {}, SelectorSamples::Kind::kOneByOne, 0);
+    SelectorSamples samples(std::move(series), {}, SelectorSamples::Kind::kOneByOne, 0, meter_);
     RETURN_IF_ERROR(memory_.Keep(samples.Bytes()));
     samples_.emplace(selector, std::move(samples));
   }
@@ -164,7 +164,8 @@ absl::Status Evaluator::LoadSelector(const Selector& selector, const SeriesReade
   auto left = static_cast<size_t>(std::max<int64_t>(options_.max_points - held_, 0));
   if (memory_.has_limit()) left = std::min(left, memory_.left() / sizeof(Point));
   ASSIGN_OR_RETURN(SeriesList series, SeriesOf(selector, store));
-  SelectorSamples samples(std::move(series), span, kind, left);
+  SelectorSamples samples(std::move(series), span, kind, left, meter_);
+  RETURN_IF_ERROR(samples.status());
   RETURN_IF_ERROR(memory_.Keep(samples.Bytes()));
   RETURN_IF_ERROR(Hold(samples.point_count()));
   samples_.emplace(&selector, std::move(samples));

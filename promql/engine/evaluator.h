@@ -40,7 +40,7 @@ class Evaluator {
       : options_(options),
         steps_(steps),
         memory_(options.memory != nullptr ? *options.memory : unlimited_),
-        regex_work_(options.interrupted) {}
+        meter_(options.interrupted) {}
 
   // Reads the samples of `expr`'s selectors for all steps. To be called once, first.
   absl::Status Load(const Expr& expr, const SeriesReader& store) {
@@ -146,10 +146,10 @@ class Evaluator {
   int64_t held_by_labels_ = 0;  // the part for labels that were made longer in this moment
   int64_t series_ = 0;          // that selectors found
   int64_t work_ = 0;
+  WorkMeter meter_;  // of work that has no limit but the deadline
   absl::node_hash_map<const Selector*, SelectorSamples> samples_;
   // Their patterns are texts, the same at each moment.
   RegexRoom regex_room_;
-  WorkMeter regex_work_;
   absl::node_hash_map<const Call*, go::Regexp> regexes_;
   // Over all moments: the series that each result of an operation was made of.
   absl::flat_hash_map<const void*, absl::flat_hash_map<Labels, Labels>> sources_;

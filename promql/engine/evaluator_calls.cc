@@ -233,6 +233,7 @@ absl::StatusOr<Vector> Evaluator::ApplyToSeries(const WindowFunction& function, 
     // All of them count, as if they were held together.
     RETURN_IF_ERROR(Hold(points.size()));
     RETURN_IF_ERROR(Charge(points.size() + 1));
+    RETURN_IF_ERROR(meter_.Count(kStepsOfSeries));
     read += points.size();
     if (points.empty()) continue;
     const Labels& source = samples.LabelsOf(i);
@@ -307,7 +308,7 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
   if (call.function->name == "label_replace") {
     ASSIGN_OR_RETURN(const go::Regexp* regex, RegexOf(call, texts[3]));
     RETURN_IF_ERROR(
-        LabelReplace(texts, *regex, options_.dialect, regex_work_, memory_, &vector, &grown_by));
+        LabelReplace(texts, *regex, options_.dialect, meter_, memory_, &vector, &grown_by));
   } else {
     RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, memory_, &vector, &grown_by));
   }

@@ -20,7 +20,7 @@ void DropMarkers(size_t begin, std::vector<Point>& points) {
 }  // namespace
 
 SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> series, TimeSpan span,
-                                 Kind kind, size_t max_points)
+                                 Kind kind, size_t max_points, WorkMeter& work)
     : one_by_one_(kind == Kind::kOneByOne), series_(std::move(series)) {
   if (one_by_one_) return;
   ends_.reserve(series_.size());
@@ -32,6 +32,8 @@ SelectorSamples::SelectorSamples(std::vector<std::shared_ptr<const Series>> seri
     } else {
       one->Read(span.from_ms, span.to_ms, points_);
     }
+    status_ = work.Count(kStepsOfSeries + points_.size() - begin);
+    if (!status_.ok()) return;
     if (kind == Kind::kWithoutEnd) DropMarkers(begin, points_);
     ends_.push_back(points_.size());
     // Series of one selector mostly have as many samples each: room for all of them at once saves

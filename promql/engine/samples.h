@@ -9,7 +9,9 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/series.h"
 #include "promql/labels.h"
 
@@ -19,6 +21,10 @@ struct TimeSpan {  // both ends belong to it
   int64_t from_ms = 0;
   int64_t to_ms = 0;
 };
+
+// The steps of a WorkMeter for finding the samples of one series, beside those that it gives. A
+// series may have to look at many that are outside the time.
+inline constexpr size_t kStepsOfSeries = 64;
 
 class SelectorSamples {
  public:
@@ -31,10 +37,12 @@ class SelectorSamples {
   };
 
   SelectorSamples() = default;
-  // Stops once there are more than `max_points`.
+  // Stops once there are more than `max_points`, or `work` is interrupted.
   SelectorSamples(std::vector<std::shared_ptr<const Series>> series, TimeSpan span, Kind kind,
-                  size_t max_points);
+                  size_t max_points, WorkMeter& work);
 
+  // Not OK: it was interrupted, and may only be dropped.
+  const absl::Status& status() const { return status_; }
   size_t series_count() const { return series_.size(); }
   size_t point_count() const { return points_.size(); }
   const Labels& LabelsOf(size_t series) const { return series_[series]->labels(); }
@@ -54,6 +62,7 @@ class SelectorSamples {
   const Point* Current(size_t series, TimeSpan span) const;
 
  private:
+  absl::Status status_;
   bool one_by_one_ = false;
   std::vector<std::shared_ptr<const Series>> series_;  // in label order
   std::vector<Point> points_;                          // of one series after the other
