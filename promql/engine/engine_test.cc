@@ -383,5 +383,10 @@ TEST(EvalInstant, AsksWhileItReadsTheSamplesOfManySeries) {
   EXPECT_GE(AsksOf(R"(last_over_time({b="1"}[1m]))"), 5);
 }
 
+TEST(EvalInstant, AsksWhileNestedOperationsReturn) {
+  // Only the selector, which is the first that is evaluated, counts as reading.
+  EXPECT_GE(AsksOf(R"(abs(abs(abs(abs(abs(abs(abs(abs({b="1"})))))))))"), AsksOf(R"({b="1"})") + 7);
+}
+
 }  // namespace
 }  // namespace flyball::promql

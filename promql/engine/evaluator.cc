@@ -11,6 +11,10 @@ namespace {
 // How many more points a query may read than it may keep, since they are read again for each step.
 constexpr int64_t kWorkPerPoint = 40;
 
+// The steps of a WorkMeter that an operation takes for each element of its result: it makes or
+// compares labels.
+constexpr size_t kStepsOfElement = 16;
+
 absl::StatusOr<Value> Distinct(Vector vector) {
   RETURN_IF_ERROR(CheckDistinct(vector));
   return Value(std::move(vector));
@@ -187,9 +191,12 @@ absl::StatusOr<Value> Evaluator::Eval(const Expr& expr, int64_t now_ms) {
   if (const auto* number = expr.As<NumberLiteral>()) return Value(number->value);
   if (const auto* literal = expr.As<StringLiteral>()) return Value(literal->value);
   if (const auto* paren = expr.As<Paren>()) return Eval(*paren->expr, now_ms);
-  if (!memory_.has_limit()) return EvalNode(expr, now_ms);
   const size_t used_before = memory_.used();
   ASSIGN_OR_RETURN(Value value, EvalNode(expr, now_ms));
+  if (const auto* vector = std::get_if<Vector>(&value)) {
+    RETURN_IF_ERROR(meter_.Count(kStepsOfElement * vector->size()));
+  }
+  if (!memory_.has_limit()) return value;
   // The inputs of the value may have been in memory beside it until now.
   const size_t bytes = BytesOf(value);
   RETURN_IF_ERROR(memory_.Use(bytes));
