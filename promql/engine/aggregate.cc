@@ -97,7 +97,7 @@ void CountValuesKey(const Element& element, const std::string& label, const Labe
 
 // The k largest or smallest of each group, with all their labels.
 absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Dialect dialect,
-                                Vector vector) {
+                                WorkMeter& work, Vector vector) {
   if (dialect == Dialect::k3 && k < 1) return Vector();
   constexpr double kLargest = 9223372036854774784.0;  // the largest double below 2^63
   if (!(k <= kLargest && k >= -9223372036854775808.0)) {
@@ -113,6 +113,7 @@ absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Dialec
   const LabelChoice choice{aggregation.grouping.labels, aggregation.grouping.without};
   std::string key;
   for (Element& element : vector) {
+    RETURN_IF_ERROR(work.Count(StepsOfNames(element.labels, choice.names.size())));
     ChooseLabels(element.labels, choice, &key);
     const auto [at, inserted] = index.try_emplace(key, groups.size());
     if (inserted) groups.emplace_back();
@@ -129,7 +130,8 @@ absl::StatusOr<Vector> PickBest(const Aggregation& aggregation, double k, Dialec
 }  // namespace
 
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Dialect dialect, QueryMemory& memory, Vector vector) {
+                                 Dialect dialect, WorkMeter& work, QueryMemory& memory,
+                                 Vector vector) {
   const std::string& op = aggregation.op;
   const bool one_group = !aggregation.grouping.without && aggregation.grouping.labels.empty();
   if (memory.has_limit() && !one_group) {
@@ -137,7 +139,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
     RETURN_IF_ERROR(memory.Use(2 * BytesOfKeys(vector)));
   }
   if (op == "topk" || op == "bottomk") {
-    return PickBest(aggregation, param.number, dialect, std::move(vector));
+    return PickBest(aggregation, param.number, dialect, work, std::move(vector));
   }
   const bool count_values = op == "count_values";
   if (count_values && !IsLabelName(param.label, dialect)) {
@@ -149,6 +151,7 @@ absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const Aggregati
   const LabelChoice choice{aggregation.grouping.labels, aggregation.grouping.without};
   std::string key;
   for (const Element& element : vector) {
+    RETURN_IF_ERROR(work.Count(StepsOfNames(element.labels, choice.names.size())));
     if (!count_values) {
       ChooseLabels(element.labels, choice, &key);
     } else {

@@ -49,28 +49,30 @@ bool DropsName(const Binary& binary, Dialect dialect) {
 }
 
 // The key by which elements of both sides are matched, in the form of Labels::encoded.
-const std::string& MatchKey(const Labels& labels, const Matching& matching, std::string* key) {
+absl::Status WriteMatchKey(const Labels& labels, const Matching& matching, WorkMeter& work,
+                           std::string* key) {
   ChooseLabels(labels, {matching.labels, !matching.on}, key);
-  return *key;
+  return work.Count(StepsOfNames(labels, matching.labels.size()));
 }
 
-Vector SetOperation(const Binary& binary, const Vector& lhs, const Vector& rhs) {
+absl::StatusOr<Vector> SetOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
+                                    WorkMeter& work) {
   const bool is_or = binary.op == "or";
   const Vector& keys_of = is_or ? lhs : rhs;
   const Vector& filtered = is_or ? rhs : lhs;
   absl::flat_hash_set<std::string> keys;
   std::string key;
   for (const Element& element : keys_of) {
-    keys.insert(MatchKey(element.labels, binary.matching, &key));
+    RETURN_IF_ERROR(WriteMatchKey(element.labels, binary.matching, work, &key));
+    keys.insert(key);
   }
 
   Vector result;
   if (is_or) result = lhs;
   const bool keep_if_found = binary.op == "and";
   for (const Element& element : filtered) {
-    if (keys.contains(MatchKey(element.labels, binary.matching, &key)) == keep_if_found) {
-      result.push_back(element);
-    }
+    RETURN_IF_ERROR(WriteMatchKey(element.labels, binary.matching, work, &key));
+    if (keys.contains(key) == keep_if_found) result.push_back(element);
   }
   return result;
 }
@@ -104,8 +106,9 @@ std::string Listed(const Labels& labels) {
 // Pairs the elements of the many side with those of the one side.
 class Pairing {
  public:
-  Pairing(const Binary& binary, Dialect dialect, QueryMemory& memory)
+  Pairing(const Binary& binary, Dialect dialect, WorkMeter& work, QueryMemory& memory)
       : binary_(binary),
+        work_(work),
         memory_(memory),
         dialect_(dialect),
         drops_name_(DropsName(binary, dialect)),
@@ -119,6 +122,7 @@ class Pairing {
   absl::Status CheckSecondMatch(bool kept, const Labels& labels);
 
   const Binary& binary_;
+  WorkMeter& work_;
   QueryMemory& memory_;
   const Dialect dialect_;
   const bool drops_name_;
@@ -131,7 +135,7 @@ class Pairing {
 
 absl::Status Pairing::IndexOneSide(const Vector& one) {
   for (const Element& element : one) {
-    MatchKey(element.labels, binary_.matching, &key_);
+    RETURN_IF_ERROR(WriteMatchKey(element.labels, binary_.matching, work_, &key_));
     const auto [at, inserted] = one_.try_emplace(key_, &element);
     if (inserted) continue;
     const absl::string_view side = swapped_ ? "left" : "right";
@@ -161,9 +165,15 @@ absl::Status Pairing::CheckSecondMatch(bool kept, const Labels& labels) {
 }
 
 absl::Status Pairing::Add(const Element& many) {
-  const auto found = one_.find(MatchKey(many.labels, binary_.matching, &key_));
+  const Matching& matching = binary_.matching;
+  RETURN_IF_ERROR(WriteMatchKey(many.labels, matching, work_, &key_));
+  const auto found = one_.find(key_);
   if (found == one_.end()) return absl::OkStatus();
   const Element& one = *found->second;
+  // Those of ResultLabels.
+  RETURN_IF_ERROR(
+      work_.Count(StepsOfNames(many.labels, matching.labels.size() + matching.include.size()) +
+                  StepsOfNames(one.labels, matching.include.size())));
   const std::optional<double> value =
       swapped_ ? Combine(binary_, one.value, many.value) : Combine(binary_, many.value, one.value);
   Labels labels = ResultLabels(binary_, many.labels, one.labels, drops_name_);
@@ -198,12 +208,12 @@ Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar,
 }
 
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
-                                       Dialect dialect, QueryMemory& memory) {
+                                       Dialect dialect, WorkMeter& work, QueryMemory& memory) {
   if (memory.has_limit()) RETURN_IF_ERROR(memory.Use(BytesOfKeys(lhs) + BytesOfKeys(rhs)));
-  if (IsSetOperator(binary.op)) return SetOperation(binary, lhs, rhs);
+  if (IsSetOperator(binary.op)) return SetOperation(binary, lhs, rhs, work);
   if (lhs.empty() || rhs.empty()) return Vector();
   const bool swapped = binary.matching.cardinality == Cardinality::kOneToMany;
-  Pairing pairing(binary, dialect, memory);
+  Pairing pairing(binary, dialect, work, memory);
   RETURN_IF_ERROR(pairing.IndexOneSide(swapped ? lhs : rhs));
   for (const Element& many : swapped ? rhs : lhs) RETURN_IF_ERROR(pairing.Add(many));
   return pairing.TakeResult();

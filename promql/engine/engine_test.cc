@@ -240,10 +240,13 @@ TEST(EvalInstant, CountValuesCountsTheTextsThatItMakes) {
   Vector vector;
   for (int i = 1; i <= 1000; ++i) vector.push_back({Labels(), i * 1e300});
   QueryMemory memory(size_t{100} << 10);
-  EXPECT_EQ(Aggregate(*(*expr)->As<Aggregation>(), {.label = "v"}, Dialect::k3, memory, vector)
-                .status()
-                .code(),
-            absl::StatusCode::kResourceExhausted);
+  const Interrupted never;
+  WorkMeter work(never);
+  EXPECT_EQ(
+      Aggregate(*(*expr)->As<Aggregation>(), {.label = "v"}, Dialect::k3, work, memory, vector)
+          .status()
+          .code(),
+      absl::StatusCode::kResourceExhausted);
   EXPECT_LT(memory.peak(), size_t{101} << 10) << "noticed at once";
 }
 
@@ -386,6 +389,52 @@ TEST(EvalInstant, AsksWhileItReadsTheSamplesOfManySeries) {
 TEST(EvalInstant, AsksWhileNestedOperationsReturn) {
   // Only the selector, which is the first that is evaluated, counts as reading.
   EXPECT_GE(AsksOf(R"(abs(abs(abs(abs(abs(abs(abs(abs({b="1"})))))))))"), AsksOf(R"({b="1"})") + 7);
+}
+
+// "x0<between>x1<between>…"
+std::string Names(int count, absl::string_view between) {
+  std::string names = "x0";
+  for (int i = 1; i < count; ++i) absl::StrAppend(&names, between, "x", i);
+  return names;
+}
+
+TEST(EvalInstant, AsksWhileManyNamesAreComparedWithTheLabelsOfEachSeries) {
+  const absl::string_view all = R"({b="1"})";
+  const auto asks = [all](absl::string_view before, const std::string& names,
+                          absl::string_view between, absl::string_view after) {
+    return AsksOf(absl::StrCat(before, names, between, all, after));
+  };
+  struct Row {
+    std::string before;
+    absl::string_view between, after;
+  };
+  const Row rows[] = {
+      {"sum by(", ")(", ")"},
+      {"topk by(", ")(1,", ")"},
+      {"{b=\"1\"} and on(a,", ")", ""},
+      {"{b=\"1\"} * on(a,", ")", ""},
+      {"{b=\"1\"} * on(a) group_left(", ")", ""},
+  };
+  for (const Row& row : rows) {
+    EXPECT_GE(asks(row.before, Names(250, ","), row.between, row.after),
+              asks(row.before, Names(1, ","), row.between, row.after) + 4)
+        << row.before;
+  }
+}
+
+TEST(LabelFunctions, AskWhileTheyReadLongArguments) {
+  const auto join = [](int sources) {
+    return AsksOf(
+        absl::StrCat(R"x(label_join({b="1"},"c","",")x", Names(sources, R"x(",")x"), R"x("))x"));
+  };
+  EXPECT_GE(join(250), join(1) + 4);
+  const auto replace = [](int times) {
+    std::string replacement;
+    for (int i = 0; i < times; ++i) replacement += "$2";
+    return AsksOf(
+        absl::StrCat(R"x(label_replace({b="1"},"c",")x", replacement, R"x(","a","(.*)()"))x"));
+  };
+  EXPECT_GE(replace(250), replace(1) + 4);
 }
 
 }  // namespace

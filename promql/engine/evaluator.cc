@@ -324,7 +324,7 @@ absl::StatusOr<Value> Evaluator::EvalBinary(const Binary& binary, int64_t now_ms
   }
   ASSIGN_OR_RETURN(Vector result,
                    VectorOperation(binary, std::get<Vector>(lhs), std::get<Vector>(rhs),
-                                   options_.dialect, memory_));
+                                   options_.dialect, meter_, memory_));
   return Distinct(std::move(result));
 }
 
@@ -336,7 +336,7 @@ absl::StatusOr<Vector> Evaluator::EvalAggregation(const Aggregation& aggregation
     if (auto* label = std::get_if<std::string>(&value)) param.label = std::move(*label);
   }
   ASSIGN_OR_RETURN(Vector vector, EvalGrouped(aggregation, now_ms));
-  return Aggregate(aggregation, param, options_.dialect, memory_, std::move(vector));
+  return Aggregate(aggregation, param, options_.dialect, meter_, memory_, std::move(vector));
 }
 
 }  // namespace flyball::promql

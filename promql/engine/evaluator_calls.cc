@@ -310,7 +310,7 @@ absl::StatusOr<Vector> Evaluator::EvalLabelCall(const Call& call, int64_t now_ms
     RETURN_IF_ERROR(
         LabelReplace(texts, *regex, options_.dialect, meter_, memory_, &vector, &grown_by));
   } else {
-    RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, memory_, &vector, &grown_by));
+    RETURN_IF_ERROR(LabelJoin(texts, options_.dialect, meter_, memory_, &vector, &grown_by));
   }
   const size_t as_points = grown_by / sizeof(Point);
   held_by_labels_ += static_cast<int64_t>(as_points);

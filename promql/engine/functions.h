@@ -42,8 +42,8 @@ inline constexpr size_t kMaxLabelValueBytes = 64 << 10;
 absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& regex,
                           Dialect dialect, WorkMeter& work, QueryMemory& memory, Vector* vector,
                           size_t* grown_by);
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, QueryMemory& memory,
-                       Vector* vector, size_t* grown_by);
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, WorkMeter& work,
+                       QueryMemory& memory, Vector* vector, size_t* grown_by);
 
 // `[A-Za-z_][A-Za-z0-9_]*` in dialect 2; any UTF-8 text but the empty one in dialect 3.
 bool IsLabelName(absl::string_view name, Dialect dialect);

@@ -42,7 +42,10 @@ absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& 
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_replace", target);
   for (Element& element : *vector) {
     const absl::string_view text = element.labels.Get(source);
-    RETURN_IF_ERROR(work.Count(1 + (1 + text.size() / 64) * regex.program_size() / 16));
+    // A group in the replacement may have a name, which is compared with those of all groups.
+    const size_t to_expand = replacement.size() * (1 + regex.program_size() / 64);
+    const size_t to_match = (1 + text.size() / 64) * regex.program_size() / 16;
+    RETURN_IF_ERROR(work.Count(1 + to_match + to_expand));
     const auto value = regex.Expand(text, replacement, kMaxLabelValueBytes);
     if (!value) continue;
     if (value->size() > kMaxLabelValueBytes) return TooLong("label_replace", target);
@@ -51,8 +54,8 @@ absl::Status LabelReplace(absl::Span<const std::string> args, const go::Regexp& 
   return absl::OkStatus();
 }
 
-absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, QueryMemory& memory,
-                       Vector* vector, size_t* grown_by) {
+absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, WorkMeter& work,
+                       QueryMemory& memory, Vector* vector, size_t* grown_by) {
   const std::string &target = args[0], &separator = args[1];
   const absl::Span<const std::string> sources = args.subspan(2);
   for (const std::string& source : sources) {
@@ -61,6 +64,7 @@ absl::Status LabelJoin(absl::Span<const std::string> args, Dialect dialect, Quer
   if (!IsLabelName(target, dialect)) return BadName("destination", "label_join", target);
   std::string joined;
   for (Element& element : *vector) {
+    RETURN_IF_ERROR(work.Count(sources.size() + StepsOfNames(element.labels, sources.size())));
     joined.clear();
     for (const std::string& source : sources) {
       absl::StrAppend(&joined, &source == &sources.front() ? "" : separator,

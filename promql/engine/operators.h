@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "promql/ast.h"
 #include "promql/dialect.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/query_memory.h"
 #include "promql/engine/value.h"
 
@@ -22,10 +23,11 @@ double ScalarOperation(absl::string_view op, double lhs, double rhs);
 Vector VectorScalarOperation(const Binary& binary, Vector vector, double scalar, bool scalar_left,
                              Dialect dialect);
 
+// Errors beyond those of `work`:
 //   kFailedPrecondition  the series do not match as the operator's clauses require
 //   kResourceExhausted   the limit of `memory` is reached
 absl::StatusOr<Vector> VectorOperation(const Binary& binary, const Vector& lhs, const Vector& rhs,
-                                       Dialect dialect, QueryMemory& memory);
+                                       Dialect dialect, WorkMeter& work, QueryMemory& memory);
 
 // The value of an aggregation's first argument, for those that take one.
 struct AggregationParam {
@@ -34,9 +36,11 @@ struct AggregationParam {
 };
 
 // Groups are in the order of their first element; topk and bottomk: best first within a group.
+// Errors beyond those of `work`:
 //   kFailedPrecondition  k is no int64, or a bad label name
 //   kResourceExhausted   the limit of `memory` is reached
 absl::StatusOr<Vector> Aggregate(const Aggregation& aggregation, const AggregationParam& param,
-                                 Dialect dialect, QueryMemory& memory, Vector vector);
+                                 Dialect dialect, WorkMeter& work, QueryMemory& memory,
+                                 Vector vector);
 
 }  // namespace flyball::promql

@@ -63,6 +63,12 @@ Labels WithLabel(const Labels& labels, absl::string_view name, absl::string_view
   return Labels::FromEncoded(encoded);
 }
 
+size_t StepsOfNames(const Labels& labels, size_t names) {
+  constexpr size_t kBytesOfALabel = 4;  // at least
+  constexpr size_t kComparisonsPerStep = 8;
+  return 1 + (labels.encoded().size() / kBytesOfALabel + 1) * names / kComparisonsPerStep;
+}
+
 void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key) {
   key->clear();
   for (const auto& [name, value] : labels) {

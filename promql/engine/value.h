@@ -66,4 +66,8 @@ struct LabelChoice {
 // Writes those labels to `key`, in the form of Labels::encoded, to group and match elements by it.
 void ChooseLabels(const Labels& labels, const LabelChoice& choice, std::string* key);
 
+// The most steps of a WorkMeter for looking up so many names among the labels, as ChooseLabels
+// does: each name is compared with each label.
+size_t StepsOfNames(const Labels& labels, size_t names);
+
 }  // namespace flyball::promql
