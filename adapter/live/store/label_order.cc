@@ -7,12 +7,16 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "base/status_macros.h"
 
 namespace flyball::live {
 namespace {
 
 // A run this short is sorted by comparing.
 constexpr size_t kFew = 8;
+
+// The steps of a WorkMeter for each series of a run, whose labels have to be fetched from memory.
+constexpr size_t kStepsPerSeries = 10;
 
 // A series with its labels beside it, since with many series each access to one waits for memory.
 struct Labelled {
@@ -98,9 +102,11 @@ uint64_t KeyOf(absl::string_view encoded, TextPlace place) {
 
 class Sorter {
  public:
-  explicit Sorter(const promql::SeriesList& series) : series_(series) {}
+  Sorter(const promql::SeriesList& series, const promql::Interrupted& interrupted)
+      : series_(series), work_(interrupted) {}
 
-  void Sort(absl::Span<Labelled> run, size_t known) {
+  absl::Status Sort(absl::Span<Labelled> run, size_t known) {
+    RETURN_IF_ERROR(work_.Count(kStepsPerSeries * run.size()));
     if (run.size() <= kFew) return Compare(run);
     const size_t common = CommonPrefix(run, known);
     TextPlace place = TextWith(run.front().encoded, common);
@@ -114,33 +120,37 @@ class Sorter {
       while (end < run.size() && run[end].key == run[begin].key) ++end;
       // All are equal so far: the texts end with zeros, which keys cannot distinguish.
       if (end - begin == run.size()) return Compare(run);
-      if (end - begin > 1) Sort(run.subspan(begin, end - begin), common);
+      if (end - begin > 1) RETURN_IF_ERROR(Sort(run.subspan(begin, end - begin), common));
       begin = end;
     }
+    return absl::OkStatus();
   }
 
  private:
-  void Compare(absl::Span<Labelled> run) const {
+  absl::Status Compare(absl::Span<Labelled> run) const {
     std::sort(run.begin(), run.end(), [this](const Labelled& a, const Labelled& b) {
       return series_[a.place]->labels() < series_[b.place]->labels();
     });
+    return absl::OkStatus();
   }
 
   const promql::SeriesList& series_;
+  promql::WorkMeter work_;
 };
 
 }  // namespace
 
-void SortByLabels(promql::SeriesList& series) {
+absl::Status SortByLabels(promql::SeriesList& series, const promql::Interrupted& interrupted) {
   std::vector<Labelled> labelled(series.size());
   for (size_t i = 0; i < series.size(); ++i) {
     labelled[i] = {.encoded = series[i]->labels().encoded(), .key = 0, .place = i};
   }
-  Sorter(series).Sort(absl::MakeSpan(labelled), 0);
+  RETURN_IF_ERROR(Sorter(series, interrupted).Sort(absl::MakeSpan(labelled), 0));
   promql::SeriesList sorted;
   sorted.reserve(series.size());
   for (const Labelled& one : labelled) sorted.push_back(std::move(series[one.place]));
   series = std::move(sorted);
+  return absl::OkStatus();
 }
 
 }  // namespace flyball::live

@@ -5,11 +5,14 @@
 // as one number, and series that are still equal form runs of their own.
 #pragma once
 
+#include "absl/status/status.h"
+#include "promql/engine/interruption.h"
 #include "promql/engine/series.h"
 
 namespace flyball::live {
 
-// No two series have the same labels.
-void SortByLabels(promql::SeriesList& series);
+// No two series have the same labels. Errors: those of `interrupted`; the order is then any.
+absl::Status SortByLabels(promql::SeriesList& series,
+                          const promql::Interrupted& interrupted = promql::Interrupted());
 
 }  // namespace flyball::live

@@ -22,7 +22,7 @@ void ExpectInOrder(std::vector<promql::LabelSet> sets, uint64_t seed) {
     series.push_back(std::make_shared<StoredSeries>(promql::Labels(set), 1000, Watches()));
   }
   std::shuffle(series.begin(), series.end(), std::mt19937_64(seed));
-  SortByLabels(series);
+  ASSERT_TRUE(SortByLabels(series).ok());
   ASSERT_EQ(series.size(), sets.size());
   for (size_t i = 0; i < sets.size(); ++i) {
     EXPECT_EQ(series[i]->labels().ToLabelSet(), sets[i]) << i << " of seed " << seed;
@@ -73,6 +73,23 @@ TEST(SortByLabels, RandomLabels) {
       sets.push_back(std::move(set));
     }
     ExpectInOrder(std::move(sets), seed);
+  }
+}
+
+TEST(SortByLabels, AsksAtEachRunOfManySeries) {
+  promql::SeriesList series;
+  for (int i = 0; i < 10'000; ++i) {
+    // Two runs of half of them each, which differ in the first label.
+    const promql::LabelSet set = {{"a", i % 2 == 0 ? "even" : "odd"}, {"b", absl::StrCat(i)}};
+    series.push_back(std::make_shared<StoredSeries>(promql::Labels(set), 1000, Watches()));
+  }
+  for (const int most : {0, 1}) {
+    int asked = 0;
+    const auto interrupted = [&asked, most] {
+      return ++asked > most ? absl::DeadlineExceededError("late") : absl::OkStatus();
+    };
+    EXPECT_EQ(SortByLabels(series, interrupted).message(), "late") << most;
+    EXPECT_EQ(series.size(), 10'000u);
   }
 }
 

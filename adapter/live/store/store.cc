@@ -244,7 +244,7 @@ absl::StatusOr<promql::SeriesList> Store::SelectUnless(
     const promql::Interrupted& interrupted, const std::vector<promql::Matcher>& matchers) const {
   ASSIGN_OR_RETURN(std::vector<SeriesPtr> selected, FindUnless(interrupted, matchers));
   promql::SeriesList found = ToList(std::move(selected));
-  SortByLabels(found);
+  RETURN_IF_ERROR(SortByLabels(found, interrupted));
   return found;
 }
 
