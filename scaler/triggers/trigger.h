@@ -83,7 +83,8 @@ class Trigger {
   // it the first time and after a failure, and returns an error until it has answered.
   virtual absl::StatusOr<std::vector<TriggerMetric>> Metrics(absl::Duration timeout) = 0;
 
-  // One reading for each metric, in order. While the metrics are unknown, a single unknown reading.
+  // One reading for each metric that Metrics returned last, in order. While the metrics are
+  // unknown, a single unknown reading.
   virtual std::vector<TriggerReading> Read(absl::Time now, absl::Duration timeout) = 0;
 
   // The server that Metrics and Read ask, for the limit on simultaneous calls to one server

@@ -96,6 +96,11 @@ class ExternalTrigger : public Trigger {
  private:
   MonotonicTime Now() const { return options_.clients->clock().MonotonicNow(); }
 
+  std::vector<TriggerMetric> Known() {
+    absl::MutexLock lock(&mutex_);
+    return known_;
+  }
+
   static TriggerReading Unknown(const absl::Status& status, absl::Time now) {
     return {.error = std::string(status.message()), .time = now};
   }
@@ -168,7 +173,10 @@ class ExternalTrigger : public Trigger {
   // The server's answers.
   std::vector<TriggerReading> Asked(absl::Time now, MonotonicTime deadline) {
     const auto left = [this, deadline] { return deadline - Now(); };
-    const absl::StatusOr<std::vector<TriggerMetric>> metrics = Metrics(left());
+    // Those that Metrics returned last: if the server named others only now, their values would be
+    // taken for values of the earlier ones.
+    absl::StatusOr<std::vector<TriggerMetric>> metrics = Known();
+    if (metrics->empty()) metrics = Metrics(left());
     if (!metrics.ok()) return {Unknown(metrics.status(), now)};
     const absl::StatusOr<std::shared_ptr<ExternalScaler>> client = Client(left());
     const absl::StatusOr<bool> active = client.ok() ? (*client)->IsActive(options_.object, left())

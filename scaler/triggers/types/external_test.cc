@@ -204,6 +204,32 @@ TEST(ExternalTriggerTest, AFailingServerIsUnknownUntilItIsBack) {
   EXPECT_EQ(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
 }
 
+// A server of several processes may fail once and answer right afterwards, by then with other
+// metrics: a value must not be taken for that of another metric, with another target.
+TEST(ExternalTriggerTest, ReadingsAreThoseOfTheMetricsThatWereReturnedLast) {
+  Peer peer;
+  peer.Do(R"({"spec": [{"name": "a", "target": 5}, {"name": "b", "target": 100}], "values": )"
+          R"({"a": [{"value": 50}], "b": [{"value": 7}]}})");
+  const auto trigger = Make(peer.address());
+  ASSERT_TRUE(trigger->Metrics(absl::Seconds(10)).ok());
+  peer.Do(R"({"fail": "UNAVAILABLE"})");
+  EXPECT_NE(trigger->Read(kNow, absl::Seconds(10)).at(0).error, "");
+  auto metrics = trigger->Metrics(absl::Seconds(10));
+  ASSERT_TRUE(metrics.ok()) << metrics.status();
+  EXPECT_EQ(metrics->at(0).name, "s2-a");
+  peer.Do(R"({"fail": null, "spec": [{"name": "b", "target": 100}, {"name": "a", "target": 5}]})");
+  std::vector<TriggerReading> got = trigger->Read(kNow, absl::Seconds(10));
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_EQ(got[0].value_milli, 50'000) << got[0].error;
+  EXPECT_EQ(got[1].value_milli, 7000) << got[1].error;
+  metrics = trigger->Metrics(absl::Seconds(10));
+  ASSERT_TRUE(metrics.ok()) << metrics.status();
+  EXPECT_EQ(metrics->at(0).name, "s2-b");
+  got = trigger->Read(kNow, absl::Seconds(10));
+  EXPECT_EQ(got.at(0).value_milli, 7000) << got[0].error;
+  EXPECT_EQ(got.at(1).value_milli, 50'000) << got[1].error;
+}
+
 std::string Specs(int count, size_t name_size) {
   std::vector<std::string> specs(
       static_cast<size_t>(count),
