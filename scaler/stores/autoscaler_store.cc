@@ -165,7 +165,8 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     // The Autoscaler (CRD) need not be installed: then the list counts as empty.
     const bool missing = kind_ == AutoscalerKind::kOwn && absl::IsNotFound(status);
     if (missing) health_.Listed();
-    definition_missing_ = missing;
+    // Another failure after that does not say that the kind, or any of its objects, is back.
+    if (missing || status.ok()) definition_missing_ = missing;
   }
 
   const WatchHealth& health() const { return health_; }

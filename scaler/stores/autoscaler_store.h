@@ -46,9 +46,9 @@ class AutoscalerStore {
   // "" while the watch that covers this autoscaler works; else what is wrong with the watch, and
   // the stored autoscaler may be out of date.
   std::string Failure(const AutoscalerKey& key) const;
-  // "" while the autoscaler may be decided; else why not: its kind is no longer defined. If its
-  // watch merely fails, decisions go on, and the API server is asked for the object before each
-  // write (steps/act_step.h).
+  // "" while the autoscaler may be decided; else why not: its kind is no longer defined, and its
+  // watch has not worked since. If its watch merely fails, decisions go on, and the API server is
+  // asked for the object before each write (steps/act_step.h).
   std::string Unusable(const AutoscalerKey& key) const;
 
   // Whether some HorizontalPodAutoscaler has had the condition ScaledToZero.

@@ -222,5 +222,24 @@ TEST(AutoscalerStore, IsReadyInANamespaceOnceBothKindsAreListedThere) {
   EXPECT_EQ(store.Ready(), store.Ready("gone"));
 }
 
+// Its objects are gone with it, and a server that then fails otherwise does not bring them back.
+TEST_F(AutoscalerStoreTest, AKindThatIsNotDefinedStaysSoUntilItsWatchWorks) {
+  kube::WatchHandler& own = store_.AddFeed(AutoscalerKind::kOwn, "");
+  const AutoscalerKey key{.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
+  own.ListStarted();
+  own.ListEnded();
+  own.StatusChanged(absl::OkStatus());
+  own.StatusChanged(absl::UnavailableError("connection refused"));
+  EXPECT_EQ(store_.Unusable(key), "");  // it merely fails
+  own.StatusChanged(absl::NotFoundError("no such kind"));
+  EXPECT_THAT(store_.Unusable(key), HasSubstr("no such kind"));
+  own.StatusChanged(absl::UnavailableError("connection refused"));
+  EXPECT_THAT(store_.Unusable(key), HasSubstr("connection refused"));
+  own.ListStarted();
+  own.ListEnded();
+  own.StatusChanged(absl::OkStatus());
+  EXPECT_EQ(store_.Unusable(key), "");
+}
+
 }  // namespace
 }  // namespace flyball::scaler
