@@ -108,8 +108,8 @@ class Socket::Tls {
     const absl::Status status = Repeat(step, until, got);
     if (status.ok()) return static_cast<size_t>(got);
     // Only TLS's close_notify ends a body properly: an attacker who cuts the connection must not be
-    // able to shorten it.
-    if (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) return 0;
+    // able to shorten it, and a server that gives up with another alert has not sent all.
+    if (ended_) return 0;
     return status;
   }
 
@@ -128,6 +128,7 @@ class Socket::Tls {
       switch (SSL_get_error(ssl_.get(), done)) {
         case SSL_ERROR_WANT_READ: RETURN_IF_ERROR(WaitFor(fd_, POLLIN, until)); break;
         case SSL_ERROR_WANT_WRITE: RETURN_IF_ERROR(WaitFor(fd_, POLLOUT, until)); break;
+        case SSL_ERROR_ZERO_RETURN: ended_ = true; [[fallthrough]];
         default: return Unavailable("connection lost");
       }
     }
@@ -144,6 +145,7 @@ class Socket::Tls {
   const int fd_;
   size_t handshake_bytes_ = 0;  // what the peer has sent for it
   bool usable_ = false;         // no step has failed, and none is under way
+  bool ended_ = false;          // the peer has said goodbye
 };
 
 namespace {

@@ -1030,6 +1030,38 @@ TEST_F(TlsTest, TheEndIsSaidOnTheConnectionItself) {
   EXPECT_EQ(end, SSL_ERROR_ZERO_RETURN);
 }
 
+// The body has no length, so that it ends with the connection.
+TEST_F(TlsTest, AnAlertDoesNotEndABodyButCutsIt) {
+  const SslCtxPtr context = MakeServerContext(server_pair_);
+  RawServer server([&](int socket, int nth) {
+    const SslPtr ssl(SSL_new(context.get()));
+    SSL_set_fd(ssl.get(), socket);
+    char bytes[4096];
+    if (SSL_accept(ssl.get()) != 1 || SSL_read(ssl.get(), bytes, sizeof(bytes)) <= 0) return;
+    constexpr absl::string_view kAnswer = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npart";
+    SSL_write(ssl.get(), kAnswer.data(), static_cast<int>(kAnswer.size()));
+    if (nth == 0) {
+      SSL_shutdown(ssl.get());
+    } else {
+      // A record that nobody has encrypted makes the server send the alert bad_record_mac.
+      const std::string record = std::string("\x17\x03\x03\x00\x40", 5) + std::string(64, 'x');
+      BIO* const bio = BIO_new(BIO_s_mem());
+      BIO_write(bio, record.data(), static_cast<int>(record.size()));
+      SSL_set0_rbio(ssl.get(), bio);
+      SSL_read(ssl.get(), bytes, sizeof(bytes));
+    }
+    recv(socket, bytes, sizeof(bytes), 0);  // until the client has closed
+  });
+  TransportOptions options;
+  options.url = absl::StrCat("https", server.url().substr(4));
+  options.ca_data = server_pair_.certificate;
+  const auto transport = Make(options);
+  const auto whole = transport->Do(Get("/"));
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->body, "part");
+  EXPECT_EQ(transport->Do(Get("/")).status().code(), absl::StatusCode::kUnavailable);
+}
+
 TEST_F(TlsTest, HandshakeThatHangsMeetsTheDeadline) {
   RawServer server([](int socket, int) { ReadHead(socket); });
   TransportOptions options;
