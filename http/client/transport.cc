@@ -185,16 +185,20 @@ class PooledTransport : public HttpTransport {
         return absl::UnavailableError(
             absl::StrCat(base_.Origin(), ": more than ", kMaxRedirects, " redirects"));
       }
-      ASSIGN_OR_RETURN(RedirectTarget redirect,
-                       ResolveRedirect(origin, next.target, answer->Header("Location")));
-      if (!options_.leave_origin && !redirect.origin.SameOrigin(base_)) {
-        // The redirect's target is not in the message, since the server wrote it.
+      // The redirect's target is in no message, since the server wrote it.
+      absl::StatusOr<RedirectTarget> redirect =
+          ResolveRedirect(origin, next.target, answer->Header("Location"));
+      if (!redirect.ok()) {
+        return absl::UnavailableError(absl::StrCat(base_.Origin(), ": status ", answer->status,
+                                                   " redirects to what is no valid URL"));
+      }
+      if (!options_.leave_origin && !redirect->origin.SameOrigin(base_)) {
         return absl::FailedPreconditionError(
             absl::StrCat(base_.Origin(), ": status ", answer->status,
                          " redirects to another scheme, host or port, which is not followed"));
       }
-      origin = std::move(redirect.origin);
-      next.target = std::move(redirect.target);
+      origin = std::move(redirect->origin);
+      next.target = std::move(redirect->target);
       if (answer->status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
         // As browsers and Go do.
         as_get = call;

@@ -575,6 +575,17 @@ TEST(RedirectTest, SameHostKeepsCredentialsOtherHostDropsThem) {
   EXPECT_EQ(transport->Do(Get("/loop")).status().code(), absl::StatusCode::kUnavailable);
 }
 
+TEST(RedirectTest, AnErrorShowsNothingOfWhereItLeads) {
+  RawServer server([](int socket, int) {
+    ReadHead(socket);
+    Send(socket,
+         "HTTP/1.1 302 Found\r\nLocation: http://secret:99999/\r\nContent-Length: 0\r\n\r\n");
+  });
+  EXPECT_EQ(To(server.url())->Do(Get("/")).status(),
+            absl::UnavailableError(
+                absl::StrCat(server.url(), ": status 302 redirects to what is no valid URL")));
+}
+
 TEST(RedirectTest, WhoMayNotLeaveTheOriginFollowsWithinItOnly) {
   std::atomic<int> far = 0;
   RawServer other([&](int socket, int) {
