@@ -177,8 +177,10 @@ class PooledTransport : public HttpTransport {
     for (int redirects = 0;; ++redirects) {
       absl::StatusOr<HttpAnswer> answer = DoAt(origin, next);
       if (!answer.ok()) return Explain(answer.status(), call.timeout);
+      const bool becomes_get =
+          answer->status <= 303 && next.call->method != "GET" && next.call->method != "HEAD";
       if (!options_.follow_redirects || !IsRedirect(answer->status) ||
-          answer->Header("Location").empty()) {
+          answer->Header("Location").empty() || (call.writes && becomes_get)) {
         return answer;
       }
       if (redirects == kMaxRedirects) {
@@ -199,7 +201,7 @@ class PooledTransport : public HttpTransport {
       }
       origin = std::move(redirect->origin);
       next.target = std::move(redirect->target);
-      if (answer->status <= 303 && next.call->method != "GET" && next.call->method != "HEAD") {
+      if (becomes_get) {
         // As browsers and Go do.
         as_get = call;
         as_get.method = "GET";

@@ -42,6 +42,9 @@ struct HttpCall {
   // A POST or PATCH that may reach the server twice without harm (a query, a review): like a GET it
   // is sent once more if a kept connection turns out to be closed.
   bool repeatable = false;
+  // A redirect that asks for a GET instead is not followed but returned: what the GET would bring
+  // does not say that anything was written.
+  bool writes = false;
   absl::Duration timeout = absl::Seconds(30);
   absl::Duration head_timeout = absl::InfiniteDuration();  // for a stream: until its head arrives
   size_t max_body_bytes = 64u << 20;

@@ -541,6 +541,10 @@ TEST(RedirectTest, APostStaysOneOrBecomesAGetWithoutItsBody) {
   EXPECT_EQ(transport->Do(call)->body, "POST body application/json");
   call.target = "/303";
   EXPECT_EQ(transport->Do(call)->body, "GET  ");
+  call.writes = true;
+  EXPECT_EQ(transport->Do(call)->status, 303);
+  call.target = "/307";
+  EXPECT_EQ(transport->Do(call)->body, "POST body application/json");
 }
 
 TEST(RedirectTest, SameHostKeepsCredentialsOtherHostDropsThem) {

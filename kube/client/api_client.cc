@@ -63,6 +63,7 @@ absl::StatusOr<std::string> ApiClient::Call(absl::string_view method, absl::stri
   call.body = std::string(json);
   call.content_type = std::string(content_type);
   call.repeatable = true;
+  call.writes = call.method != "GET";
   absl::StatusOr<std::string> stored = Try(std::move(call), may_try_again);
   if (!stored.ok()) ++counters_.errors;
   return stored;

@@ -133,6 +133,7 @@ TEST(ApiClientTest, EachCallHasItsMethodAndType) {
     absl::StrAppend(&told, call.method, " ", call.target, " ", call.body, " ", call.content_type,
                     "\n");
     EXPECT_EQ(call.timeout, absl::Seconds(7));
+    EXPECT_EQ(call.writes, call.method != "GET");
   }
   EXPECT_EQ(told,
             "GET /api/v1/pods  \n"
