@@ -99,7 +99,7 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
     if (!continue_token.empty())
       absl::StrAppend(&target, "&continue=", go::UrlEscape(continue_token));
     ASSIGN_OR_RETURN(http::HttpAnswer answer, server.Do(ListCall(options, std::move(target))));
-    if (answer.status == 410 && !continue_token.empty()) {
+    if (answer.status == 410 && paged && !continue_token.empty()) {
       // The pages have expired while they were read: all in one piece, then.
       handler.ListStarted();
       continue_token.clear();
@@ -112,6 +112,11 @@ absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
     }));
     RETURN_IF_ERROR(handler.Acceptable());
     if (page.continue_token.empty()) return std::move(page.resource_version);
+    // It would go on for ever, as where something on the way drops the token from the request.
+    if (page.continue_token == continue_token) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("list ", path, ": the same page comes again and again"));
+    }
     continue_token = std::move(page.continue_token);
   }
 }

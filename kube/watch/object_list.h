@@ -24,7 +24,7 @@ std::string SelectorQuery(const ObjectWatchOptions& options);
 // Passes all objects to `handler`, beginning with ListStarted and without ListEnded. Returns the
 // resourceVersion to watch from. Only options.list_timeout limits a page's time. Errors: those of
 // the transport and of HttpStatusCode, except that a 429 is kUnavailable; the handler's;
-// kInvalidArgument if the answer is no list.
+// kInvalidArgument if the answer is no list, or if a page leads to itself.
 absl::StatusOr<std::string> ListPages(http::HttpTransport& server,
                                       const ObjectWatchOptions& options, ObjectReader& reader,
                                       WatchHandler& handler);

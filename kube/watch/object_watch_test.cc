@@ -18,6 +18,7 @@
 #include "gtest/gtest.h"
 #include "kube/objects/object_json.h"
 #include "kube/testing/fake_api_server.h"
+#include "kube/watch/object_list.h"
 
 namespace flyball::kube {
 namespace {
@@ -275,6 +276,46 @@ TEST_F(ObjectWatchTest, ExpiredPagesAreListedInOnePiece) {
   Start();
   const std::string want = "( UNAVAILABLE ( a b ( a b c ) OK";
   EXPECT_EQ(diary_.Await(want), want);
+}
+
+// Each list ends with the same token, as where a proxy drops it from the request.
+class LoopingServer : public http::HttpTransport {
+ public:
+  explicit LoopingServer(int expired_status) : expired_status_(expired_status) {}
+  absl::StatusOr<http::HttpAnswer> Do(const http::HttpCall& call) override {
+    const bool more = absl::StrContains(call.target, "continue=");
+    if (++calls > 10) return absl::CancelledError("it goes on for ever");
+    return http::HttpAnswer{
+        .status = more ? expired_status_ : 200,
+        .headers = {},
+        .body = R"({"metadata":{"resourceVersion":"1","continue":"t"},"items":[]})"};
+  }
+  absl::Status Stream(const http::HttpCall&,
+                      const std::function<bool(absl::string_view)>&) override {
+    return absl::UnimplementedError("no streams here");
+  }
+  void Shutdown() override {}
+
+  int calls = 0;
+
+ private:
+  const int expired_status_;
+};
+
+TEST(ListPagesTest, PagesThatNeverEndAreAnError) {
+  ObjectWatchOptions options;
+  options.resource = {.name = {"", "pods"}, .version = "v1", .kind = "Pod", .singular = "pod"};
+  ObjectReader reader;
+  WatchHandler handler;
+  LoopingServer same(200);
+  EXPECT_EQ(ListPages(same, options, reader, handler).status(),
+            absl::InvalidArgumentError("list /api/v1/pods: the same page comes again and again"));
+  EXPECT_EQ(same.calls, 2);
+  // Expired also where it should have come in one piece.
+  LoopingServer expired(410);
+  EXPECT_EQ(ListPages(expired, options, reader, handler).status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(expired.calls, 4);
 }
 
 struct FailureRow {
