@@ -33,10 +33,12 @@ constexpr absl::Duration kMaxOpening = absl::Seconds(30);
 // failure.
 constexpr int kMaxShortStreams = 1;
 
-// Errors after which only a list can tell whether the resource can still be watched.
+// Errors after which only a list can tell whether the resource can still be watched, and from which
+// version: the server may no longer take the one that it is asked for (400, 422).
 bool IsRefusal(const absl::Status& status) {
   return absl::IsPermissionDenied(status) || absl::IsUnimplemented(status) ||
-         absl::IsNotFound(status);
+         absl::IsNotFound(status) || absl::IsInvalidArgument(status) ||
+         absl::IsFailedPrecondition(status);
 }
 
 ChangeType ChangeOf(ObjectEvent::Type type) {

@@ -1,8 +1,8 @@
 // Follows one resource of a cluster by list and watch: whole objects as JSON, one at a time.
 //
 // One thread lists, then watches with bookmarks and continues from the last resourceVersion after a
-// break; if that has expired (410) it lists again. The first list comes from the API server's
-// cache, like those of Kubernetes' own controllers, and may be as old as that (but see
+// break; if that has expired (410) or is refused it lists again. The first list comes from the API
+// server's cache, like those of Kubernetes' own controllers, and may be as old as that (but see
 // ObjectWatchOptions::begins_current); later ones come from etcd. Failures are retried for ever,
 // with back-off and jitter. A stream without data for 90 seconds is reopened, so that a dead
 // connection is noticed. If it has never had any data, not even a bookmark, and after a failed

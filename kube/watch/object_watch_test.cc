@@ -337,18 +337,21 @@ TEST_P(ObjectWatchFailureTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Statuses, ObjectWatchFailureTest,
-    testing::Values(FailureRow{"ForbiddenList", "GET", 403, "( PERMISSION_DENIED ( a b ) OK"},
-                    FailureRow{"NoSuchResource", "GET", 404, "( NOT_FOUND ( a b ) OK"},
-                    // Not to be taken for too large a list.
-                    FailureRow{"TooManyRequests", "GET", 429, "( UNAVAILABLE ( a b ) OK"},
-                    FailureRow{"NoConnection", "GET", 0, "( UNAVAILABLE ( a b ) OK"},
-                    // What may not be watched is listed again.
-                    FailureRow{"ForbiddenWatch", "WATCH", 403,
-                               "( a b ) PERMISSION_DENIED ( a b ) OK"},
-                    FailureRow{"BusyWatch", "WATCH", 429, "( a b ) UNAVAILABLE OK"},
-                    FailureRow{"ErrorOnWatch", "WATCH", 500, "( a b ) UNAVAILABLE OK"},
-                    // An answer instead of an event.
-                    FailureRow{"ExpiredWatch", "WATCH", 410, "( a b ) OUT_OF_RANGE ( a b ) OK"}),
+    testing::Values(
+        FailureRow{"ForbiddenList", "GET", 403, "( PERMISSION_DENIED ( a b ) OK"},
+        FailureRow{"NoSuchResource", "GET", 404, "( NOT_FOUND ( a b ) OK"},
+        // Not to be taken for too large a list.
+        FailureRow{"TooManyRequests", "GET", 429, "( UNAVAILABLE ( a b ) OK"},
+        FailureRow{"NoConnection", "GET", 0, "( UNAVAILABLE ( a b ) OK"},
+        // What may not be watched is listed again.
+        FailureRow{"ForbiddenWatch", "WATCH", 403, "( a b ) PERMISSION_DENIED ( a b ) OK"},
+        // Perhaps for its version.
+        FailureRow{"BadWatch", "WATCH", 400, "( a b ) INVALID_ARGUMENT ( a b ) OK"},
+        FailureRow{"InvalidWatch", "WATCH", 422, "( a b ) FAILED_PRECONDITION ( a b ) OK"},
+        FailureRow{"BusyWatch", "WATCH", 429, "( a b ) UNAVAILABLE OK"},
+        FailureRow{"ErrorOnWatch", "WATCH", 500, "( a b ) UNAVAILABLE OK"},
+        // An answer instead of an event.
+        FailureRow{"ExpiredWatch", "WATCH", 410, "( a b ) OUT_OF_RANGE ( a b ) OK"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(ObjectWatchTest, StatusSaysWhatFailed) {
