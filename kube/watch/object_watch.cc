@@ -32,6 +32,8 @@ constexpr absl::Duration kMaxOpening = absl::Seconds(30);
 // One stream that ends at once may be due to a server that is stopping; a second one counts as a
 // failure.
 constexpr int kMaxShortStreams = 1;
+// After so many streams in a row that ended well, but sooner than a pause, there are pauses.
+constexpr int kMaxHastyStreams = 10;
 
 // Errors after which only a list can tell whether the resource can still be watched, and from which
 // version: the server may no longer take the one that it is asked for (400, 422).
@@ -153,7 +155,9 @@ class ObjectWatch::Impl {
       return true;
     });
     handler_.Opening();
-    const bool lasted = stream.anything || clock_.MonotonicNow() - start >= options_.long_stream;
+    const absl::Duration took = clock_.MonotonicNow() - start;
+    hasty_streams_ = took < options_.first_backoff ? hasty_streams_ + 1 : 0;
+    const bool lasted = stream.anything || took >= options_.long_stream;
     if (lasted) {
       backoff_ = options_.first_backoff;
       short_streams_ = 0;
@@ -170,7 +174,9 @@ class ObjectWatch::Impl {
     if (!lasted) return AfterShortStream();
     Report(absl::OkStatus());  // a quiet stream is no failure
     const bool silent = quiet && !stream.anything && !was_flapping;
-    return silent && WasSetBack() ? Next::kList : Next::kWatch;
+    if (silent && WasSetBack()) return Next::kList;
+    // A server that sends one event each time must not be asked without a rest.
+    return hasty_streams_ > kMaxHastyStreams ? Next::kWatchAfterPause : Next::kWatch;
   }
 
   // Whether the server no longer has the version that it is asked for, as after a restore of etcd
@@ -294,6 +300,7 @@ class ObjectWatch::Impl {
   // False once such a list was no older itself: this server's versions have another order.
   bool versions_grow_ = true;
   int short_streams_ = 0;  // in a row: opened, and ended soon without a word
+  int hasty_streams_ = 0;  // in a row: over before a pause would be
   absl::Status reported_;
 
   absl::Mutex mutex_;

@@ -9,7 +9,8 @@
 // watch, the server is asked for its newest version, and listed again if that is older: after a
 // restore of etcd to an earlier state, a watch from a later version waits in silence. An event or a
 // bookmark of an earlier version leads to a new list, too. Streams that the server ends at once, or
-// after nothing but an error, count as failures from the second on. The handler is called from that
+// after nothing but an error, count as failures from the second on. If many in a row were over at
+// once, though with events, each further one comes after a pause. The handler is called from that
 // thread only and keeps what it needs: nothing is cached here, and at most one page of a list is
 // held (all of it if pages expire while they are read).
 #pragma once

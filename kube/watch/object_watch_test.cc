@@ -561,6 +561,35 @@ TEST(ObjectWatchPauses, StreamsThatBringNothingButAnErrorAreListedAnewMoreAndMor
   EXPECT_LE(lists, 9);
 }
 
+// Each costs the API server a connection.
+TEST(ObjectWatchPauses, StreamsThatEndAfterABookmarkAreNotOpenedWithoutARest) {
+  HurriedClock clock;
+  std::atomic<int> streams = 0;
+  absl::Notification enough, end;
+  Diary diary;
+  {
+    ObjectWatch watch(OfPods(),
+                      std::make_unique<StreamingServer>(
+                          [] {},
+                          [&](const http::HttpCall&, const auto& on_data) {
+                            on_data(R"({"type":"BOOKMARK","object":{"kind":"Pod","metadata":)"
+                                    R"({"resourceVersion":"1"}}})"
+                                    "\n");
+                            const int nth = ++streams;
+                            if (nth < 60) return absl::OkStatus();
+                            if (nth == 60) enough.Notify();
+                            end.WaitForNotification();
+                            return absl::CancelledError("");
+                          }),
+                      clock, diary);
+    EXPECT_TRUE(enough.WaitForNotificationWithTimeout(absl::Seconds(30)));
+    EXPECT_GE(clock.MonotonicNow(), absl::Seconds(30));
+    EXPECT_EQ(watch.counters().failures, 0u);
+    EXPECT_EQ(watch.counters().lists, 1u);
+    end.Notify();
+  }
+}
+
 // After a restore of etcd to an earlier state no event and no bookmark comes for the later version.
 TEST(ObjectWatchPauses, AStreamThatWasSilentAllItsLifeIsListedAnew) {
   HurriedClock clock;
