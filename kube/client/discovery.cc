@@ -34,6 +34,13 @@ bool HasScale(const json& resource) {
                      [](const json& one) { return TextOf(one, "subresource") == "scale"; });
 }
 
+// Whether a resource in an APIGroupDiscoveryList is only there for the sake of its subresources.
+bool IsOnlyParent(const json& resource) {
+  const json& kind = MemberOf(resource, "responseKind");
+  return TextOf(kind, "group").empty() && TextOf(kind, "version").empty() &&
+         TextOf(kind, "kind").empty();
+}
+
 ResourceInfo Info(const json& resource, absl::string_view group, absl::string_view version) {
   ResourceInfo info;
   info.name.group = std::string(group);
@@ -109,6 +116,7 @@ void AddAggregated(const json& document, absl::Span<const ResourceInfo> former, 
             absl::StrCat(group, "/", version, ": its API server does not answer"));
       }
       for (const json& resource : ItemsOf(entry, "resources")) {
+        if (IsOnlyParent(resource)) continue;
         ResourceInfo info = Info(resource, group, version);
         info.name.resource = TextOf(resource, "resource");
         info.singular = TextOf(resource, "singularResource");

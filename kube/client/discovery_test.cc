@@ -66,7 +66,7 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
           {"version":"v2","resources":[{"resource":"a","responseKind":{"kind":"A"},"scope":
             "Namespaced","verbs":[]}]},
           {"version":"v1","resources":[{"resource":"a","responseKind":{"kind":"OldA"}},
-            {"resource":"b","responseKind":null,"scope":"Namespaced"}]}]},
+            {"resource":"b","responseKind":{"kind":"B"},"scope":"Namespaced"}]}]},
         {"metadata":{"name":"dead.io"},"versions":[{"version":"v1","freshness":"Stale"}]},
         {"metadata":{"name":"custom.metrics.k8s.io"},"versions":[
           {"version":"v1beta2","freshness":"Stale"}]}]})"},
@@ -75,8 +75,25 @@ TEST(DiscoverTest, AggregatedDocumentsTakeTwoRequests) {
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_THAT(Short(*got), ElementsAre("pods v1 Pod pod ns list watch", "nodes v1 Node node list",
                                        "sets v1 Set  ns scale", "a.autoscaling v2 A  ns",
-                                       "b.autoscaling v1   ns"));
+                                       "b.autoscaling v1 B  ns"));
   EXPECT_THAT(got->problems, ElementsAre("dead.io/v1: its API server does not answer"));
+}
+
+// As in client-go: a label that has the name of such a parent means no object.
+TEST(DiscoverTest, WhatHasOnlySubresourcesIsNoResource) {
+  ScriptedServer server(Bodies{
+      {"/api", R"({"kind":"APIGroupDiscoveryList","items":[]})"},
+      {"/apis", R"({"kind":"APIGroupDiscoveryList","items":[
+        {"metadata":{"name":"sub.example"},"versions":[{"version":"v1","resources":[
+          {"resource":"machines","responseKind":{"group":"","version":"","kind":""},
+           "scope":"Namespaced","verbs":[],"subresources":[{"subresource":"start",
+             "responseKind":{"kind":"Machine"},"verbs":["update"]}]},
+          {"resource":"discs","responseKind":null,"scope":"Namespaced"},
+          {"resource":"boards","responseKind":{"kind":"Board"},"scope":"Namespaced"}]}]}]})"},
+  });
+  const auto got = Discover(server, Clock::System(), absl::Seconds(5));
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(Short(*got), ElementsAre("boards.sub.example v1 Board  ns"));
 }
 
 TEST(DiscoverTest, MetricsAreNoResources) {
