@@ -118,7 +118,8 @@ absl::StatusOr<std::string> ResourceMapping::LabelOfResource(const kube::GroupRe
     return absl::NotFoundError(absl::StrCat("the rule has no label for ", resource.ToString(),
                                             ": neither an override nor a template"));
   }
-  const kube::ResourceInfo* info = mapper.Find(resource.group, resource.resource);
+  // As in the original the singular is that of the first group that has such a resource.
+  const kube::ResourceInfo* info = mapper.Find("", resource.resource);
   if (info == nullptr) {
     return absl::NotFoundError(absl::StrCat(
         "the cluster's resources are not known yet, or have no ", resource.ToString()));

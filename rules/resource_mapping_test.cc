@@ -80,6 +80,19 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"LiteralsAreAPattern", "k.b_<<.Resource>>", "kxb_pod", "pods", "k.b_pod"}),
     [](const auto& info) { return info.param.name; });
 
+// metrics.k8s.io leaves the singular of its pods to a guess from their kind.
+TEST(ResourceMappingTest, TheSingularIsThatOfTheFirstGroup) {
+  std::vector<kube::ResourceInfo> resources(2);
+  resources[0].name = {"", "pods"};
+  resources[0].kind = "Pod";
+  resources[1].name = {"metrics.k8s.io", "pods"};
+  resources[1].kind = "PodMetrics";
+  const kube::RestMapper mapper(std::move(resources));
+  const auto label =
+      Compile(Template("<<.Resource>>"))->LabelOfResource({"metrics.k8s.io", "pods"}, mapper);
+  EXPECT_EQ(label.value_or("?"), "pod");
+}
+
 TEST(ResourceMappingTest, OverridesComeBeforeTheTemplate) {
   MappingConfig config = Overrides({To("ns", "namespace"), To("pod", "deployment", "apps")});
   config.label_template.text = "<<.Resource>>";
