@@ -22,6 +22,8 @@ namespace {
 // Half of the longest request line that the strictest proxies accept, those with nginx's defaults.
 constexpr size_t kMaxMergedUrl = 4096;
 
+constexpr char kScalerGroup[] = "Scaler";  // of flags
+
 enum class Kind { kBool, kInt, kFloat, kString, kDuration, kFileLevels };
 
 // Flags of the original that have no effect here, and why.
@@ -243,9 +245,7 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
   }
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    const bool of_scaler = absl::StartsWith(name, "--scaler-") ||
-                           absl::StartsWith(name, "--front-") ||
-                           absl::StartsWith(name, "--horizontal-pod-autoscaler-");
+    const bool of_scaler = option->get_group() == kScalerGroup && name != "--scaler";
     const bool of_live = absl::StartsWith(name, "--live-") || name == "--promql-dialect";
     if (option->count() == 0) continue;
     if (of_scaler && !f.scaler.enabled) of_no_scaler.push_back(name);
@@ -261,6 +261,7 @@ void WarnOfIdleFlags(const CLI::App& app, ServeFlags& f) {
   warn("without --scaler these flags have no effect: ", of_no_scaler);
   warn("without --metric-source=live these flags have no effect: ", of_no_live);
   warn("with --metric-source=live these flags have no effect: ", of_no_prometheus);
+  if (!f.scaler.enabled) return;
   const auto dialect =
       scaler::ParseDialectChoice(f.scaler.kubernetes_version, f.scaler.feature_gates);
   if (dialect.ok()) warn("--feature-gates: without effect on autoscalers: ", dialect->other_gates);
@@ -349,7 +350,7 @@ absl::StatusOr<ServeFlags> ParseServeFlags(const std::vector<std::string>& args)
   AddLimitFlags(GoFlags(app, "Limits"), f);
   AddAuthFlags(GoFlags(app, "Authentication and authorization"), f);
   AddLiveFlags(GoFlags(app, "Live source"), f.live);
-  AddScalerFlags(GoFlags(app, "Scaler"), f.scaler);
+  AddScalerFlags(GoFlags(app, kScalerGroup), f.scaler);
   app.add_option(
          "-v,--v", f.verbosity,
          absl::StrCat("log level: from ", kLogRequests, " on each request with its user, from ",

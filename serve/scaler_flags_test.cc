@@ -7,6 +7,7 @@
 namespace flyball::serve {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -96,6 +97,10 @@ TEST(ScalerFlags, WithoutTheScalerTheyAreNamedInOneWarning) {
   ASSERT_EQ(flags->warnings.size(), 1u);
   EXPECT_THAT(flags->warnings[0],
               HasSubstr("--scaler-mode, --horizontal-pod-autoscaler-tolerance"));
+  EXPECT_THAT(
+      Parse({"--decision-log=d", "--kubernetes-version=1.36", "--feature-gates=A=true"})->warnings,
+      ElementsAre("without --scaler these flags have no effect: "
+                  "--decision-log, --kubernetes-version, --feature-gates"));
   EXPECT_THAT(Parse({"--scaler", "--scaler-mode=act"})->warnings, IsEmpty());
 }
 
