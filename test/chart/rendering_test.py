@@ -184,7 +184,8 @@ class Rendering(case.Case):
         rule = {"seriesQuery": "a", "seriesFilters": None, "name": None, "resources": None, "metricsQuery": None}
         more = {"seriesQuery": "a", "seriesFilters": [{"is": "", "isNot": "b"}], "name": {"matches": None, "as": None},
                 "resources": {"template": None, "overrides": {"ns": {"group": None, "resource": "namespace"}}}}
-        rows.append({"rules": {"custom": [rule, more], "external": [rule], "resource": {"cpu": {"containerQuery": "a"}, "memory": {"containerQuery": "b"}}}})
+        rows.append({"rules": {"custom": [rule, more], "external": [rule, {**rule, "onFailure": None}], "resource": {"cpu": {"containerQuery": "a"}, "memory": {"containerQuery": "b"}}}})
+        rows.append({"rules": {"external": [rule]}, "rbac": {"objects": None, "customMetrics": {"resources": None}, "externalMetrics": {"resources": []}}})
         rows.append({"extraManifests": {"one": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}}})
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             rendered = list(pool.map(lambda row: (row, self.helm.render("--values", values_file(row))), rows))
@@ -192,6 +193,8 @@ class Rendering(case.Case):
             with self.subTest(row):
                 deployment, = of_kind(items, "Deployment")
                 self.assertTrue(deployment["spec"]["template"]["spec"]["containers"][0]["args"])
+                for rule in (rule for role in of_kind(items, "ClusterRole") for rule in role["rules"] or ()):
+                    self.assertTrue(rule.get("resources") or rule.get("nonResourceURLs"), "the API server refuses a rule without either")
         last = {json.dumps(row): items for row, items in rendered}
         numbers = next(items for row, items in last.items() if "runAsUser" in row)
         self.assertEqual((of_kind(numbers, "Deployment")[0]["spec"]["replicas"], of_kind(numbers, "Service")[0]["spec"]["ports"][0]["port"],
@@ -211,6 +214,8 @@ class Rendering(case.Case):
                 i, "Deployment")[0]["spec"]["template"]["spec"]["securityContext"].get("runAsNonRoot"), None),
             "a tag of prometheus-adapter alone": ({"image": {"tag": "v0.12.0"}}, lambda i: "v0.12.0" in main(i)["image"], False),
             "a tag of flyball": ({"image": {"tag": "0.0.9"}}, lambda i: main(i)["image"].rpartition(":")[2], "0.0.9"),
+            "a port that the URL has, and none as text": ({"prometheus": {"url": "http://p:9091", "port": "0"}}, lambda i: [
+                a for a in main(i)["args"] if a.startswith("--prometheus-url")], ["--prometheus-url=http://p:9091"]),
             "a budget by what must stay": budget(minAvailable="50%")({"minAvailable": "50%"}),
             "a budget whose other half is empty": budget(minAvailable="", maxUnavailable=1)({"maxUnavailable": 1}),
             "a budget of zero beside the default": budget(minAvailable=0)({"maxUnavailable": 1}),

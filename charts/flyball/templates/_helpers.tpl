@@ -186,7 +186,7 @@ affinity:
 {{/* The arguments about Prometheus. */}}
 {{- define "flyball.prometheusArgs" -}}
 {{- $prometheus := .Values.prometheus -}}
-- --prometheus-url={{ tpl $prometheus.url . }}{{ with $prometheus.port }}:{{ . }}{{ end }}{{ $prometheus.path }}
+- --prometheus-url={{ tpl $prometheus.url . }}{{ with int $prometheus.port }}:{{ . }}{{ end }}{{ $prometheus.path }}
 {{- range $prometheus.urls }}
 - --prometheus-url={{ tpl . $ }}
 {{- end }}
@@ -225,8 +225,9 @@ affinity:
 {{- $told := .Values.rbac.readAutoscalers -}}
 {{- $needed := false -}}
 {{- range $rule := .Values.rules.external -}}
-{{- $then := dig "onFailure" "then" "" $rule -}}
-{{- $needed = or $needed (not (empty (dig "onFailure" "keepLast" "" $rule))) -}}
+{{- $failure := default (dict) $rule.onFailure -}}
+{{- $then := $failure.then -}}
+{{- $needed = or $needed (not (empty $failure.keepLast)) -}}
 {{- if kindIs "map" $then -}}
 {{- $needed = or $needed (hasKey $then "replicas") -}}
 {{- else -}}
