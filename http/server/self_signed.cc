@@ -132,8 +132,10 @@ absl::StatusOr<KeyPairFiles> EnsureSelfSigned(const std::string& dir,
   }
   ASSIGN_OR_RETURN(const PemPair pair, MakePair(bind_address));
   RETURN_IF_ERROR(WriteFile(files.key_file, pair.key, 0600));
-  RETURN_IF_ERROR(WriteFile(files.cert_file, pair.certificate, 0644));
-  return files;
+  const absl::Status written = WriteFile(files.cert_file, pair.certificate, 0644);
+  if (written.ok()) return files;
+  unlink(files.key_file.c_str());  // one without the other would be refused at the next start
+  return written;
 }
 
 }  // namespace flyball::http

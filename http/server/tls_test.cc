@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "http/testing/test_pki.h"
 
 namespace flyball::http {
@@ -22,6 +24,18 @@ TEST(TlsCertificatesTest, WithoutAFolderAPairIsMadeInMemory) {
   options.cert_dir = "";
   const auto certificates = TlsCertificates::Create(options, "127.0.0.1");
   EXPECT_TRUE(certificates.ok()) << certificates.status();
+}
+
+TEST(TlsCertificatesTest, AStartThatCouldNotWriteThePairLeavesNoHalfOfIt) {
+  TlsOptions options;
+  options.cert_dir = testing::TempDir() + "/half";
+  const std::string in_the_way = options.cert_dir + "/apiserver.crt.new";
+  std::filesystem::remove_all(options.cert_dir);
+  std::filesystem::create_directories(in_the_way);
+  EXPECT_FALSE(TlsCertificates::Create(options, "127.0.0.1").ok());
+  std::filesystem::remove(in_the_way);
+  const auto again = TlsCertificates::Create(options, "127.0.0.1");
+  EXPECT_TRUE(again.ok()) << again.status();
 }
 
 TEST(TlsCertificatesTest, ErrorsNameWhatIsWrong) {
