@@ -4,7 +4,7 @@
 // that is unknown, repeated or of the wrong type is an error; YAML 1.1 booleans; a number or
 // boolean where text is expected is its text; null leaves a field unset; of several documents the
 // first counts; a merge key (`<<: *anchor`) acts at its position. Limits: kMaxFileBytes, and
-// kMaxValues before and after anchors are expanded.
+// kMaxValues before and after anchors are expanded, and 1000 levels.
 #pragma once
 
 #include <optional>

@@ -238,6 +238,11 @@ TEST(ErrorsTest, ManyValuesAreRefused) {
             "f:1:400003: not YAML: it holds over 200000 values");
 }
 
+TEST(ErrorsTest, DeepNestingIsRefused) {
+  EXPECT_EQ(Listed(CompileRules("rules: " + std::string(100'000, '['), "f").findings),
+            "f:1:1007: not YAML: it nests over 1000 levels deep");
+}
+
 // libyaml does not know \', and each text that holds it costs a pass over the file.
 TEST(ErrorsTest, ApostrophesWithABackslashAreReadInBoundedWork) {
   std::string text = "rules:\n";

@@ -17,6 +17,8 @@ namespace {
 constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Each text in quotes with an escape that libyaml does not know costs one more pass.
 constexpr size_t kMostReadAgain = 16 << 20;
+// The deeper the brackets nest, the longer libyaml takes for each token within them.
+constexpr size_t kMaxDepth = 1000;
 constexpr char kIgnored[] = "this document is ignored, only the first is read";
 
 Place PlaceOf(const yaml_mark_t& mark) {
@@ -153,6 +155,9 @@ class TreeReader {
   }
 
   bool IsSmallEnough() {
+    if (open_.size() > kMaxDepth) {
+      return Refuse(absl::StrCat("it nests over ", kMaxDepth, " levels deep"));
+    }
     if (tree_.nodes.size() <= static_cast<size_t>(kMaxValues)) return true;
     return Refuse(absl::StrCat("it holds over ", kMaxValues, " values"));
   }

@@ -1,8 +1,8 @@
 // A rule file's YAML as a tree that keeps what was written: tags, quotes and places.
 //
 // Pure. The text is read by libyaml, of which the original's yaml.v2 is a translation: both accept
-// the same texts, down to what a block scalar keeps and which characters are allowed. Limit:
-// kMaxValues nodes.
+// the same texts, down to what a block scalar keeps and which characters are allowed. Limits:
+// kMaxValues nodes, and 1000 levels.
 #pragma once
 
 #include <deque>
