@@ -3,11 +3,20 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace flyball::serve {
 namespace {
+
+// Whether it is HOST:PORT. gRPC listens on the lowest 16 bits of a greater number.
+bool HasPort(absl::string_view address) {
+  const size_t colon = address.rfind(':');
+  int port = -1;
+  return colon != absl::string_view::npos && absl::SimpleAtoi(address.substr(colon + 1), &port) &&
+         port >= 0 && port <= 65535;
+}
 
 void AddFrontFlags(GoFlags flags, ScalerFlags& f) {
   flags.String("front-listen", f.front_listen,
@@ -145,6 +154,9 @@ absl::Status CheckScalerFlags(const ScalerFlags& f) {
       {f.options.write_burst < 1, "--scaler-write-burst: expected 1 or more"},
       {!f.leader_elect && f.election.shards != 1,
        "--scaler-shards splits the work by leases: not with --scaler-leader-elect=false"},
+      {!f.front_listen.empty() && !HasPort(f.front_listen),
+       absl::StrCat("--front-listen: expected an address and a port, as 0.0.0.0:18000, got \"",
+                    f.front_listen, "\"")},
       {!f.front_listen.empty() && f.election.shards != 1,
        "--front-listen: Envoys are told by one replica, so --scaler-shards has to be 1"},
       {f.front_hosts_port < 1 || f.front_hosts_port > 65535 ||
