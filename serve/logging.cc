@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/one_line.h"
 
@@ -71,6 +72,17 @@ void SetUpLogging(const std::string& format, int verbosity) {
                                                 : spdlog::level::info);
   logger->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(logger));
+}
+
+std::string ProblemLines(std::vector<std::string> problems) {
+  // Of a file that is something else altogether each line is wrong. /readyz?verbose repeats them.
+  constexpr size_t kMostProblems = 20;
+  if (problems.size() > kMostProblems) {
+    const size_t more = problems.size() - kMostProblems;
+    problems.resize(kMostProblems);
+    problems.push_back(absl::StrCat("... and ", more, " more"));
+  }
+  return absl::StrJoin(problems, "\n");
 }
 
 void LogErrorLines(absl::string_view text) {

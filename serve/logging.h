@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -16,6 +17,9 @@ inline constexpr int kLogQueries = 6;
 
 // Sets the default logger. `format`: text, or json (a line with an object of time, level and msg).
 void SetUpLogging(const std::string& format, int verbosity);
+
+// A list of problems, one a line: the first 20 of a file's, and how many more there are.
+std::string ProblemLines(std::vector<std::string> problems);
 
 // Logs a list of problems, one message for each line of `text`.
 void LogErrorLines(absl::string_view text);

@@ -9,7 +9,6 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/counted.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
@@ -120,7 +119,7 @@ absl::StatusOr<RulesPtr> RuleFile::Read(std::vector<std::string>& warnings) cons
       warnings.push_back(finding.ToString());
     }
   }
-  if (result.rules == nullptr) return absl::InvalidArgumentError(absl::StrJoin(errors, "\n"));
+  if (result.rules == nullptr) return absl::InvalidArgumentError(ProblemLines(std::move(errors)));
   return std::move(result.rules);
 }
 

@@ -65,6 +65,15 @@ TEST_F(RuleFileTest, ABadFileAtStartIsAnErrorThatNamesTheLine) {
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("rules.yaml:"));
 }
 
+TEST_F(RuleFileTest, AFileThatIsWrongThroughoutIsNotToldOfLineByLine) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) absl::StrAppend(&text, "key", i, ": 1\n");
+  Write(text);
+  const std::string message(Open().status().message());
+  EXPECT_THAT(message, HasSubstr("rules.yaml:20:1: key19: unknown key"));
+  EXPECT_THAT(message, testing::EndsWith("\n... and 980 more"));
+}
+
 TEST_F(RuleFileTest, AnEmptyFileHasNoRules) {
   Write("");
   auto file = Open();

@@ -2,9 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "rules/config.h"
@@ -42,7 +43,7 @@ absl::StatusOr<scrape::Config> ScrapeFile::Read(const std::string& text) const {
       lines.push_back(finding.ToString());
     }
     if (refused) {
-      return absl::InvalidArgumentError(absl::StrCat(kFlag, "\n", absl::StrJoin(lines, "\n")));
+      return absl::InvalidArgumentError(absl::StrCat(kFlag, "\n", ProblemLines(std::move(lines))));
     }
   }
   for (const scrape::Job& job : besides_) {
