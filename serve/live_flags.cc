@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/live/scrape/config.h"
 #include "promql/parser.h"
 
 namespace flyball::serve {
@@ -98,8 +99,9 @@ absl::Status CheckLiveFlags(const LiveFlags& f) {
       {f.out_of_order < absl::ZeroDuration(), "--live-out-of-order-window: expected 0 or more"},
       {f.scrape_kubelets != absl::ZeroDuration() && f.scrape_kubelets < absl::Seconds(1),
        "--live-scrape-kubelets: expected 0, or 1s or more"},
-      {f.scrape_annotated < absl::ZeroDuration(),
-       "--live-scrape-annotated-pods: expected 0 or more"},
+      {f.scrape_annotated != absl::ZeroDuration() && f.scrape_annotated < scrape::kMinInterval,
+       absl::StrCat("--live-scrape-annotated-pods: expected 0, or ",
+                    absl::FormatDuration(scrape::kMinInterval), " or more")},
   });
 }
 

@@ -58,6 +58,8 @@ TEST(LiveFlags, WhatCannotBeIsRefused) {
   EXPECT_THAT(message("--promql-dialect=4"), HasSubstr("expected 3 or 2, got \"4\""));
   EXPECT_THAT(message("--live-max-series=0"), HasSubstr("--live-max-series: expected more than 0"));
   EXPECT_THAT(message("--live-warmup=-1s"), HasSubstr("--live-warmup: expected 0 or more"));
+  EXPECT_THAT(message("--live-scrape-annotated-pods=100ms"),
+              HasSubstr("--live-scrape-annotated-pods: expected 0, or 200ms or more"));
   EXPECT_THAT(message("--live-retention=0"), HasSubstr("--live-retention: expected more than 0"));
 }
 
