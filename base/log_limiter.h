@@ -4,6 +4,8 @@
 // 256 bytes; if there are more, the least recently used one is forgotten.
 #pragma once
 
+#include <cstddef>
+
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
@@ -11,6 +13,11 @@
 #include "base/recently_used.h"
 
 namespace flyball {
+
+// For lines that whoever may change the objects of one namespace can cause: how many of them in a
+// minute, and how much of each.
+inline constexpr int kNamespaceLines = 16;
+inline constexpr size_t kNamespaceLineBytes = 500;
 
 class LogLimiter {
  public:

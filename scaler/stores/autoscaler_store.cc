@@ -26,9 +26,6 @@ constexpr size_t kMaxMetrics = 256;
 
 constexpr size_t kMaxModeBytes = 256;
 
-constexpr int kLinesInMinute = 16;  // of the log about the autoscalers of one namespace
-constexpr size_t kMaxLineBytes = 500;
-
 // Annotations that cannot be read are ignored, as by the stock controller, except for pauses, which
 // are in force whatever else is wrong, even if their end cannot be read. `ignored` says so.
 void ReadAnnotations(Managed& managed) {
@@ -130,7 +127,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
         kind_(kind),
         health_(kind == AutoscalerKind::kHpa ? "HorizontalPodAutoscalers" : "Autoscalers", ns,
                 store.clock_),
-        lines_(store.clock_, absl::Minutes(1), kLinesInMinute) {}
+        lines_(store.clock_, absl::Minutes(1), kNamespaceLines) {}
 
   void ListStarted() override { listed_.clear(); }
   void Listed(absl::string_view json) override {
@@ -200,7 +197,7 @@ class AutoscalerStore::Feed : public kube::WatchHandler {
     if (said.hash != hash) said = {.hash = hash};
     for (; said.lines < wrong.size() && lines_.Due(managed.key.ns); ++said.lines) {
       spdlog::warn("scaler: {} {}", managed.key.ToString(),
-                   BriefText(wrong[said.lines], kMaxLineBytes));
+                   BriefText(wrong[said.lines], kNamespaceLineBytes));
     }
   }
 

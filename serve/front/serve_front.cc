@@ -23,10 +23,6 @@ front::FrontOptions OptionsOf(Clock& clock, const FrontSettings& settings) {
   return options;
 }
 
-// Of one namespace in a minute, and of one line.
-constexpr int kMostLines = 16;
-constexpr size_t kMaxLineBytes = 500;
-
 // Whether the API server refused the write for good. Other errors are temporary: it is unreachable
 // or busy, or the decision was dropped and is made again.
 bool IsRefusal(const absl::Status& status) {
@@ -81,7 +77,7 @@ ServeFront::ServeFront(Deps deps, const FrontSettings& settings)
               if (service == kEnvoys) return TakeEnvoys(pods);
               TakePods(service, std::move(pods));
             }),
-      warnings_(deps_.clock, absl::Minutes(1), kMostLines),
+      warnings_(deps_.clock, absl::Minutes(1), kNamespaceLines),
       time_(deps_.clock, std::function<RepeatingThread::Next()>([this] {
               const absl::Time next = session()->front.Advance(Now());
               return RepeatingThread::Next{next == absl::InfiniteFuture()
@@ -160,7 +156,8 @@ void ServeFront::RecordEvent(const std::string& name, bool warning, absl::string
 // a namespace are limited. Its status tells all the same.
 void ServeFront::Warn(const std::string& name, absl::string_view reason, const std::string& text) {
   if (warnings_.Due(front::NamespaceOf(name))) {
-    spdlog::warn("front: {}: {}: {}", name, std::string(reason), BriefText(text, kMaxLineBytes));
+    spdlog::warn("front: {}: {}: {}", name, std::string(reason),
+                 BriefText(text, kNamespaceLineBytes));
   }
   RecordEvent(name, /*warning=*/true, reason, text);
 }
