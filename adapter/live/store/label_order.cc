@@ -107,7 +107,10 @@ class Sorter {
 
   absl::Status Sort(absl::Span<Labelled> run, size_t known) {
     RETURN_IF_ERROR(work_.Count(kStepsPerSeries * run.size()));
-    if (run.size() <= kFew) return Compare(run);
+    if (run.size() <= kFew) {
+      Compare(run);
+      return absl::OkStatus();
+    }
     const size_t common = CommonPrefix(run, known);
     TextPlace place = TextWith(run.front().encoded, common);
     // If the texts differ in length, the lengths are compared first.
@@ -119,19 +122,21 @@ class Sorter {
       size_t end = begin + 1;
       while (end < run.size() && run[end].key == run[begin].key) ++end;
       // All are equal so far: the texts end with zeros, which keys cannot distinguish.
-      if (end - begin == run.size()) return Compare(run);
-      if (end - begin > 1) RETURN_IF_ERROR(Sort(run.subspan(begin, end - begin), common));
+      if (end - begin == run.size()) {
+        Compare(run);
+      } else if (end - begin > 1) {
+        RETURN_IF_ERROR(Sort(run.subspan(begin, end - begin), common));
+      }
       begin = end;
     }
     return absl::OkStatus();
   }
 
  private:
-  absl::Status Compare(absl::Span<Labelled> run) const {
+  void Compare(absl::Span<Labelled> run) const {
     std::sort(run.begin(), run.end(), [this](const Labelled& a, const Labelled& b) {
       return series_[a.place]->labels() < series_[b.place]->labels();
     });
-    return absl::OkStatus();
   }
 
   const promql::SeriesList& series_;
