@@ -117,7 +117,7 @@ absl::StatusOr<UserPtr> Authenticator::FromToken(const http::HttpRequest& reques
   return tokens_->Authenticate(token, request.origin);
 }
 
-UserPtr Authenticator::Known(UserPtr user) {
+UserPtr Authenticator::CountSuccess(UserPtr user) {
   ++counters_.success;
   ++counters_.users[CountedAs(user->name)];
   return user;
@@ -135,12 +135,10 @@ absl::StatusOr<UserPtr> Authenticator::Authenticate(const http::HttpRequest& req
     if (!user.ok()) {
       errors.emplace_back(user.status().message());
     } else if (*user != nullptr) {
-      return Known(*std::move(user));
+      return CountSuccess(*std::move(user));
     }
   }
-  if (errors.empty()) {
-    return Known(AnonymousUser());
-  }
+  if (errors.empty()) return CountSuccess(AnonymousUser());
   ++counters_.error;
   return absl::UnauthenticatedError(absl::StrJoin(errors, "; "));
 }

@@ -55,7 +55,7 @@ class Authenticator {
   absl::StatusOr<UserPtr> FromClientCertificate(const http::HttpRequest& request,
                                                 const Trust& trust);
   absl::StatusOr<UserPtr> FromToken(const http::HttpRequest& request) const;
-  UserPtr Known(UserPtr user);  // counts it
+  UserPtr CountSuccess(UserPtr user);  // returns it
 
   TokenAuthenticator* const tokens_;
   Clock* const clock_;
