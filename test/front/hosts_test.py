@@ -27,10 +27,7 @@ class HostsTest(case.FrontCase):
 
     def leads(self, want, host, path="/", *headers):
         """Asserts what `where` says. Envoy acknowledges a route before all of its workers use it."""
-        deadline = time.monotonic() + 10
-        while (seen := self.where(host, path, *headers)) != want and time.monotonic() < deadline:
-            time.sleep(0.05)
-        self.assertEqual(seen, want, (host, path, *headers))
+        wait.until(lambda: self.where(host, path, *headers) == want, f"{host}{path} {headers} leads to {want}", 10)
 
     def test_host_path_and_headers_say_whose_a_request_is(self):
         _, one = self.led("one", "shop.example.com,Upper.Example.COM")
