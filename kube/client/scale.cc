@@ -17,11 +17,13 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+constexpr char kAutoscaling[] = "autoscaling/v1";
+
 // What a Scale and the workloads have in common.
 struct Document {
   std::string api_version, kind;
   Scale scale;
-  std::optional<Labels> labels;  // spec.selector of a ReplicationController
+  std::optional<Labels> labels;  // the selector of a ReplicationController or of an older Scale
   std::optional<LabelSelector> selector;
 };
 
@@ -57,9 +59,12 @@ simdjson::error_code ReadSelector(ondemand::value value, LabelSelector* selector
   });
 }
 
-// The fields of `kind`, which is known before. Of a Scale the selector stands in the status.
-simdjson::error_code ReadFields(ondemand::value root, absl::string_view kind, Document* document) {
+// The fields of the document's kind, which is known before. Of a Scale the selector stands in the
+// status, as text; before autoscaling/v1 the text has another name, and stands beside a map.
+simdjson::error_code ReadFields(ondemand::value root, Document* document) {
   Scale& scale = document->scale;
+  const bool is_scale = document->kind == "Scale";
+  const char* const text = document->api_version == kAutoscaling ? "selector" : "targetSelector";
   return ForEachRootField(root, [&](std::string_view part, ondemand::value value) {
     if (part == "metadata") return ReadMetadata(value, &scale);
     if (part != "spec" && part != "status") return simdjson::SUCCESS;
@@ -68,9 +73,12 @@ simdjson::error_code ReadFields(ondemand::value root, absl::string_view kind, Do
       if (key == "replicas") {
         return ReadInt32(inner, spec ? &scale.spec_replicas : &scale.status_replicas);
       }
-      if (key != "selector" || spec == (kind == "Scale")) return simdjson::SUCCESS;
-      if (kind == "Scale") return ReadText(inner, &scale.selector);
-      if (kind == "ReplicationController") return ReadTextMap(inner, &document->labels.emplace());
+      if (spec == is_scale) return simdjson::SUCCESS;
+      if (is_scale && key == text) return ReadText(inner, &scale.selector);
+      if (key != "selector") return simdjson::SUCCESS;
+      if (is_scale || document->kind == "ReplicationController") {
+        return ReadTextMap(inner, &document->labels.emplace());
+      }
       return ReadSelector(inner, &document->selector.emplace());
     });
   });
@@ -108,10 +116,18 @@ absl::StatusOr<Document> Read(absl::string_view json, absl::string_view what, in
   document.scale.spec_replicas = replicas;
   parsed.rewind();
   error = parsed.get_value().get(root);
-  if (!error) error = ReadFields(root, document.kind, &document);
+  if (!error) error = ReadFields(root, &document);
   if (error) return Bad(what, error);
   if (document.scale.name.empty()) return Bad(what, simdjson::NO_SUCH_FIELD);
   return document;
+}
+
+std::string SelectorOf(const Labels& labels) {
+  std::vector<Requirement> requirements;
+  for (const auto& [key, value] : labels) {
+    requirements.push_back({.key = key, .op = Operator::kEquals, .values = {value}});
+  }
+  return Selector(std::move(requirements)).ToString();
 }
 
 std::string ScalePath(const ResourceInfo& target, absl::string_view ns, absl::string_view name) {
@@ -124,9 +140,16 @@ std::string ScalePath(const ResourceInfo& target, absl::string_view ns, absl::st
 absl::StatusOr<Scale> ParseScale(absl::string_view json) {
   ASSIGN_OR_RETURN(Document document,
                    Read(json, "Scale", 0, [](absl::string_view version, absl::string_view kind) {
-                     return kind == "Scale" && version == "autoscaling/v1";
+                     return kind == "Scale" &&
+                            (version == kAutoscaling || version == "extensions/v1beta1" ||
+                             version == "apps/v1beta1" || version == "apps/v1beta2");
                    }));
-  return std::move(document.scale);
+  Scale scale = std::move(document.scale);
+  scale.api_version = std::move(document.api_version);
+  if (scale.selector.empty() && document.labels.has_value()) {
+    scale.selector = SelectorOf(*document.labels);
+  }
+  return scale;
 }
 
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
@@ -140,11 +163,7 @@ absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
       }));
   Scale scale = std::move(document.scale);
   if (document.labels.has_value()) {
-    std::vector<Requirement> requirements;
-    for (const auto& [key, value] : *document.labels) {
-      requirements.push_back({.key = key, .op = Operator::kEquals, .values = {value}});
-    }
-    scale.selector = Selector(std::move(requirements)).ToString();
+    scale.selector = SelectorOf(*document.labels);
   } else if (document.selector.has_value()) {
     ASSIGN_OR_RETURN(const Selector selector, document.selector->ToSelector());
     scale.selector = selector.ToString();
@@ -171,7 +190,7 @@ absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target,
   if (!read.uid.empty()) metadata["uid"] = read.uid;
   metadata["resourceVersion"] = read.resource_version;
   const nlohmann::ordered_json scale = {{"kind", "Scale"},
-                                        {"apiVersion", "autoscaling/v1"},
+                                        {"apiVersion", read.api_version},
                                         {"metadata", metadata},
                                         {"spec", {{"replicas", replicas}}}};
   const std::string text =

@@ -1,6 +1,6 @@
 // The scale subresource of any kind that has one.
 //
-// Thread-safe when the client is. Source: autoscaling/v1 Scale; k8s.io/client-go v0.34.4 scale.
+// Thread-safe when the client is. Source: k8s.io/client-go v0.34.4 scale.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,11 @@ struct Scale {
   std::string selector;  // status.selector, a label selector as text
   // Rises with each change of the object's spec. 0: unknown, since a Scale does not contain it.
   int64_t generation = 0;
+  // What the server sent, and wants to be sent.
+  std::string api_version = "autoscaling/v1";
 
-  // Whether both are equal, however they were read: the generation is not compared.
+  // Whether both are equal, however they were read: neither the generation nor the version of the
+  // API is compared.
   friend bool operator==(const Scale& a, const Scale& b) {
     const auto told = [](const Scale& one) {
       return std::tie(one.ns, one.name, one.uid, one.resource_version, one.spec_replicas,
@@ -36,7 +39,8 @@ struct Scale {
   }
 };
 
-// autoscaling/v1 Scale as JSON. kInvalidArgument: it is none.
+// A Scale as JSON, in a version that client-go reads: autoscaling/v1, extensions/v1beta1 (that of
+// OpenShift's DeploymentConfigs), apps/v1beta1 or apps/v1beta2. kInvalidArgument: it is none.
 absl::StatusOr<Scale> ParseScale(absl::string_view json);
 
 // Makes it from the object itself, as the API server does: Deployment, ReplicaSet, StatefulSet
@@ -47,9 +51,9 @@ absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
 absl::StatusOr<Scale> GetScale(ApiClient& client, const ResourceInfo& target, absl::string_view ns,
                                absl::string_view name);
 
-// Sets spec.replicas on condition of the resourceVersion and uid of `read`; kAborted if the target
-// has changed since. The result is the scale as stored; kInternal: it was stored, but the answer is
-// not a scale. `may_try_again` as in ApiClient::Update.
+// Sets spec.replicas in the API version of `read`, on condition of its resourceVersion and uid;
+// kAborted if the target has changed since. The result is the scale as stored; kInternal: it was
+// stored, but the answer is not a scale. `may_try_again` as in ApiClient::Update.
 absl::StatusOr<Scale> UpdateScale(ApiClient& client, const ResourceInfo& target, const Scale& read,
                                   int32_t replicas,
                                   ApiClient::MayTryAgain may_try_again = ApiClient::Always);

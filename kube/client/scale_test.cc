@@ -54,6 +54,7 @@ void Check(const Row& row, Parse parse) {
   EXPECT_EQ(got->spec_replicas, row.want->spec_replicas);
   EXPECT_EQ(got->status_replicas, row.want->status_replicas);
   EXPECT_EQ(got->selector, row.want->selector);
+  EXPECT_EQ(got->api_version, row.want->api_version);
 }
 
 class ParseScaleTest : public testing::TestWithParam<Row> {};
@@ -62,6 +63,24 @@ TEST_P(ParseScaleTest, Row) { Check(GetParam(), &ParseScale); }
 std::string Named(absl::string_view rest) {
   return absl::StrCat(R"({"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"w"})",
                       rest, "}");
+}
+
+// The scale of a DeploymentConfig, as OpenShift serves it: the selector is a map, and beside it is
+// its text.
+constexpr char kDeploymentConfig[] =
+    R"json({"kind":"Scale","apiVersion":"extensions/v1beta1","metadata":{"name":"web",
+        "namespace":"shop","uid":"u1","resourceVersion":"42"},"spec":{"replicas":3},
+        "status":{"replicas":2,"selector":{"app":"no"},"targetSelector":"app=web,tier in (a,b)"}
+})json";
+
+Scale OfVersion(absl::string_view version, Scale scale) {
+  scale.api_version = std::string(version);
+  return scale;
+}
+
+std::string Older(absl::string_view version, absl::string_view status) {
+  return absl::StrCat(R"({"kind":"Scale","apiVersion":")", version,
+                      R"(","metadata":{"name":"w"},"status":)", status, "}");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -75,6 +94,19 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"KindMayComeLast",
             R"({"spec":{"replicas":1},"metadata":{"name":"w"},"apiVersion":"autoscaling/v1","kind":"Scale"})",
             Scale{"", "w", "", "", 1, 0, ""}},
+        Row{"DeploymentConfig", kDeploymentConfig, OfVersion("extensions/v1beta1", Web())},
+        Row{"MapWithoutItsText",
+            Older("extensions/v1beta1", R"({"replicas":2,"selector":{"b":"2","a":"1"}})"),
+            OfVersion("extensions/v1beta1", {"", "w", "", "", 0, 2, "a=1,b=2"})},
+        Row{"NullsBeforeAutoscaling",
+            Older("apps/v1beta1", R"({"selector":null,"targetSelector":null})"),
+            OfVersion("apps/v1beta1", {"", "w", "", "", 0, 0, ""})},
+        Row{"AppsV1beta2", Older("apps/v1beta2", R"({"targetSelector":"a"})"),
+            OfVersion("apps/v1beta2", {"", "w", "", "", 0, 0, "a"})},
+        Row{"MapOfAutoscaling", Named(R"(,"status":{"selector":{"a":"1"}})")},
+        Row{"TextBeforeAutoscaling", Older("extensions/v1beta1", R"({"selector":"a=1"})")},
+        Row{"OtherVersions", Older("autoscaling/v2", "{}"), std::nullopt,
+            "the answer is no Scale but \"Scale\" of \"autoscaling/v2\""},
         Row{"OtherKinds", R"({"kind":"Status","apiVersion":"v1","metadata":{"name":"w"}})",
             std::nullopt, "the answer is no Scale but \"Status\" of \"v1\""},
         Row{"NoName", R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{}})"},
@@ -189,6 +221,24 @@ TEST(UpdateScaleTest, SendsWhatWasReadUnderItsVersion) {
   EXPECT_EQ(server.last.method, "PUT");
   EXPECT_EQ(nlohmann::json::parse(server.last.body), nlohmann::json::parse(R"({"kind":"Scale",
       "apiVersion":"autoscaling/v1","spec":{"replicas":7},"metadata":{"name":"web",
+      "namespace":"shop","uid":"u1","resourceVersion":"42"}})"));
+}
+
+TEST(UpdateScaleTest, SendsTheVersionThatWasRead) {
+  EchoTransport server;
+  server.answer = kDeploymentConfig;
+  ApiClient client(server, Clock::System());
+  const ResourceInfo configs = {.name = {"apps.openshift.io", "deploymentconfigs"},
+                                .version = "v1",
+                                .kind = "DeploymentConfig",
+                                .singular = "deploymentconfig"};
+  const auto read = GetScale(client, configs, "shop", "web");
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_TRUE(UpdateScale(client, configs, *read, 7).ok());
+  EXPECT_EQ(server.last.target,
+            "/apis/apps.openshift.io/v1/namespaces/shop/deploymentconfigs/web/scale");
+  EXPECT_EQ(nlohmann::json::parse(server.last.body), nlohmann::json::parse(R"({"kind":"Scale",
+      "apiVersion":"extensions/v1beta1","spec":{"replicas":7},"metadata":{"name":"web",
       "namespace":"shop","uid":"u1","resourceVersion":"42"}})"));
 }
 
