@@ -394,6 +394,23 @@ TEST_F(FrontTest, AfterSecondsThatNobodyReportedACountFallsOnlyAfterAWindow) {
   EXPECT_EQ(pass(210, 230, 1), (WantedCount{.known = true, .count = 1}));
 }
 
+// Nobody sees the seconds in which the process does not run, and the windows count them as zeros.
+TEST_F(FrontTest, ACountDoesNotFallBecauseTheProcessStoodStill) {
+  spec_.settings.target = spec_.settings.total = 1;
+  std::vector<PodView> pods;
+  for (int i = 1; i <= 4; ++i) pods.push_back(Pod(absl::StrCat(i), true, true));
+  Begin(4, pods);
+  front_.OnEnvoy("a", true, At(0.1));
+  AckAll("a", 0.1);
+  for (int quarter = 4; quarter < 4 * 112; ++quarter) {
+    const double at = quarter / 4.0;
+    if (at > 100.75 && at < 103.25) continue;
+    Report("a", 4, at);
+    front_.Advance(At(at));
+    EXPECT_EQ(front_.Snapshot(kWeb)->wanted.count, 4) << at;
+  }
+}
+
 // The Envoys connect again one after the other, and those that serve on meanwhile report nothing.
 TEST_F(FrontTest, AfterARestartACountDoesNotFallOnPartOfTheLoad) {
   spec_.settings.target = spec_.settings.total = 1;

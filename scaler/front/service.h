@@ -99,7 +99,8 @@ class Service {
   void ScaleDelayed(Turn& turn);
   WantedCount Wanted() const;
 
-  // The second that began at `began` is over. False: the service is due at the same time as before.
+  // The second that began at `began` is over, and so may be others after it. False: the service is
+  // due at the same time as before.
   bool EndSecond(absl::Time began, Turn& turn);
   // Does what is due; NextTime says when something is due next.
   void Advance(Turn& turn);

@@ -50,11 +50,12 @@ scaler::TrafficSample Service::LoadSoFar(const Turn& turn) const {
 
 bool Service::EndSecond(absl::Time began, Turn& turn) {
   if (begun_ && !asleep_) {
-    if (LoadIsKnown(turn)) {
-      decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
-    } else {
-      seen_in_part_at_ = turn.now;
-    }
+    const bool known = LoadIsKnown(turn);
+    if (known) decider_.Record(began, LoadSoFar(turn), /*ended=*/true);
+    // Whole seconds may have passed since, in which the process did not run. The windows count them
+    // as seconds without load, but nobody saw them.
+    const bool skipped = turn.now - began >= absl::Seconds(2);
+    if (!known || skipped) seen_in_part_at_ = turn.now;
   }
   load_.BeginSecond(turn.now);
   load_.KeepOnly(turn.envoys);
