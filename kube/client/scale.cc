@@ -122,12 +122,26 @@ absl::StatusOr<Document> Read(absl::string_view json, absl::string_view what, in
   return document;
 }
 
-std::string SelectorOf(const Labels& labels) {
-  std::vector<Requirement> requirements;
-  for (const auto& [key, value] : labels) {
-    requirements.push_back({.key = key, .op = Operator::kEquals, .values = {value}});
+// client-go converts each Scale, of whatever version, by way of a LabelSelector.
+absl::StatusOr<std::string> ConvertedSelector(const Document& document) {
+  const auto refusal = [](absl::string_view what, const absl::Status& why) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "received an object from a /scale endpoint which was not convertible to autoscaling ",
+        "Scale: ", what, ": ", why.message()));
+  };
+  // The version of the cluster's controllers is not known here; these take what those of 1.34 take.
+  constexpr LabelRules kRules = LabelRules::k1_35;
+  LabelSelector selector;
+  if (!document.scale.selector.empty()) {
+    absl::StatusOr<LabelSelector> parsed = LabelSelector::Parse(document.scale.selector, kRules);
+    if (!parsed.ok()) return refusal("failed to parse target selector", parsed.status());
+    selector = *std::move(parsed);
+  } else if (document.labels.has_value()) {
+    selector.match_labels = *document.labels;
   }
-  return Selector(std::move(requirements)).ToString();
+  const absl::StatusOr<Selector> converted = selector.ToSelector(kRules);
+  if (!converted.ok()) return refusal("invalid label selector", converted.status());
+  return converted->ToString();
 }
 
 std::string ScalePath(const ResourceInfo& target, absl::string_view ns, absl::string_view name) {
@@ -144,11 +158,10 @@ absl::StatusOr<Scale> ParseScale(absl::string_view json) {
                             (version == kAutoscaling || version == "extensions/v1beta1" ||
                              version == "apps/v1beta1" || version == "apps/v1beta2");
                    }));
+  ASSIGN_OR_RETURN(std::string selector, ConvertedSelector(document));
   Scale scale = std::move(document.scale);
   scale.api_version = std::move(document.api_version);
-  if (scale.selector.empty() && document.labels.has_value()) {
-    scale.selector = SelectorOf(*document.labels);
-  }
+  scale.selector = std::move(selector);
   return scale;
 }
 
@@ -163,9 +176,18 @@ absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
       }));
   Scale scale = std::move(document.scale);
   if (document.labels.has_value()) {
-    scale.selector = SelectorOf(*document.labels);
+    std::vector<Requirement> requirements;
+    for (const auto& [key, value] : *document.labels) {
+      requirements.push_back({.key = key, .op = Operator::kEquals, .values = {value}});
+    }
+    scale.selector = Selector(std::move(requirements)).ToString();
   } else if (document.selector.has_value()) {
-    ASSIGN_OR_RETURN(const Selector selector, document.selector->ToSelector());
+    ASSIGN_OR_RETURN(Selector selector, document.selector->ToSelector());
+    // A value that is given twice stands twice in the API server's text, where client-go reads it
+    // once.
+    if (!document.selector->match_expressions.empty()) {
+      ASSIGN_OR_RETURN(selector, Selector::Parse(selector.ToString()));
+    }
     scale.selector = selector.ToString();
   }
   return scale;

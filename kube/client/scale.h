@@ -22,7 +22,7 @@ struct Scale {
   std::string resource_version;
   int32_t spec_replicas = 0;
   int32_t status_replicas = 0;
-  std::string selector;  // status.selector, a label selector as text
+  std::string selector;  // a label selector as text; none: ""
   // Rises with each change of the object's spec. 0: unknown, since a Scale does not contain it.
   int64_t generation = 0;
   // What the server sent, and wants to be sent.
@@ -41,10 +41,12 @@ struct Scale {
 
 // A Scale as JSON, in a version that client-go reads: autoscaling/v1, extensions/v1beta1 (that of
 // OpenShift's DeploymentConfigs), apps/v1beta1 or apps/v1beta2. kInvalidArgument: it is none.
+// The selector is as client-go converts it: sorted by key, each value once, of blanks alone empty.
+// kInvalidArgument, with client-go's text: it does not parse, or has one of `!=`, `>` and `<`.
 absl::StatusOr<Scale> ParseScale(absl::string_view json);
 
-// Makes it from the object itself, as the API server does: Deployment, ReplicaSet, StatefulSet
-// (apps/v1) and ReplicationController (v1). kInvalidArgument: another kind.
+// Makes it from the object itself, as the API server does, and client-go of that: Deployment,
+// ReplicaSet, StatefulSet (apps/v1) and ReplicationController (v1). kInvalidArgument: another kind.
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json);
 
 // Errors are those of ApiClient; for a kind without a scale kNotFound, not kPermissionDenied.

@@ -83,6 +83,17 @@ std::string Older(absl::string_view version, absl::string_view status) {
                       R"(","metadata":{"name":"w"},"status":)", status, "}");
 }
 
+std::string Selecting(absl::string_view selector) {
+  return Named(absl::StrCat(R"(,"status":{"selector":")", selector, R"("})"));
+}
+
+std::string NotConvertible(absl::string_view why) {
+  return absl::StrCat(
+      "received an object from a /scale endpoint which was not convertible to autoscaling Scale: ",
+      why);
+}
+
+// The selector has gone through a metav1.LabelSelector.
 INSTANTIATE_TEST_SUITE_P(
     Scales, ParseScaleTest,
     testing::Values(
@@ -105,6 +116,36 @@ INSTANTIATE_TEST_SUITE_P(
             OfVersion("apps/v1beta2", {"", "w", "", "", 0, 0, "a"})},
         Row{"MapOfAutoscaling", Named(R"(,"status":{"selector":{"a":"1"}})")},
         Row{"TextBeforeAutoscaling", Older("extensions/v1beta1", R"({"selector":"a=1"})")},
+        Row{"SelectorIsSorted", Selecting("c==1 , !b,a notin (y,x,y),d in (,z)"),
+            Scale{"", "w", "", "", 0, 0, "a notin (x,y),!b,c=1,d in (,z)"}},
+        Row{"OfOneKeyTheLastValueCounts", Selecting("a=1,a=2,a"),
+            Scale{"", "w", "", "", 0, 0, "a=2,a"}},
+        Row{"BlanksSelectNothing", Selecting("  "), Scale{"", "w", "", "", 0, 0, ""}},
+        Row{"SyntaxOf135", Selecting("a in (b,,)"), Scale{"", "w", "", "", 0, 0, "a in (,b)"}},
+        Row{"SelectorThatDoesNotParse", Selecting("a b"), std::nullopt,
+            NotConvertible("failed to parse target selector: couldn't parse the selector string "
+                           "\"a b\": unable to parse requirement: found 'b', expected: in, notin, "
+                           "=, ==, !=, gt, lt")},
+        Row{"TextThatDoesNotParse", Older("apps/v1beta2", R"({"targetSelector":"a,"})"),
+            std::nullopt,
+            NotConvertible("failed to parse target selector: couldn't parse the selector string "
+                           "\"a,\": found '', expected: identifier after ','")},
+        Row{"NotEqualsIsNoOperatorOfLabels", Selecting("a!=b"), std::nullopt,
+            NotConvertible("failed to parse target selector: \"!=\" is not a valid label selector "
+                           "operator")},
+        Row{"NeitherIsGreater", Selecting("a>1"), std::nullopt,
+            NotConvertible("failed to parse target selector: \"gt\" isn't supported in label "
+                           "selectors")},
+        Row{"NorLess", Selecting("a<1"), std::nullopt,
+            NotConvertible("failed to parse target selector: \"lt\" isn't supported in label "
+                           "selectors")},
+        Row{"MapThatIsNoSelector", Older("extensions/v1beta1", R"({"selector":{"":"1"}})"),
+            std::nullopt,
+            NotConvertible("invalid label selector: key: Invalid value: \"\": name part must be "
+                           "non-empty; name part must consist of alphanumeric characters, '-', '_' "
+                           "or '.', and must start and end with an alphanumeric character (e.g. "
+                           "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+                           "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')")},
         Row{"OtherVersions", Older("autoscaling/v2", "{}"), std::nullopt,
             "the answer is no Scale but \"Scale\" of \"autoscaling/v2\""},
         Row{"OtherKinds", R"({"kind":"Status","apiVersion":"v1","metadata":{"name":"w"}})",
@@ -150,6 +191,11 @@ INSTANTIATE_TEST_SUITE_P(
                         {"key":"a","operator":"Exists"},{"key":"b","operator":"DoesNotExist"},
                         {"key":"c","operator":"NotIn","values":["x"]}]}})"),
             Scale{"shop", "web", "u1", "42", 1, 2, "a,!b,c notin (x)"}},
+        Row{"ValuesThatAreGivenTwiceAreReadOnce",
+            Workload("apps/v1", "ReplicaSet",
+                     R"({"replicas":1,"selector":{"matchExpressions":[
+                        {"key":"c","operator":"In","values":["x","x"]}]}})"),
+            Scale{"shop", "web", "u1", "42", 1, 2, "c in (x)"}},
         Row{"SelectorOfNothingIsEmptyText", Workload("apps/v1", "ReplicaSet", R"({"replicas":1})"),
             Scale{"shop", "web", "u1", "42", 1, 2, ""}},
         Row{"SelectorThatCannotBe",

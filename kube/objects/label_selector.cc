@@ -1,5 +1,6 @@
 #include "kube/objects/label_selector.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -19,7 +20,40 @@ absl::StatusOr<Operator> ExpressionOperator(absl::string_view text) {
       absl::StrCat(go::Quote(text), " is not a valid label selector operator"));
 }
 
+// The inverse. Of the text form's operators upstream refuses some, under names of its own.
+absl::StatusOr<std::string> ExpressionText(Operator op) {
+  switch (op) {
+    case Operator::kIn: return "In";
+    case Operator::kNotIn: return "NotIn";
+    case Operator::kExists: return "Exists";
+    case Operator::kDoesNotExist: return "DoesNotExist";
+    case Operator::kGreaterThan:
+      return absl::InvalidArgumentError("\"gt\" isn't supported in label selectors");
+    case Operator::kLessThan:
+      return absl::InvalidArgumentError("\"lt\" isn't supported in label selectors");
+    default: return absl::InvalidArgumentError("\"!=\" is not a valid label selector operator");
+  }
+}
+
 }  // namespace
+
+absl::StatusOr<LabelSelector> LabelSelector::Parse(absl::string_view text, LabelRules rules) {
+  const absl::StatusOr<Selector> parsed = Selector::Parse(text, rules);
+  if (!parsed.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("couldn't parse the selector string \"", text,
+                                                   "\": ", parsed.status().message()));
+  }
+  LabelSelector selector;
+  for (const Requirement& one : parsed->requirements()) {
+    if (one.op == Operator::kEquals || one.op == Operator::kDoubleEquals) {
+      selector.match_labels[one.key] = one.values.front();
+      continue;
+    }
+    ASSIGN_OR_RETURN(std::string op, ExpressionText(one.op));
+    selector.match_expressions.push_back({one.key, std::move(op), one.values});
+  }
+  return selector;
+}
 
 absl::StatusOr<Selector> LabelSelector::ToSelector(LabelRules rules) const {
   std::vector<Requirement> requirements;

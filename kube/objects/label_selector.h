@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "kube/objects/selector.h"
 
 namespace flyball::kube {
@@ -24,6 +25,11 @@ struct LabelSelector {
 
   std::map<std::string, std::string> match_labels;
   std::vector<Expression> match_expressions;
+
+  // From the text form; of several values for one key the last counts. kInvalidArgument, with the
+  // text of upstream's ParseToLabelSelector: it does not parse, or has one of `!=`, `>` and `<`.
+  static absl::StatusOr<LabelSelector> Parse(absl::string_view text,
+                                             LabelRules rules = LabelRules::k1_34);
 
   // kInvalidArgument with upstream's text for an unknown operator, a bad key or value, or a wrong
   // number of values.
