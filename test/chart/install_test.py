@@ -131,6 +131,19 @@ class Upgraded(ClusterCase):
             self.assertEqual(found, selector)
         self.assertLessEqual(selector.items(), deployment["spec"]["template"]["metadata"]["labels"].items())
 
+    def test_a_ca_that_only_the_cluster_has_is_in_no_upgrade_s_way(self):
+        """cert-manager writes it into the APIServices, of which Helm's record knows nothing; the API server refuses it beside insecureSkipTLSVerify."""
+        name = "v1beta1.custom.metrics.k8s.io"
+        release = ("flyball", CHART, "--namespace", NAMESPACE, "--set")
+        self.helm("install", *release, "certManager.enabled=true")
+        self.addCleanup(self.helm, "uninstall", "flyball", "--namespace", NAMESPACE)
+        ca = base64.b64encode(self.cluster().ca.pem().encode()).decode()
+        kube.patch(self.admin, "APIService", None, name, {"spec": {"caBundle": ca}})
+        for verify, trust in (("false", (True, None)), ("false", (True, None)), ("true", (None, None))):
+            self.helm("upgrade", *release, f"certManager.enabled=true,certificates.verify={verify}")
+            spec = kube.get(self.admin, "APIService", None, name)["spec"]
+            self.assertEqual((spec.get("insecureSkipTLSVerify"), spec.get("caBundle")), trust)
+
     def test_notes_lead_on(self):
         notes = self.helm("install", "flyball", CHART, "--namespace", NAMESPACE, "--dry-run=server")
         for line in ("It asks Prometheus at http://prometheus.default.svc:9090.", f"kubectl rollout status deployment/flyball --namespace {NAMESPACE}",

@@ -395,6 +395,10 @@ spec:
   # Always written, so that a server-side apply over another server's APIService turns it off.
   insecureSkipTLSVerify: {{ not $verify }}
   {{- if not $verify }}
+  {{- /* The API server refuses a CA beside it, also one that cert-manager or another server has written and no render of this chart has. */}}
+  {{- if and $there $there.spec.caBundle }}
+  caBundle: null
+  {{- end }}
   {{- else if eq $certificate "chart" }}
   caBundle: {{ (include "flyball.selfMade" $root | fromYaml).ca }}
   {{- else if has $certificate (list "secret" "inline") }}
