@@ -38,7 +38,8 @@ struct PodView {
   bool probeable = true;
   bool unproven = false;  // it has no probe: Ready says only that it runs
   std::string name = {};
-  int64_t restarts = 0;  // of its containers; tells one run from the next
+  int64_t restarts = 0;   // of its containers; tells one run from the next
+  std::string node = {};  // on which it runs; empty: not known yet
 };
 
 enum class ProbeResult { kPassed, kRefused, kSilent };

@@ -122,7 +122,9 @@ absl::StatusOr<CarriedPod> ReadCarriedPod(absl::string_view text) {
     for (const auto& [key, value] : labels.items()) pod.labels[key] = Text(labels, key);
   }
   pod.deleting = !Text(metadata, "deletionTimestamp").empty();
-  ReadContainers(MemberOf(object, "spec"), pod);
+  const json& spec = MemberOf(object, "spec");
+  pod.node = Text(spec, "nodeName");
+  ReadContainers(spec, pod);
   const json& status = MemberOf(object, "status");
   pod.ip = Text(status, "podIP");
   ReadRuns(status, pod);
@@ -151,7 +153,8 @@ front::PodView ViewOf(const CarriedPod& pod, absl::string_view target_port) {
           .probeable = pod.check.has_value(),
           .unproven = pod.unproven,
           .name = pod.name,
-          .restarts = pod.restarts};
+          .restarts = pod.restarts,
+          .node = pod.node};
 }
 
 }  // namespace flyball::serve

@@ -32,6 +32,7 @@ struct CarriedPod {
   std::string uid;
   kube::Labels labels;
   std::string ip;                            // "" until it has one
+  std::string node;                          // "" until it has one
   std::map<std::string, int32_t> ports;      // of its containers, by name
   std::optional<ReadinessCheck> check = {};  // nullopt: only the kubelet can ask it
   bool unproven = false;                     // nobody but the front asks whether it is ready

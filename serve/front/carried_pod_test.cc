@@ -40,6 +40,14 @@ TEST(CarriedPodTest, IsReadAndReached) {
   EXPECT_EQ(ViewOf(pod, "http").address, "10.0.0.7:8080");
 }
 
+TEST(CarriedPodTest, IsOnANodeOnceItIsScheduled) {
+  const auto pod = [](const std::string& spec) {
+    return Read(absl::StrCat(R"({"metadata":{"name":"web-1"},"spec":)", spec, "}"));
+  };
+  EXPECT_EQ(ViewOf(pod(R"({"nodeName":"n1"})"), "80").node, "n1");
+  EXPECT_EQ(ViewOf(pod("{}"), "80").node, "");
+}
+
 TEST(CarriedPodTest, OfVersionSixHasBrackets) {
   const CarriedPod pod = Read(PodJson(kContainer, R"({"phase":"Running","podIP":"fd00::7"})"));
   EXPECT_EQ(AddressOf(pod, "80"), "[fd00::7]:80");

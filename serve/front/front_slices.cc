@@ -80,14 +80,15 @@ absl::Status ForEachSlice(http::HttpTransport& server, const std::string& ns,
   });
 }
 
-json Endpoints(absl::string_view family, const std::vector<std::string>& envoys) {
+json Endpoints(absl::string_view family, const std::vector<FrontSlices::Envoy>& envoys) {
   json endpoints = json::array();
-  for (const std::string& ip : envoys) {
-    if (absl::StrContains(ip, ':') != (family == "IPv6")) continue;
+  for (const FrontSlices::Envoy& envoy : envoys) {
+    if (absl::StrContains(envoy.ip, ':') != (family == "IPv6")) continue;
     if (endpoints.size() == kMostEndpoints) break;
-    endpoints.push_back(
-        {{"addresses", {ip}},
-         {"conditions", {{"ready", true}, {"serving", true}, {"terminating", false}}}});
+    json& out = endpoints.emplace_back();
+    out = {{"addresses", {envoy.ip}},
+           {"conditions", {{"ready", true}, {"serving", true}, {"terminating", false}}}};
+    if (!envoy.node.empty()) out["nodeName"] = envoy.node;
   }
   return endpoints;
 }
@@ -143,7 +144,7 @@ absl::StatusOr<json> FrontSlices::SlicesOf(const Target& target) {
 }
 
 absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,
-                                const std::vector<std::string>& envoys) {
+                                const std::vector<Envoy>& envoys) {
   if (facts.has_selector) {
     return absl::FailedPreconditionError(
         absl::StrCat("Service ", target.service,
@@ -155,7 +156,7 @@ absl::Status FrontSlices::Write(const Target& target, const ServiceFacts& facts,
 }
 
 absl::Status FrontSlices::WriteOne(const Target& target, const ServiceFacts& facts,
-                                   absl::string_view family, const std::vector<std::string>& envoys,
+                                   absl::string_view family, const std::vector<Envoy>& envoys,
                                    const json& slices) {
   const std::string name = NameOf(target.service, family);
   json ports = json::array();

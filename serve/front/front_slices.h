@@ -4,9 +4,11 @@
 // selector already has endpoints, and so has one whose slices somebody else writes. A slice
 // contains the Envoys that are ready and not being deleted, on the port of the service; there is
 // one slice for each version of IP. It has the protocols of the Service's ports, like those of the
-// cluster.
+// cluster, and the Envoys' nodes: by these a Service with externalTrafficPolicy or
+// internalTrafficPolicy Local knows which of them are on the node of the caller.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -53,10 +55,15 @@ class FrontSlices {
   //   kNotFound   there is no such Service
   absl::StatusOr<ServiceFacts> Look(const Target& target);
 
-  // Updates its slices to the Envoys, which are given by their IPs, sorted.
+  struct Envoy {
+    std::string ip;
+    std::string node = {};  // "": unknown
+    friend auto operator<=>(const Envoy&, const Envoy&) = default;
+  };
+  // Updates its slices to the Envoys, which are sorted.
   //   kFailedPrecondition   it has a selector, or somebody else writes its slices
   absl::Status Write(const Target& target, const ServiceFacts& facts,
-                     const std::vector<std::string>& envoys);
+                     const std::vector<Envoy>& envoys);
 
   // A slice that was written here.
   struct Written {
@@ -72,7 +79,7 @@ class FrontSlices {
  private:
   absl::StatusOr<nlohmann::json> SlicesOf(const Target& target);
   absl::Status WriteOne(const Target& target, const ServiceFacts& facts, absl::string_view family,
-                        const std::vector<std::string>& envoys, const nlohmann::json& slices);
+                        const std::vector<Envoy>& envoys, const nlohmann::json& slices);
 
   kube::ApiClient& client_;
   http::HttpTransport& server_;

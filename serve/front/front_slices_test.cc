@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -26,9 +31,14 @@ class FrontSlicesTest : public testing::Test {
                           R"("kubernetes.io/service-name":"web")", labels,
                           R"(}},"addressType":"IPv4","endpoints":)", endpoints, R"(,"ports":[]})"));
   }
-  absl::Status Write(const std::vector<std::string>& envoys) {
+  absl::Status WriteEnvoys(const std::vector<FrontSlices::Envoy>& envoys) {
     const auto facts = slices_.Look(kWeb);
     return facts.ok() ? slices_.Write(kWeb, *facts, envoys) : facts.status();
+  }
+  absl::Status Write(const std::vector<std::string>& ips) {
+    std::vector<FrontSlices::Envoy> envoys;
+    for (const std::string& ip : ips) envoys.push_back({.ip = ip});
+    return WriteEnvoys(envoys);
   }
 
   const FrontSlices::Target kWeb = {"shop", "web", 20000};
@@ -67,6 +77,24 @@ TEST_F(FrontSlicesTest, FollowTheEnvoys) {
   EXPECT_TRUE(absl::StrContains(api_.Get(kFour), "10.0.0.3"));
   ASSERT_TRUE(Write({}).ok());
   EXPECT_TRUE(absl::StrContains(api_.Get(kFour), R"("endpoints":[])"));
+}
+
+// kube-proxy takes an endpoint without a node for one of another node, so a Service whose traffic
+// is to stay on the caller's node would lead nowhere.
+TEST_F(FrontSlicesTest, SayOnWhichNodeAnEnvoyIs) {
+  PutService(kPorts);
+  ASSERT_TRUE(WriteEnvoys({{.ip = "10.0.0.1", .node = "n1"}, {.ip = "10.0.0.2"}}).ok());
+  const auto nodes = [this] {
+    std::vector<std::string> found;
+    const auto slice = nlohmann::json::parse(api_.Get(kFour));
+    for (const auto& endpoint : slice["endpoints"]) {
+      found.push_back(endpoint.value("nodeName", "-"));
+    }
+    return found;
+  };
+  EXPECT_EQ(nodes(), std::vector<std::string>({"n1", "-"}));
+  ASSERT_TRUE(WriteEnvoys({{.ip = "10.0.0.1", .node = "n2"}, {.ip = "10.0.0.2"}}).ok());
+  EXPECT_EQ(nodes(), std::vector<std::string>({"n2", "-"}));
 }
 
 TEST_F(FrontSlicesTest, EachVersionOfIpHasItsOwn) {

@@ -52,21 +52,21 @@ void ServeFront::FollowEnvoys() {
 }
 
 void ServeFront::TakeEnvoys(const std::vector<front::PodView>& pods) {
-  std::vector<std::string> ips;
+  std::vector<FrontSlices::Envoy> envoys;
   std::set<front::NodeId> names;
   for (const front::PodView& pod : pods) {
     if (!pod.ready || pod.deleting || pod.address.empty()) continue;
     std::string ip = pod.address.substr(0, pod.address.rfind(':'));
     if (ip.front() == '[') ip = ip.substr(1, ip.size() - 2);
-    ips.push_back(std::move(ip));
+    envoys.push_back({.ip = std::move(ip), .node = pod.node});
     names.insert(pod.name);
   }
-  std::sort(ips.begin(), ips.end());
+  std::sort(envoys.begin(), envoys.end());
   {
     absl::MutexLock lock(&mutex_);
     envoy_names_ = std::move(names);
-    if (envoys_ != ips) {
-      envoys_ = std::move(ips);
+    if (envoys_ != envoys) {
+      envoys_ = std::move(envoys);
       for (auto& [name, record] : records_) record.slices_due = absl::ZeroDuration();
     }
   }
@@ -143,7 +143,7 @@ void ServeFront::LookAtService(const std::string& name) {
 
 void ServeFront::WriteSlices(const std::string& name) {
   FrontSlices::Target target;
-  std::optional<std::vector<std::string>> envoys;  // nullopt: no slices are written, or not yet
+  std::optional<std::vector<FrontSlices::Envoy>> envoys;  // nullopt: no slices, or not yet
   bool h2c = false;
   absl::Status status;
   const MonotonicTime now = deps_.clock.MonotonicNow();

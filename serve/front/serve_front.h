@@ -293,8 +293,8 @@ class ServeFront : public scaler::RequestFront,
   bool released_ ABSL_GUARDED_BY(mutex_) = false;  // another replica owns them
   Records records_ ABSL_GUARDED_BY(mutex_);
   bool hosts_changed_ ABSL_GUARDED_BY(mutex_) = false;  // which services ask, or since when
-  std::optional<std::vector<std::string>> envoys_ ABSL_GUARDED_BY(mutex_);  // IPs of those ready
-  std::set<front::NodeId> envoy_names_ ABSL_GUARDED_BY(mutex_);             // of the same pods
+  std::optional<std::vector<FrontSlices::Envoy>> envoys_ ABSL_GUARDED_BY(mutex_);  // those ready
+  std::set<front::NodeId> envoy_names_ ABSL_GUARDED_BY(mutex_);                    // their names
   uint64_t claims_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string not_listening_ ABSL_GUARDED_BY(mutex_) = "no Envoy carries its requests yet";
   std::array<ColdStarts, 5> cold_starts_ ABSL_GUARDED_BY(mutex_);

@@ -1045,6 +1045,17 @@ TEST_F(ServeFrontTest, AServiceThatIsNotOursIsRefusedInTheCondition) {
   EXPECT_TRUE(Becomes([&] { return carried->Demand().front->reason != "ServiceNotLed"; }));
 }
 
+TEST_F(ServeFrontTest, AServiceIsLedToAnEnvoyOnItsNode) {
+  PutAutoscaler("web");
+  Start();
+  const auto carried = Carry("web");
+  Decide("web", 0);
+  ASSERT_TRUE(Await([&] { return absl::StrContains(Slice("web"), "10.0.0.9"); }));
+  EXPECT_FALSE(absl::StrContains(Slice("web"), "nodeName"));
+  api_.Patch("/api/v1/namespaces/flyball/pods/envoy-1", R"({"spec":{"nodeName":"n1"}})");
+  EXPECT_TRUE(Await([&] { return absl::StrContains(Slice("web"), R"("nodeName":"n1")"); }));
+}
+
 TEST_F(ServeFrontTest, OneServiceIsOfOneAutoscaler) {
   PutAutoscaler("web");
   PutAutoscaler("api");
