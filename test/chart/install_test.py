@@ -112,6 +112,22 @@ class Upgraded(ClusterCase):
             found = kube.get(self.admin, item["kind"], NAMESPACE, item["metadata"]["name"])
             self.assertEqual([found.get(key) for key in ("data", "spec")], [item.get(key) for key in ("data", "spec")], "it is the replicas' alone")
 
+    def test_a_second_scaler_in_one_namespace_is_refused(self):
+        """Leases and ConfigMaps have fixed names, so the two would be replicas of each other, with rules and modes of their own."""
+        scaler = "apiServices.create=false,scaler.enabled=true"
+        first, other = (("--namespace", NAMESPACE, "--set", values) for values in (scaler, f"{scaler},crds.install=false"))
+        self.addCleanup(self.delete_the_kind)
+        self.helm("install", "flyball", CHART, *first)
+        self.addCleanup(self.helm, "uninstall", "flyball", "--namespace", NAMESPACE)
+        said = "Deployment monitoring/flyball, which is not of this release, runs the scaler too"
+        self.assertIn(said, self.helm("install", "other", CHART, *other, fails=True))
+        self.helm("install", "other", CHART, "--namespace", NAMESPACE, "--set", "apiServices.create=false")
+        self.addCleanup(self.helm, "uninstall", "other", "--namespace", NAMESPACE)
+        self.assertIn(said, self.helm("upgrade", "other", CHART, *other, fails=True))
+        self.helm("upgrade", "flyball", CHART, *first)
+        self.helm("upgrade", "flyball", CHART, "--namespace", NAMESPACE, "--set", f"{scaler},fullnameOverride=renamed")
+        self.helm("install", "other", CHART, "--namespace", "kube-metrics", "--set", f"{scaler},crds.install=false", "--dry-run=server")
+
     def test_a_deployment_that_is_there_keeps_its_selector(self):
         """With fullnameOverride the object of prometheus-adapter's chart is the same and its selector is not; it can't be changed."""
         kube.register_kind("Deployment", "apps/v1", "deployments", True)
