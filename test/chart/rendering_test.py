@@ -502,6 +502,28 @@ class Rendering(case.Case):
         self.assertEqual({(r, v) for _, r, v in more if not r.endswith("/scale")},
                          {("horizontalpodautoscalers", "get"), ("autoscalers", "get")}, "whether one still stands is asked before a write")
 
+    def test_people_may_read_each_group_that_is_served(self):
+        """Nobody else grants that: no role of Kubernetes itself has metrics.k8s.io, which metrics-server's own role does."""
+        custom, external = ((f"{group}.metrics.k8s.io", "*") for group in ("custom", "external"))
+        usage = {("metrics.k8s.io", kind) for kind in ("pods", "nodes")}
+        none = {"rules": {"default": False}}
+        rows = (
+            ("custom metrics", {}, {custom}),
+            ("external metrics", {"rules": {"default": False, "external": [RULE]}}, {external}),
+            ("resource metrics alone", {"rules": {"default": False, "resource": RESOURCE}}, usage),
+            ("those of kubelets", {**none, "live": KUBELETS}, usage),
+            ("all of them", {"rules": {"external": [RULE], "resource": RESOURCE}}, {custom, external} | usage),
+            ("not those that another server serves", {**none, "live": KUBELETS, "apiServices": {"resource": False}}, set()),
+            ("nothing where others see to it", {"rules": {"resource": RESOURCE}, "rbac": {"metricsReader": False}}, set()),
+        )
+        for claim, values, wanted in rows:
+            with self.subTest(claim):
+                roles = [role for role in of_kind(self.helm.render("--values", values_file(values)), "ClusterRole")
+                         if role["metadata"]["labels"].get("rbac.authorization.k8s.io/aggregate-to-view") == "true"]
+                rules = [rule for role in roles for rule in role["rules"]]
+                self.assertEqual({(group, kind) for rule in rules for group in rule["apiGroups"] for kind in rule["resources"]}, wanted)
+                self.assertTrue(all(rule["verbs"] == ["get", "list"] for rule in rules), "the server answers no others")
+
     def test_each_right_is_on_the_page(self):
         """Feature by feature, and none of any shape is missing but on kinds that the values name."""
         def rights(values, *foreign):
