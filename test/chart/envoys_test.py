@@ -82,8 +82,12 @@ class Rendered(case.Case):
                 ("a typo", {"front": {"enabled": True, "replcias": 2}}, "replcias"),
                 ("a port of applications", {"front": {"enabled": True, "hosts": {"port": 20000}}}, "port"),
                 ("the port for probes", {"front": {"enabled": True, "hosts": {"port": 9902}}}, "port"),
-                ("more than the most", {"front": {"enabled": True, "autoscaling": {"minReplicas": 12}}}, "minReplicas is greater"))
+                ("more than the most", {"front": {"enabled": True, "autoscaling": {"minReplicas": 12}}}, "minReplicas is greater"),
+                ("a share of no CPU request", {"front": {"enabled": True, "resources": {"limits": {"memory": "1Gi"}}}}, "set front.resources.requests.cpu"),
+                ("the same of no resources", {"front": {"enabled": True, "resources": None}}, "set front.resources.requests.cpu"))
         self.helm.render("--values", values_file(good))
+        for resources, scaled in ({"limits": {"cpu": "1"}}, True), ({"requests": {"cpu": "1"}}, True), ({"requests": {"memory": "1Gi"}}, False):
+            self.render(resources=resources, autoscaling={"enabled": scaled})
         for claim, wrong, words in rows:
             with self.subTest(claim):
                 self.assertIn(words, self.helm("template", "f", CHART, "--values", values_file({**good, **wrong}), fails=True))
