@@ -2,6 +2,7 @@
 
 import base64
 import shutil
+import time
 
 import yaml
 
@@ -13,6 +14,7 @@ from pod import Pod, token_of
 from release import OWN, SUM, Release, rules
 
 CUSTOM, EXTERNAL, METRICS = ("/apis/custom.metrics.k8s.io/v1beta2", "/apis/external.metrics.k8s.io/v1beta1", "/apis/metrics.k8s.io/v1beta1")
+DAY = 86400  # seconds
 # What the API server warns of in two shapes, and why that is right.
 EXPECTED_WARNINGS = {
     "everything": "hostNetwork",  # which no restricted pod may have
@@ -306,10 +308,41 @@ class Installed(Release):
         self.assertNotEqual(second["tls.crt"], first["tls.crt"])
         for service in self.manifest("APIService"):
             self.assertEqual(service["spec"]["caBundle"], first["ca.crt"])
-        self.pod.refresh()  # and no restart
-        text = "\n".join(base64.b64decode(second["tls.crt"]).decode().split())
-        wait.until(lambda: "\n".join(self.served_certificate().split()) == text, "the new certificate is served")
+        self.wait_until_it_is_served()
         self.ask_everything()
+
+    def test_4a_a_certificate_ends_no_later_than_its_ca(self):
+        """Else nobody would be told that the CA ends, which upgrades keep."""
+        name, renew = self.RELEASE + "-ca", {"certificates": {"renewAfterDays": 0}}
+        file = processes.fresh_folder("certificate") / "tls.crt"
+
+        def ends_within(days: int) -> bool:
+            file.write_bytes(base64.b64decode(self.secret()["tls.crt"]))
+            return processes.run([paths.debian("openssl", "openssl"), "x509", "-noout", "-checkend", str(days * DAY), "-in", file]).returncode != 0
+
+        def let_the_ca_end_in(days: int):
+            kube.patch(self.admin, "Secret", NAMESPACE, name, {"metadata": {"annotations": {"flyball.dev/ends-at": str(int(time.time()) + days * DAY)}}})
+
+        self.assertFalse(ends_within(3600))
+        let_the_ca_end_in(10)
+        self.upgrade(**renew)
+        self.assertEqual((ends_within(11), ends_within(8)), (True, False))
+        let_the_ca_end_in(0)
+        self.assertIn(f"the CA in Secret monitoring/{name} ends within a day: delete that Secret", self.helm(
+            "upgrade", self.RELEASE, CHART, "--namespace", NAMESPACE, "--values", values_file({**self.values, **renew}), fails=True))
+        before = self.secret()["ca.crt"]
+        kube.delete(self.admin, "Secret", NAMESPACE, name)
+        self.upgrade()
+        self.assertNotEqual(self.secret()["ca.crt"], before)
+        self.assertFalse(ends_within(3600))
+        self.wait_until_it_is_served()
+        self.ask_everything()
+
+    def wait_until_it_is_served(self):
+        """By the pod that runs, since it reads its files again."""
+        self.pod.refresh()
+        text = "\n".join(base64.b64decode(self.secret()["tls.crt"]).decode().split())
+        wait.until(lambda: "\n".join(self.served_certificate().split()) == text, "the new certificate is served")
 
     def served_certificate(self) -> str:
         import ssl  # pylint: disable=import-outside-toplevel

@@ -236,7 +236,7 @@ class Rendering(case.Case):
                 told = yaml.safe_load(values.read_text())
                 made = not (told.get("certManager") or told.get("tls") or told.get("certificates", {}).get("selfMade") == "pod")
                 different = [a for a, b in zip(one.splitlines(), two.splitlines(), strict=True) if a != b]
-                self.assertEqual({line.split(":")[0].strip() for line in different} - {"caBundle", "ca.crt", "tls.crt", "tls.key", "flyball.dev/made-at"}, set())
+                self.assertEqual({line.split(":")[0].strip() for line in different} - {"caBundle", "ca.crt", "tls.crt", "tls.key", "flyball.dev/made-at", "flyball.dev/ends-at"}, set())
                 self.assertEqual(bool(different), made)
 
     def test_where_it_runs(self):

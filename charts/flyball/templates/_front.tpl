@@ -52,7 +52,7 @@ chart
 
 {{/*
 One of the two pairs that Helm makes with the front's own CA and that upgrades keep, as YAML of cert, key, made. A list of the root, the CA
-({made: …, pair: …}), the name of the Secret, and the DNS name.
+({fresh: …, end: …, pair: …}), the name of the Secret, and the DNS name.
 */}}
 {{- define "flyball.frontLeaf" -}}
 {{- $root := index . 0 -}}
@@ -69,7 +69,8 @@ One of the two pairs that Helm makes with the front's own CA and that upgrades k
 {{- end -}}
 {{- end -}}
 {{- if not $kept -}}
-{{- $pair := genSignedCert $name nil (list $name) (int $root.Values.certificates.days) $ca.pair -}}
+{{- $days := include "flyball.certificateDays" (list $root $ca.end (printf "%s-ca" (include "flyball.frontName" $root))) -}}
+{{- $pair := genSignedCert $name nil (list $name) (int $days) $ca.pair -}}
 {{- $kept = dict "cert" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "made" $now -}}
 {{- end -}}
 {{- toYaml $kept -}}

@@ -311,15 +311,36 @@ arguments
 - {{ $service }}.{{ $namespace }}.svc
 {{- end -}}
 
+{{/* When a CA that Helm makes ends, in Unix seconds: a list of the root and the CA's Secret, which is empty for a new one. */}}
+{{- define "flyball.caEnd" -}}
+{{- $days := mul 86400 (int64 (index . 0).Values.certificates.caDays) -}}
+{{- with index . 1 -}}
+{{- $made := toDate "2006-01-02T15:04:05Z07:00" .metadata.creationTimestamp | unixEpoch -}}
+{{- index (default (dict) .metadata.annotations) "flyball.dev/ends-at" | default (add $made $days) -}}
+{{- else -}}
+{{- add (now | unixEpoch) $days -}}
+{{- end -}}
+{{- end -}}
+
+{{/* For how many days a certificate is made, which ends no later than its CA: a list of the root, the CA's end, the name of the CA's Secret. */}}
+{{- define "flyball.certificateDays" -}}
+{{- $left := div (sub (index . 1) (now | unixEpoch)) 86400 -}}
+{{- if lt $left 1 -}}
+{{- fail (printf "the CA in Secret %s/%s ends within a day: delete that Secret and upgrade again, which makes a new one" (include "flyball.namespace" (index . 0)) (index . 2)) -}}
+{{- end -}}
+{{- min $left (index . 0).Values.certificates.days -}}
+{{- end -}}
+
 {{/*
-The pair that Helm makes and that upgrades keep, as YAML of ca, caKey, cert, key, made (PEM in base64, Unix seconds). It is made once for each
-rendering, since both the Secrets and the APIServices have parts of it.
+The pair that Helm makes and that upgrades keep, as YAML of ca, caKey, caEnd, cert, key, made (PEM in base64, Unix seconds). It is made once for
+each rendering, since both the Secrets and the APIServices have parts of it.
 */}}
 {{- define "flyball.selfMade" -}}
 {{- if not (hasKey .Values "_selfMade") -}}
 {{- $names := fromYamlArray (include "flyball.dnsNames" .) -}}
 {{- $namespace := include "flyball.namespace" . -}}
-{{- $authority := lookup "v1" "Secret" $namespace (printf "%s-ca" (include "flyball.fullname" .)) -}}
+{{- $secret := printf "%s-ca" (include "flyball.fullname" .) -}}
+{{- $authority := lookup "v1" "Secret" $namespace $secret -}}
 {{- $serving := lookup "v1" "Secret" $namespace (include "flyball.certificateSecret" .) -}}
 {{- $now := now | unixEpoch | int64 -}}
 {{- $made := dict -}}
@@ -327,9 +348,11 @@ rendering, since both the Secrets and the APIServices have parts of it.
 {{- if and $authority (hasKey $authority.data "tls.key") -}}
 {{- $ca = buildCustomCert (index $authority.data "tls.crt") (index $authority.data "tls.key") -}}
 {{- else -}}
+{{- $authority = dict -}}
 {{- $serving = dict -}}
 {{- $ca = genCA (printf "%s CA" (include "flyball.fullname" .)) (int .Values.certificates.caDays) -}}
 {{- end -}}
+{{- $end := include "flyball.caEnd" (list . $authority) -}}
 {{- $since := 0 -}}
 {{- $sameNames := false -}}
 {{- if $serving -}}
@@ -340,11 +363,13 @@ rendering, since both the Secrets and the APIServices have parts of it.
 {{- if and $sameNames (lt (sub $now $since) (mul 86400 (int64 .Values.certificates.renewAfterDays))) -}}
 {{- $made = dict "cert" (index $serving.data "tls.crt") "key" (index $serving.data "tls.key") "made" $since -}}
 {{- else -}}
-{{- $pair := genSignedCert (last $names) nil $names (int .Values.certificates.days) $ca -}}
+{{- $days := include "flyball.certificateDays" (list . $end $secret) -}}
+{{- $pair := genSignedCert (last $names) nil $names (int $days) $ca -}}
 {{- $made = dict "cert" (b64enc $pair.Cert) "key" (b64enc $pair.Key) "made" $now -}}
 {{- end -}}
 {{- $_ := set $made "ca" (b64enc $ca.Cert) -}}
 {{- $_ := set $made "caKey" (b64enc $ca.Key) -}}
+{{- $_ := set $made "caEnd" $end -}}
 {{- $_ := set .Values "_selfMade" $made -}}
 {{- end -}}
 {{- toYaml (index .Values "_selfMade") -}}
