@@ -9,13 +9,15 @@
 
 namespace flyball::processes {
 
-std::string StatusFileOf(const std::string& folder) {
-  return absl::StrCat(folder, "/.processes.json");
+std::string StatusFileOf(const std::string& folder, const std::string& state_folder) {
+  return state_folder.empty() ? absl::StrCat(folder, "/.processes.json")
+                              : absl::StrCat(state_folder, "/processes.json");
 }
 
 absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Make(const std::string& folder,
-                                                                 Clock& clock) {
-  auto cluster = absl::WrapUnique(new LocalCluster(folder, clock));
+                                                                 Clock& clock,
+                                                                 const std::string& state_folder) {
+  auto cluster = absl::WrapUnique(new LocalCluster(StatusFileOf(folder, state_folder), clock));
   LocalCluster* const self = cluster.get();
   // Both kinds exist even if the folder has no object of them yet, because the scaler watches them.
   const auto add = [self](absl::string_view plural, absl::string_view kind, bool scale) {

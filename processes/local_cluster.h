@@ -18,15 +18,15 @@
 namespace flyball::processes {
 
 // The file with the status of the processes of `folder`: a hidden file in it, which is not read as
-// an object.
-std::string StatusFileOf(const std::string& folder);
+// an object; or processes.json in `state_folder`, if that is not "".
+std::string StatusFileOf(const std::string& folder, const std::string& state_folder = "");
 
 class LocalCluster {
  public:
   // Reads the folder, and starts no process yet. The clock must outlive it. kInvalidArgument: the
   // folder or a file is bad.
-  static absl::StatusOr<std::unique_ptr<LocalCluster>> Make(const std::string& folder,
-                                                            Clock& clock);
+  static absl::StatusOr<std::unique_ptr<LocalCluster>> Make(const std::string& folder, Clock& clock,
+                                                            const std::string& state_folder = "");
 
   // A connection to its API server, which must be destroyed before the cluster.
   std::unique_ptr<http::HttpTransport> Connect() { return server_.Connect(); }
@@ -35,8 +35,8 @@ class LocalCluster {
   void Stop() { supervisor_.Stop(); }
 
  private:
-  LocalCluster(const std::string& folder, Clock& clock)
-      : server_(clock), supervisor_(server_, clock, StatusFileOf(folder)) {}
+  LocalCluster(const std::string& status_file, Clock& clock)
+      : server_(clock), supervisor_(server_, clock, status_file) {}
 
   kube::LocalApiServer server_;
   Supervisor supervisor_;

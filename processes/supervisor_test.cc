@@ -55,8 +55,8 @@ class LocalClusterTest : public testing::Test {
     std::ofstream(absl::StrCat(folder_, "/objects.yaml")) << text;
   }
 
-  absl::Status Make() {
-    auto cluster = LocalCluster::Make(folder_, clock_);
+  absl::Status Make(const std::string& state_folder = "") {
+    auto cluster = LocalCluster::Make(folder_, clock_, state_folder);
     if (!cluster.ok()) return cluster.status();
     cluster_ = *std::move(cluster);
     transport_ = cluster_->Connect();
@@ -159,6 +159,19 @@ TEST_F(LocalClusterTest, TheStatusAndItsFileSayWhatRuns) {
   ASSERT_TRUE(set.ok()) << set.status();
   EXPECT_THAT(*set, HasSubstr(R"("selector":"app=web")"));
   EXPECT_EQ(*ReadFile(StatusFileOf(folder_)), "[]\n");
+}
+
+// A service of systemd may not write to the folder of objects, but has one for its state.
+TEST_F(LocalClusterTest, TheFileIsInTheFolderForStateIfThereIsOne) {
+  const std::string state = absl::StrCat(folder_, ".state");
+  std::filesystem::create_directory(state);
+  Write(absl::Substitute(kSet, 1));
+  ASSERT_TRUE(Make(state).ok());
+  AwaitPods(1);
+  cluster_->Stop();  // writes the file a last time
+  EXPECT_EQ(ReadFile(absl::StrCat(state, "/processes.json")).value_or(""), "[]\n");
+  EXPECT_FALSE(std::filesystem::exists(StatusFileOf(folder_)));
+  std::filesystem::remove_all(state);
 }
 
 TEST_F(LocalClusterTest, NoProcessOutlivesIt) {

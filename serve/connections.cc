@@ -153,6 +153,13 @@ std::string PodNamespace() {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
+std::string StateFolder() {
+  const char* const variable = std::getenv("STATE_DIRECTORY");
+  if (variable == nullptr) return "";
+  const absl::string_view folders = variable;
+  return std::string(folders.substr(0, folders.find(':')));  // there may be several
+}
+
 bool ScalerWatchesAllPods(const ServeFlags& flags) {
   return flags.scaler.enabled && flags.scaler.options.namespaces.empty() &&
          (flags.scaler.kubeconfig.empty() || flags.scaler.kubeconfig == flags.lister_kubeconfig);
@@ -178,7 +185,8 @@ absl::StatusOr<Objects> ObjectsOf(std::unique_ptr<processes::LocalCluster> local
 
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
   if (!flags.objects.empty() && flags.scaler.enabled) {
-    ASSIGN_OR_RETURN(auto local, processes::LocalCluster::Make(flags.objects, clock));
+    ASSIGN_OR_RETURN(auto local,
+                     processes::LocalCluster::Make(flags.objects, clock, StateFolder()));
     processes::LocalCluster* const cluster = local.get();
     return ObjectsOf(
         std::move(local), [cluster] { return cluster->Connect(); }, flags, clock);

@@ -44,6 +44,9 @@ std::vector<std::string> IgnoredProxyVariables();
 // service account; "" if this is no pod.
 std::string PodNamespace();
 
+// The folder that systemd gives a service for its state (STATE_DIRECTORY); "" if there is none.
+std::string StateFolder();
+
 // Whether the scaler watches all pods of the cluster that objects come from, with the same
 // credentials, so that no second watch is needed.
 bool ScalerWatchesAllPods(const ServeFlags& flags);

@@ -81,5 +81,15 @@ TEST(IgnoredProxyVariablesTest, AreThoseThatHaveAValue) {
   unsetenv("HTTPS_PROXY");
 }
 
+TEST(StateFolderTest, IsTheFirstThatSystemdNames) {
+  unsetenv("STATE_DIRECTORY");
+  EXPECT_EQ(StateFolder(), "");
+  setenv("STATE_DIRECTORY", "/var/lib/flyball", 1);
+  EXPECT_EQ(StateFolder(), "/var/lib/flyball");
+  setenv("STATE_DIRECTORY", "/var/lib/flyball:/var/lib/more", 1);
+  EXPECT_EQ(StateFolder(), "/var/lib/flyball");
+  unsetenv("STATE_DIRECTORY");
+}
+
 }  // namespace
 }  // namespace flyball::serve
