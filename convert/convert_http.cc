@@ -71,9 +71,10 @@ class HttpConverter {
     own["triggers"] =
         Json::array({{{"type", std::string(scaler::kHttpTrigger)}, {"metadata", metadata}}});
     NameOthers();
-    out_.Remark(absl::StrCat("Service ", pods_service_,
-                             " stays as it is and leads to the pods past Flyball; ", service,
-                             " is the one to call, and by hosts so is flyball-front."));
+    out_.Remark(absl::StrCat(
+        "Service ", pods_service_, " stays as it is and leads to the pods past Flyball; ", service,
+        " is the one to call. For requests by host it is flyball-front in Flyball's namespace, "
+        "which the chart makes only with front.hosts.enabled=true."));
     out_.Add(FrontService(MetadataOf(object_, service, {"keda.sh"}), "http", h2c_));
     out_.AddAutoscaler({{"metadata", MetadataOf(object_, name, {"keda.sh"})}, {"spec", own}},
                        options.mode);
