@@ -222,13 +222,18 @@ class ScaledObjectConverter {
     const Json& reference = MemberOf(trigger, "authenticationRef");
     if (!reference.is_object()) return;
     const std::string name = TextOf(reference, "name");
-    const auto found = authentications_.find(KeyOf(object_, name));
-    if (TextOf(reference, "kind") == "ClusterTriggerAuthentication" ||
-        found == authentications_.end()) {
+    if (TextOf(reference, "kind") == "ClusterTriggerAuthentication") {
       return out_.Refuse(
           field + ".authenticationRef",
-          absl::StrCat("give the TriggerAuthentication ", name,
-                       " in the same file; those of the cluster can't be carried over"));
+          absl::StrCat(name,
+                       " is a ClusterTriggerAuthentication: copy its Secrets into this "
+                       "namespace, put a TriggerAuthentication that names them into the "
+                       "file, and refer to that"));
+    }
+    const auto found = authentications_.find(KeyOf(object_, name));
+    if (found == authentications_.end()) {
+      return out_.Refuse(field + ".authenticationRef",
+                         absl::StrCat("put the TriggerAuthentication ", name, " into the file"));
     }
     const Json& spec = MemberOf(found->second, "spec");
     for (const auto& [source, written] : spec.items()) {

@@ -162,7 +162,13 @@ TEST(ConvertScaledObjects, WhatCannotBeSaidIsAnErrorWithItsPlace) {
       {"  minReplicaCount: 1\n  triggers: [{type: cpu, metadata: {value: '1'}}]\n",
        "so.yaml:7: spec.triggers[0].metricType: expected"},
       {"  triggers: [{type: cron, metadata: {}, authenticationRef: {name: login}}]\n",
-       "so.yaml:6: spec.triggers[0].authenticationRef: give the TriggerAuthentication login"},
+       "so.yaml:6: spec.triggers[0].authenticationRef: put the TriggerAuthentication login into "
+       "the file"},
+      {"  triggers: [{type: cron, metadata: {}, authenticationRef: {name: login, kind: "
+       "ClusterTriggerAuthentication}}]\n",
+       "so.yaml:6: spec.triggers[0].authenticationRef: login is a ClusterTriggerAuthentication: "
+       "copy its Secrets into this namespace, put a TriggerAuthentication that names them into "
+       "the file, and refer to that"},
       {absl::StrCat("  triggers: [{type: prometheus, metadata: {serverAddress: http://p, "
                     "threshold: \"1\", query: ",
                     std::string(65'537, 'a'), "}}]\n"),
