@@ -51,6 +51,13 @@ absl::StatusOr<SecretValue> ValueOf(const std::string& text, absl::string_view n
   return out;
 }
 
+// As installed, Flyball may not read Secrets: says what gives it the right.
+absl::Status Hinted(const absl::Status& status) {
+  if (!absl::IsPermissionDenied(status)) return status;
+  return absl::PermissionDeniedError(absl::StrCat(
+      status.message(), "; the chart grants this with scaler.triggerSecrets=referenced"));
+}
+
 }  // namespace
 
 SecretReader::Namespace& SecretReader::Of(absl::string_view ns, MonotonicTime now) {
@@ -115,7 +122,7 @@ absl::StatusOr<SecretValue> SecretReader::Read(absl::string_view ns,
   if (std::optional<Answer> known = Begin(ns, name, now)) return *std::move(known);
   const absl::StatusOr<std::string> text =
       client_.Get(kube::ObjectPath("", "v1", ns, "secrets", key.secret));
-  Answer read = text.ok() ? ValueOf(*text, ns, key, which_) : Answer(text.status());
+  Answer read = text.ok() ? ValueOf(*text, ns, key, which_) : Answer(Hinted(text.status()));
   // A server that is away for a moment may answer the next time.
   if (absl::IsUnavailable(read.status()) || absl::IsDeadlineExceeded(read.status())) return read;
   Keep(ns, name, read, text.ok() ? text->size() : 0, now);

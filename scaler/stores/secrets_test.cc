@@ -101,6 +101,16 @@ TEST_F(ReadSecretTest, AServerThatIsAwayForAMomentIsAskedAgainAtOnce) {
   EXPECT_EQ(reader.Read("shop", {.secret = "s", .key = "token"})->text, "hunter2");
 }
 
+TEST_F(ReadSecretTest, WithoutTheRightToReadItTheErrorSaysWhatGrantsIt) {
+  Put("s", "");
+  api_.Inject({.method = "GET", .part = "/secrets/s", .status = 403, .message = "forbidden"});
+  const absl::Status refused = Read("s", TriggerSecrets::kAll).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("forbidden"));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("; the chart grants this with scaler.triggerSecrets=referenced"));
+}
+
 TEST_F(ReadSecretTest, AValueHasALimit) {
   PutValue("shop", "s", absl::Base64Escape(std::string(kMaxSecretBytes, 'a')));
   EXPECT_TRUE(Read("s", TriggerSecrets::kAll).ok());
