@@ -26,14 +26,19 @@ void MarkAsked(std::atomic<bool>& asked) {
   if (!asked.load(std::memory_order_relaxed)) asked.store(true, std::memory_order_relaxed);
 }
 
-absl::StatusOr<std::string> Fill(const QueryTemplate& query, absl::string_view series,
-                                 const MatcherList& matchers, std::vector<std::string> group_by) {
+// `field`: the rule's field that the template stands in.
+absl::StatusOr<std::string> Fill(absl::string_view field, const QueryTemplate& query,
+                                 absl::string_view series, const MatcherList& matchers,
+                                 std::vector<std::string> group_by) {
   ASSIGN_OR_RETURN(std::string text,
                    query.Execute(QueryData{.series = std::string(series),
                                            .label_matchers = matchers.Join(),
                                            .label_values_by_name = matchers.values_by_name(),
                                            .group_by_slice = std::move(group_by)}));
-  if (text.empty()) return absl::InvalidArgumentError("the template gives an empty query");
+  if (text.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the template ", field, " gives an empty query"));
+  }
   return text;
 }
 
@@ -54,7 +59,7 @@ absl::Status AddSelector(const std::vector<kube::Requirement>& selector, Matcher
 
 // A query for objects: of a rule, or of resourceRules. It groups by the object's label and then by
 // `container_label`, which may be nullptr.
-absl::StatusOr<std::string> BuildObjectQuery(const QueryTemplate& query,
+absl::StatusOr<std::string> BuildObjectQuery(absl::string_view field, const QueryTemplate& query,
                                              const ResourceMapping& mapping,
                                              const ObjectQueryArgs& args,
                                              const kube::RestMapper& mapper,
@@ -68,7 +73,7 @@ absl::StatusOr<std::string> BuildObjectQuery(const QueryTemplate& query,
   matchers.AddNames(label, args.names);
   std::vector<std::string> group_by = {label};
   if (container_label != nullptr) group_by.push_back(*container_label);
-  return Fill(query, args.series, matchers, std::move(group_by));
+  return Fill(field, query, args.series, matchers, std::move(group_by));
 }
 
 class Compiler {
@@ -178,7 +183,7 @@ class Compiler {
 absl::StatusOr<std::string> CompiledRule::ObjectQuery(const ObjectQueryArgs& args,
                                                       const kube::RestMapper& mapper) const {
   MarkAsked(asked);
-  auto text = BuildObjectQuery(query, mapping, args, mapper);
+  auto text = BuildObjectQuery("metricsQuery", query, mapping, args, mapper);
   // For a caller all of these errors mean that the rule has no query for the request.
   if (!text.ok()) return absl::NotFoundError(absl::StrCat(where, ": ", text.status().message()));
   return text;
@@ -191,7 +196,7 @@ absl::StatusOr<std::string> CompiledRule::ExternalQuery(
   MatcherList matchers;
   RETURN_IF_ERROR(AddSelector(selector, matchers));
   if (namespaced && !ns.empty()) RETURN_IF_ERROR(AddNamespace(ns, mapping, mapper, matchers));
-  return Fill(query, series, matchers, {});
+  return Fill("metricsQuery", query, series, matchers, {});
 }
 
 absl::StatusOr<std::string> CompiledResourceRule::ContainerQuery(
@@ -200,7 +205,7 @@ absl::StatusOr<std::string> CompiledResourceRule::ContainerQuery(
   MarkAsked(asked);
   // The container label is asked for even where it is not set, as in the original.
   return BuildObjectQuery(
-      container_query, mapping,
+      "containerQuery", container_query, mapping,
       {.series = "", .resource = kPods, .ns = std::string(ns), .names = pods, .selector = {}},
       mapper, &container_label);
 }
@@ -209,7 +214,7 @@ absl::StatusOr<std::string> CompiledResourceRule::NodeQuery(const std::vector<st
                                                             const kube::RestMapper& mapper) const {
   MarkAsked(asked);
   return BuildObjectQuery(
-      node_query, mapping,
+      "nodeQuery", node_query, mapping,
       {.series = "", .resource = kNodes, .ns = std::nullopt, .names = nodes, .selector = {}},
       mapper);
 }

@@ -271,6 +271,34 @@ TEST(CompiledRuleTest, ALabelOfNamespacesWithoutANameGivesNoQuery) {
   EXPECT_FALSE(result.rules->external.at(0)->ExternalQuery("a", "web", {}, TestResources()).ok());
 }
 
+TEST(CompiledRuleTest, ATemplateThatGivesAnEmptyQueryIsNamed) {
+  constexpr char kNothing[] = "'<<if not .LabelMatchers>>x<<end>>'";
+  constexpr char kResources[] = R"({overrides: {ns: {resource: namespace}, po: {resource: pod},
+    no: {resource: node}}})";
+  const std::string resource = absl::StrCat(
+      "{containerQuery: ", kNothing, ", nodeQuery: ", kNothing, ", resources: ", kResources, "}");
+  const std::string rule =
+      absl::StrCat("[{seriesQuery: a, metricsQuery: ", kNothing, ", resources: ", kResources, "}]");
+  const CompileResult result = CompileRules(
+      absl::StrCat("rules: ", rule, "\nexternalRules: ", rule, "\nresourceRules: {cpu: ", resource,
+                   ", memory: ", resource, ", window: 1m}\n"),
+      "rules.yaml");
+  ASSERT_NE(result.rules, nullptr) << Listed(result.findings);
+  const kube::RestMapper& mapper = TestResources();
+  const CompiledRules& rules = *result.rules;
+  const auto text_of = [](const absl::StatusOr<std::string>& query) {
+    return std::string(query.status().message());
+  };
+  EXPECT_THAT(text_of(rules.custom.at(0)->ObjectQuery({"a", kPods, "web", {"a-1"}, {}}, mapper)),
+              testing::HasSubstr("the template metricsQuery gives an empty query"));
+  EXPECT_EQ(text_of(rules.external.at(0)->ExternalQuery("a", "web", {}, mapper)),
+            "the template metricsQuery gives an empty query");
+  EXPECT_EQ(text_of(rules.resource->cpu->ContainerQuery("web", {"a-1"}, mapper)),
+            "the template containerQuery gives an empty query");
+  EXPECT_EQ(text_of(rules.resource->cpu->NodeQuery({"n1"}, mapper)),
+            "the template nodeQuery gives an empty query");
+}
+
 TEST(CheckResourcesTest, NamesOverridesThatTheClusterDoesNotKnow) {
   const CompileResult result = CompileRules(
       "rules:\n- seriesQuery: up\n  metricsQuery: up{<<.LabelMatchers>>}\n  resources:\n"

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kube/objects/quantity.h"
 #include "promql/parser.h"
+#include "promql/text.h"
 
 namespace flyball::rules {
 namespace {
@@ -47,7 +48,8 @@ void ReadThen(const OnFailureConfig::Then& then, const std::string& path, Findin
   }
   const bool has_value = then.value.place.known();
   if (has_value && then.replicas.place.known()) {
-    findings.Error(then.replicas.place, path + ".replicas", "has a value beside it");
+    findings.Error(then.replicas.place, path + ".replicas",
+                   "stands beside value, expected only one of the two");
   } else if (has_value) {
     out.value_milli = ReadValue(then.value, path + ".value", findings);
   } else if (then.replicas.place.known()) {
@@ -70,7 +72,10 @@ std::optional<OnFailure> CompileOnFailure(const RuleConfig& rule, bool external,
     return std::nullopt;
   }
   if (config.keep_last > kLongest) {
-    findings.Error(config.place, field + ".keepLast", "is longer than 1d");
+    findings.Error(
+        config.place, field + ".keepLast",
+        absl::StrCat("is ", promql::FormatDurationMs(absl::ToInt64Milliseconds(config.keep_last)),
+                     ", expected at most 1d"));
   }
   OnFailure out = {.keep_last = config.keep_last, .value_milli = {}, .replicas = {}};
   ReadThen(config.then, field + ".then", findings, out);

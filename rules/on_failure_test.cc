@@ -74,12 +74,13 @@ TEST(OnFailureTest, ValuesOfEachPodOrObjectHaveNone) {
 TEST(OnFailureTest, WhatIsWrongIsNamedWithItsPlace) {
   for (const auto& [text, wanted] : std::vector<std::pair<std::string, std::string>>{
            {"{keep: 5m}", "onFailure.keep"},
-           {"{keepLast: 2d}", "onFailure.keepLast: is longer than 1d"},
+           {"{keepLast: 2d}", "onFailure.keepLast: is 2d, expected at most 1d"},
            {"{keepLast: soon}", "expected a duration"},
            {"{then: hold}", "found \"hold\", expected fail, max, min, {replicas: N} or {value: V}"},
            {"{then: {replicas: -1}}", "onFailure.then.replicas: found \"-1\", expected a count"},
            {"{then: {replicas: some}}", "onFailure.then.replicas: found \"some\""},
-           {"{then: {replicas: 3, value: 5}}", "onFailure.then.replicas: has a value beside it"},
+           {"{then: {replicas: 3, value: 5}}",
+            "onFailure.then.replicas: stands beside value, expected only one of the two"},
            {"{then: {value: many}}", "onFailure.then.value: is no quantity from 0 to 9e12"},
            {"{then: {value: -1}}", "onFailure.then.value: is no quantity from 0 to 9e12"},
            {"{then: {value: 1e13}}", "onFailure.then.value: is no quantity from 0 to 9e12"}}) {
