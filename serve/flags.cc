@@ -40,6 +40,7 @@ constexpr char kNoGo[] = "there is no Go profiler here";
 constexpr char kNoAudit[] = "audit logs are not written";
 constexpr char kNoKlog[] = "logs are flushed at once and have no per-file level";
 constexpr char kLogsToStderr[] = "logs always go to stderr";
+constexpr char kOneHead[] = "lines of the log always begin in the same way";
 
 constexpr InertFlag kInert[] = {
     {"disable-http2", Kind::kBool, kNoHttp2},
@@ -51,13 +52,26 @@ constexpr InertFlag kInert[] = {
     {"debug-socket-path", Kind::kString, kNoGo},
     {"enable-priority-and-fairness", Kind::kBool, "kube-apiserver queues its callers already"},
     {"vmodule", Kind::kFileLevels, kNoKlog},
-    // Flags of klog that occur in manifests from before 0.12.
+    // Flags of klog that occur in manifests from before 0.12, some with underscores up to 0.10.
     {"logtostderr", Kind::kBool, kLogsToStderr},
     {"alsologtostderr", Kind::kBool, kLogsToStderr},
     {"stderrthreshold", Kind::kString, kLogsToStderr},
     {"log-dir", Kind::kString, kLogsToStderr},
+    {"log_dir", Kind::kString, kLogsToStderr},
     {"log-file", Kind::kString, kLogsToStderr},
-    {"skip-headers", Kind::kBool, kLogsToStderr},
+    {"log_file", Kind::kString, kLogsToStderr},
+    {"log-file-max-size", Kind::kInt, kLogsToStderr},
+    {"log_file_max_size", Kind::kInt, kLogsToStderr},
+    {"one-output", Kind::kBool, kLogsToStderr},
+    {"one_output", Kind::kBool, kLogsToStderr},
+    {"skip-log-headers", Kind::kBool, kLogsToStderr},
+    {"skip_log_headers", Kind::kBool, kLogsToStderr},
+    {"skip-headers", Kind::kBool, kOneHead},
+    {"skip_headers", Kind::kBool, kOneHead},
+    {"add-dir-header", Kind::kBool, kOneHead},
+    {"add_dir_header", Kind::kBool, kOneHead},
+    {"log-backtrace-at", Kind::kString, kNoKlog},
+    {"log_backtrace_at", Kind::kString, kNoKlog},
     {"log-flush-frequency", Kind::kDuration, kNoKlog},
     {"audit-policy-file", Kind::kString, kNoAudit},
     {"audit-log-path", Kind::kString, kNoAudit},

@@ -1,5 +1,6 @@
 #include "serve/flags.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "serve/go_flags.h"
@@ -174,6 +175,18 @@ TEST(ParseServeFlagsTest, FlagsWithoutMeaningGiveOneWarning) {
   EXPECT_THAT(flags->warnings[0], HasSubstr("--disable-http2 ("));
   EXPECT_THAT(flags->warnings[0], HasSubstr("--audit-log-path ("));
   EXPECT_THAT(flags->warnings[0], HasSubstr("--logtostderr (logs always go to stderr)"));
+}
+
+TEST(ParseServeFlagsTest, KlogsFlagsHaveTheirOldSpellingToo) {
+  for (const char* const flag :
+       {"skip_headers=true", "skip-headers", "log_dir=/tmp", "log_file=a", "log_file_max_size=1800",
+        "log-file-max-size=1800", "log_backtrace_at=a.go:7", "log-backtrace-at=a.go:7",
+        "add_dir_header", "add-dir-header", "one_output=true", "one-output", "skip_log_headers",
+        "skip-log-headers"}) {
+    const auto flags = ParseServeFlags({"--config=c", absl::StrCat("--", flag)});
+    ASSERT_TRUE(flags.ok()) << flag << ": " << flags.status();
+    EXPECT_THAT(flags->warnings, ElementsAre(HasSubstr("accepted and have no effect: --"))) << flag;
+  }
 }
 
 TEST(ParseServeFlagsTest, GatesOfOtherThingsGiveAWarning) {
