@@ -16,7 +16,10 @@ constexpr absl::Duration kEndsSoon = absl::Hours(14 * 24);
 
 std::string ChartValueOf(absl::string_view group) {
   if (group == kCustomGroup) return "rules.custom or rules.default";
-  if (group == kExternalGroup) return "rules.external";
+  if (group == kExternalGroup) {
+    return "rules.external, or apiServices.external=true for what Autoscalers in mode Advise "
+           "publish under scaler.mode=act";
+  }
   return "rules.resource, or install metrics-server";
 }
 

@@ -54,7 +54,9 @@ TEST(CheckApiServices, MissesAGroupThatIsWanted) {
               testing::Contains(AllOf(
                   HasSubstr("bad apiservice: no APIService for external.metrics.k8s.io, which is "
                             "wanted by hpa shop/web"),
-                  HasSubstr("apiServices.create=true and rules.external"))));
+                  HasSubstr("apiServices.create=true and rules.external, or "
+                            "apiServices.external=true for what Autoscalers in mode Advise "
+                            "publish under scaler.mode=act"))));
 }
 
 TEST(CheckApiServices, WithoutTheRightToLookNothingIsClaimed) {
