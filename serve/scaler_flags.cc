@@ -46,7 +46,8 @@ void AddControllerFlags(GoFlags flags, ScalerFlags& f) {
       "kubernetes-version", f.kubernetes_version,
       "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
       "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
-      "has the condition ScaledToZero; with --objects auto is 1.37");
+      "has the condition ScaledToZero; a cluster with an older or newer version counts as one of "
+      "the nearest of these; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");
@@ -70,12 +71,13 @@ void AddControllerFlags(GoFlags flags, ScalerFlags& f) {
 void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
   flags.Bool("scaler", f.enabled, "also scale: decide HorizontalPodAutoscalers and Autoscalers");
   flags.String("scaler-mode", f.mode,
-               "what is done with decisions: shadow (compared with the stock controller's, nothing "
+               "what is done with decisions: shadow (compared with the HPA controller's, nothing "
                "written), advise (published as external metrics) or act (the scale is written); "
-               "the annotation flyball.dev/mode of an object wins",
+               "the annotation flyball.dev/mode of an object, or else spec.mode of an Autoscaler, "
+               "wins",
                "shadow|advise|act");
   flags.Bool("scaler-hpa", f.options.act_on_hpas,
-             "in mode act, also act on HorizontalPodAutoscalers; the stock controller must be off");
+             "in mode act, also act on HorizontalPodAutoscalers; the HPA controller must be off");
   flags.Bool("scaler-autoscaler-metrics", f.autoscaler_metrics,
              "show six gauges of each autoscaler's last decision at /metrics");
   flags.String("decision-log", f.decision_log,
@@ -116,8 +118,8 @@ void AddScalerFlags(GoFlags flags, ScalerFlags& f) {
                "all|referenced");
   AddFrontFlags(flags, f);
   flags.Duration("scaler-status-interval", f.options.status_interval,
-                 "how often, at most, a status that tells nothing new is written; with 0 every "
-                 "status is written at once");
+                 "shortest time between two writes of a status in which only values have changed; "
+                 "with 0 every status is written at once");
   flags.Float("scaler-write-qps", f.options.writes_per_second, "writes a second to the API server");
   flags.Int("scaler-write-burst", f.options.write_burst, "writes at once, after a pause");
   AddControllerFlags(flags, f);

@@ -140,7 +140,7 @@ int RunExplain(const Args& args) {
   AddServerFlags(app, flags);
   app.add_flag("--all", flags.all, "Print the earlier decisions in full too");
   app.add_flag("--shadow-report", flags.shadow_report,
-               "Print how the stock controller's decisions compare with those of mode shadow");
+               "Print how the HPA controller's decisions compare with those of mode shadow");
   CLI::Option* const watch = app.add_flag(
       "-w,--watch", flags.watch, "Print the newest decision, and each new one as it comes");
   AddOutput(app, flags.output, {"text", "json", "yaml"});
