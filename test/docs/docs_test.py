@@ -28,7 +28,7 @@ REASON = re.compile(r'(?:\breason = |\b(?:refuse|Warn)\(|Record\([^;]*?(?:true|w
 
 # Which test runs the commands of a page.
 RUN_BY = {"quick-start.md": "QuickStart", "security.md": "Looking", "troubleshooting.md": "Looking",
-          "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples", "scale-to-zero.md": "Requests"}
+          "from-prometheus-adapter.md": "Moving", "rules-by-example.md": "Examples", "scale-to-zero.md": "Requests", "scaling.md": "Requests"}
 SAFE = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 CUSTOM = "v1beta1.custom.metrics.k8s.io"
 
@@ -365,7 +365,9 @@ class Requests(InCluster):
         cls.shell.run(f"kubectl apply --server-side -f {definition}")
         for group, plural, kind in (("serving.knative.dev", "services", "Service"), ("serving.knative.dev", "routes", "Route"),
                                     ("serving.knative.dev", "configurations", "Configuration"),
-                                    ("networking.internal.knative.dev", "ingresses", "Ingress"), ("http.keda.sh", "httpscaledobjects", "HTTPScaledObject")):
+                                    ("networking.internal.knative.dev", "ingresses", "Ingress"), ("http.keda.sh", "httpscaledobjects", "HTTPScaledObject"),
+                                    ("http.keda.sh", "interceptorroutes", "InterceptorRoute"), ("keda.sh", "scaledobjects", "ScaledObject"),
+                                    ("keda.sh", "triggerauthentications", "TriggerAuthentication")):
             version = "v1alpha1" if "keda" in group or "internal" in group else "v1"
             short = "{shortNames: [ksvc]}" if (group, plural) == ("serving.knative.dev", "services") else "{}"
             names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": kind + "List", **yaml.safe_load(short)}
@@ -378,7 +380,7 @@ class Requests(InCluster):
 
     def tearDown(self):
         for what in ("autoscalers", "services", "endpointslices", "services.serving.knative.dev", "routes.serving.knative.dev",
-                     "configurations.serving.knative.dev", "httpscaledobjects"):
+                     "configurations.serving.knative.dev", "httpscaledobjects", "scaledobjects", "triggerauthentications"):
             self.shell.run(f"kubectl delete {what} --all --namespace shop")
         super().tearDown()
 
@@ -441,6 +443,21 @@ class Requests(InCluster):
         self.shell.run(convert)
         self.assertIn('"targetPort":"8080"', self.shell.run("kubectl get autoscaler web --namespace shop --output jsonpath='{.spec.triggers[0].metadata}'"))
         self.shell.run(over)
+
+    def test_from_keda(self):
+        self.shell.run("kubectl apply -f - <<'EOF'\napiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: login, namespace: shop}\n"
+                       "spec: {secretTargetRef: [{parameter: bearerToken, name: prometheus-token, key: token}]}\n"
+                       "---\napiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: web, namespace: shop}\n"
+                       "spec:\n  scaleTargetRef: {name: web}\n  triggers:\n  - type: prometheus\n    authenticationRef: {name: login}\n"
+                       "    metadata: {serverAddress: 'https://p:9090', query: sum(q), threshold: '5', authModes: bearer}\nEOF")
+        kube.register_kind("Autoscaler", "flyball.dev/v1alpha1", "autoscalers", True)
+        convert, over = pages.shell("scaling.md", "The Autoscaler")
+        self.shell.run(convert)
+        spec = kube.get(self.admin, "Autoscaler", "shop", "web")["spec"]
+        self.assertEqual((spec["mode"], spec["triggers"][0]["authenticationSecretRefs"]),
+                         ("Shadow", [{"parameter": "bearerToken", "name": "prometheus-token", "key": "token"}]))
+        self.shell.run(over)
+        self.assertEqual(kube.get(self.admin, "Autoscaler", "shop", "web")["spec"]["mode"], "Act")
 
 
 class Examples(InCluster):
