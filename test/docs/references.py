@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/flags.md, docs/metrics.md and docs/crd.md: what the program and the chart say of themselves.
+"""docs/flags.md, docs/metrics.md, docs/crd.md and docs/rules.md: what the program and the chart say of themselves.
 
   test/docs/references.py [PROGRAM]           says which pages are not as $FLYBALL, or build/release/flyball, says
   test/docs/references.py [PROGRAM] --write   makes them so
@@ -26,6 +26,7 @@ import yaml
 from made_pages import ROOT, check_or_write
 
 CRD = ROOT / "charts" / "flyball" / "files" / "crds" / "autoscalers.flyball.dev.yaml"
+RULES_SCHEMA = ROOT / "cmd" / "flyball" / "schemas" / "rules.json"
 PATIENCE = 30
 
 OBJECTS = """
@@ -220,8 +221,49 @@ def crd() -> str:
     return "\n".join(lines)
 
 
+def rule_type(schema: dict) -> str:
+    if "anyOf" in schema:
+        return ", or ".join(rule_type(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{v}`" for v in schema["enum"] if v)
+    if schema.get("$ref") == "#/definitions/duration":
+        return "duration"
+    kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]
+    return {"array": "list", "string": "text", "boolean": "true or false", "object": "object"}[kind]
+
+
+def rule_fields(schema: dict, definitions: dict, path: str = ""):
+    """(path, type, description) of each field below. What a schema refers to is a part of it."""
+    def whole(part: dict) -> dict:
+        return {**definitions.get(part.get("$ref", "").rpartition("/")[2], {}), **part}
+    for name, part in schema.get("properties", {}).items():
+        part = whole(part)
+        here = f"{path}{name}" + ("[]" if "items" in part else "")
+        yield here, rule_type(part), part.get("description", "")
+        for below in (part, whole(part.get("items", {})), *part.get("anyOf", ())):
+            yield from rule_fields(below, definitions, f"{here}.")
+        if isinstance(part.get("additionalProperties"), dict):
+            yield from rule_fields(part["additionalProperties"], definitions, f"{here}.LABEL.")
+
+
+def rules() -> str:
+    """A table of the fields of each part of a rule file."""
+    schema = json.loads(RULES_SCHEMA.read_text())
+    definitions, resource = schema["definitions"], schema["properties"]["resourceRules"]
+    lines = []
+    for title, part, nested in (("rules and externalRules: lists of rules", definitions["rule"], True), ("resourceRules", resource, False),
+                                ("resourceRules.cpu and resourceRules.memory", definitions["resourceRule"], True)):
+        lines += [f"## {title}", "", "| field | type | |", "|---|---|---|"]
+        for path, kind, text in rule_fields(part, definitions):
+            if nested or "." not in path:
+                text = text.replace("|", "\\|")
+                lines.append(f"| `{path}` | {kind} | {text} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
 _BLOCK = re.compile(r"(<!-- made: (?P<name>[a-z]+) -->\n).*?(<!-- end of made -->\n)", re.DOTALL)
-MAKERS = {make.__name__: make for make in (flags, metrics, crd)}
+MAKERS = {make.__name__: make for make in (flags, metrics, crd, rules)}
 PROGRAM = next((word for word in sys.argv[1:] if not word.startswith("-")), os.environ.get("FLYBALL", str(ROOT / "build" / "release" / "flyball")))
 
 
