@@ -46,8 +46,8 @@ void AddControllerFlags(GoFlags flags, ScalerFlags& f) {
       "kubernetes-version", f.kubernetes_version,
       "whose HPA controller decisions are to equal: 1.34 to 1.37, or auto, which asks the "
       "API server, again every half minute, and sees that HPAScaleToZero is on where an HPA "
-      "has the condition ScaledToZero; a cluster with an older or newer version counts as one of "
-      "the nearest of these; with --objects auto is 1.37");
+      "has the condition ScaledToZero; a cluster with an older or newer version is decided as the "
+      "nearest of these; with --objects auto is 1.37");
   flags.String("feature-gates", f.feature_gates,
                "gates that are not at the version's default, by the controller's names: "
                "HPAScaleToZero=true,HPAGeneration=false");
