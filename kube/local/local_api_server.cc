@@ -89,10 +89,7 @@ absl::Status LocalApiServer::Stream(const http::HttpCall& call, const bool& shut
 
 void LocalApiServer::AddKind(const ResourceInfo& info, bool scale) {
   absl::MutexLock lock(&mutex_);
-  LocalObjectStore& store = api_->store();
-  if (store.FindKind(LocalKind{.info = info}.ApiVersion(), info.kind) == nullptr) {
-    store.AddKind(info, scale);
-  }
+  api_->store().AddKind(info, scale);
 }
 
 absl::Status LocalApiServer::Put(absl::string_view text) {

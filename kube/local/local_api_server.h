@@ -36,7 +36,8 @@ class LocalApiServer {
   std::unique_ptr<http::HttpTransport> Connect();
 
   // Adds a kind with a status, and, with `scale`, with a scale of spec.replicas, status.replicas
-  // and status.selector. If it is already known nothing changes.
+  // and status.selector. One that has been added before gets the plural and the scope of `info`,
+  // and only those; its objects are to be deleted first. One that every cluster has stays as it is.
   void AddKind(const ResourceInfo& info, bool scale);
 
   // Stores a whole object with its status, new or not. kInvalidArgument: no object with a name,

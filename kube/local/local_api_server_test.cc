@@ -108,5 +108,27 @@ TEST(LocalApiServer, OnlyWhatItKnowsIsStored) {
   EXPECT_EQ(server.List("/apis/a.b/v1/widgets").size(), 0u);
 }
 
+TEST(LocalApiServer, AKindThatWasAddedMayGetAnotherPluralAndScope) {
+  SimulatedClock clock(absl::FromUnixSeconds(1767225600));
+  LocalApiServer server(clock);
+  ResourceInfo info = {.name = {"a.b", "gooses"}, .version = "v1", .kind = "Goose", .singular = {}};
+  server.AddKind(info, false);
+  info.name.resource = "geese";
+  info.namespaced = false;
+  server.AddKind(info, false);
+  EXPECT_TRUE(server
+                  .Put(R"({"apiVersion":"a.b/v1","kind":"Goose","metadata":)"
+                       R"({"name":"g","namespace":"ignored"}})")
+                  .ok());
+  EXPECT_THAT(server.Get("/apis/a.b/v1/geese/g"), testing::Not(HasSubstr("ignored")));
+  EXPECT_NE(server.Get("/apis/a.b/v1/geese/g"), "");
+  EXPECT_EQ(server.Get("/apis/a.b/v1/gooses/g"), "");
+  ResourceInfo pods = {.name = {"", "others"}, .version = "v1", .kind = "Pod", .singular = {}};
+  server.AddKind(pods, false);
+  EXPECT_TRUE(server.List("/api/v1/others").empty());
+  EXPECT_TRUE(server.Put(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"}})").ok());
+  EXPECT_EQ(server.List("/api/v1/pods").size(), 1u);
+}
+
 }  // namespace
 }  // namespace flyball::kube

@@ -142,6 +142,14 @@ LocalObjectStore::LocalObjectStore() {
 }
 
 void LocalObjectStore::AddKind(const ResourceInfo& info, bool scale) {
+  for (LocalKind& one : kinds_) {
+    if (one.info.kind != info.kind || one.info.version != info.version ||
+        one.info.name.group != info.name.group) {
+      continue;
+    }
+    if (one.custom) one.info = info;
+    return;
+  }
   kinds_.push_back({.info = info, .custom = true, .scale = scale, .status = true});
 }
 
@@ -271,6 +279,7 @@ LocalAnswer LocalObjectStore::Store(const LocalTarget& target, json object) {
   object["kind"] = target.kind->info.kind;
   metadata["name"] = target.name;
   if (!target.ns.empty()) metadata["namespace"] = target.ns;
+  if (!target.kind->info.namespaced) metadata.erase("namespace");
   int64_t generation = 1;
   if (stored != nullptr) {
     const json& before = *stored;

@@ -54,6 +54,8 @@ class LocalObjectStore {
 
   LocalObjectStore();
 
+  // A kind of that name that somebody has added gets `info`, and keeps whether it has a scale; its
+  // objects are to be removed first. A kind that every cluster has stays as it is.
   void AddKind(const ResourceInfo& info, bool scale);
   const std::deque<LocalKind>& kinds() const { return kinds_; }
   LocalTarget Find(absl::string_view path) const;
