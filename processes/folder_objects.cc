@@ -12,9 +12,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/status_macros.h"
 #include "kube/objects/json_members.h"
-#include "processes/manifest_json.h"
+#include "processes/manifest_kinds.h"
 #include "processes/process_set_spec.h"
 
 namespace flyball::processes {
@@ -23,6 +22,15 @@ namespace {
 using nlohmann::json;
 
 constexpr absl::Duration kInterval = absl::Seconds(1);  // between two looks
+
+// `had_objects`: the last good text of the file had some.
+absl::StatusOr<std::vector<ManifestJson>> ReadObjects(const std::string& text, bool had_objects) {
+  if (had_objects && absl::StripAsciiWhitespace(text).empty()) {
+    return absl::InvalidArgumentError(
+        "it has become empty; objects are removed by removing the file");
+  }
+  return ReadManifestJson(text);
+}
 
 }  // namespace
 
@@ -73,36 +81,33 @@ bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
     const std::string seen = text.ok() ? *text : text.status().ToString();
     if (file.text == seen) continue;
     file.text = seen;
-    absl::StatusOr<Objects> objects = text.ok() ? ReadObjects(*text, file) : text.status();
+    auto objects = text.ok() ? ReadObjects(*text, !file.objects.empty()) : text.status();
     if (objects.ok()) {
       file.objects = *std::move(objects);
     } else {
       problems.push_back(absl::StrCat(path, ": ", objects.status().message()));
     }
   }
+  std::vector<kube::ResourceInfo> defined;
+  for (const auto& [path, file] : files_) {
+    for (const ManifestJson& one : file.objects) {
+      if (one.defines.has_value()) defined.push_back(*one.defines);
+    }
+  }
+  const ManifestKinds known(defined);
+  std::vector<kube::ResourceInfo> kinds(known.defined().begin(), known.defined().end());
   Objects all;
   for (const auto& [path, file] : files_) {
-    for (const auto& [object, json] : file.objects) all[object] = json;
+    for (const ManifestJson& one : file.objects) {
+      kube::ResourceInfo kind = known.Of(one);
+      all[PathOf(one, kind)] = one.object;
+      kinds.push_back(std::move(kind));
+    }
   }
-  return Apply(std::move(all));
+  return Apply(std::move(all), kinds);
 }
 
-absl::StatusOr<FolderObjects::Objects> FolderObjects::ReadObjects(const std::string& text,
-                                                                  const File& last) {
-  if (!last.objects.empty() && absl::StripAsciiWhitespace(text).empty()) {
-    return absl::InvalidArgumentError(
-        "it has become empty; objects are removed by removing the file");
-  }
-  ASSIGN_OR_RETURN(std::vector<ManifestJson> manifests, ReadManifestJson(text));
-  Objects objects;
-  for (ManifestJson& one : manifests) {
-    server_.AddKind(one.kind, one.kind.scalable);
-    objects[one.path] = std::move(one.object);
-  }
-  return objects;
-}
-
-bool FolderObjects::Apply(Objects objects) {
+bool FolderObjects::Apply(Objects objects, absl::Span<const kube::ResourceInfo> kinds) {
   bool changed = false;
   for (const auto& [path, object] : objects_) {
     if (objects.contains(path)) continue;
@@ -110,6 +115,8 @@ bool FolderObjects::Apply(Objects objects) {
     server_.Delete(path);
     changed = true;
   }
+  // In between, since a definition may move the objects of its kind to another path.
+  for (const kube::ResourceInfo& kind : kinds) server_.AddKind(kind, kind.scalable);
   for (const auto& [path, object] : objects) {
     const auto before = objects_.find(path);
     if (before != objects_.end() && before->second == object) continue;
@@ -134,6 +141,10 @@ void FolderObjects::Put(const std::string& path, const std::string& text,
     if (kube::TextOf(object, "kind") == kProcessSetKind && same_count) {
       object["spec"]["replicas"] = kube::NumberOf(kube::MemberOf(stored, "spec"), "replicas");
     }
+  }
+  if (kube::TextOf(object, "apiVersion") == "v1" && kube::TextOf(object, "kind") == "Pod" &&
+      kube::TextOf(kube::MemberOf(object, "status"), "phase").empty()) {
+    object["status"]["phase"] = "Running";
   }
   const absl::Status status = server_.Put(object.dump());
   if (!status.ok()) spdlog::error("{}: {}", path, std::string(status.message()));

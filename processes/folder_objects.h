@@ -6,21 +6,27 @@
 // identified without its file, so that files may be renamed and copied; if several files have it,
 // the last by name counts. If an object changes, two things that were written through the API stay:
 // its status if the file has none, and the replicas of a ProcessSet unless the count in the file
-// has changed too.
+// has changed too. The CustomResourceDefinitions of all files count for the objects of all files. A
+// pod without a phase is Running, since nobody would ever start it.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
 #include "base/clock.h"
 #include "base/file_watcher.h"
 #include "kube/local/local_api_server.h"
+#include "kube/objects/rest_mapping.h"
 #include "kube/watch/manifest_files.h"
+#include "processes/manifest_json.h"
 
 namespace flyball::processes {
 
@@ -42,8 +48,8 @@ class FolderObjects {
   using Objects = std::map<std::string, std::string>;  // path of the API -> JSON of the file
 
   struct File {
-    std::string text;  // the content, or why it could not be read
-    Objects objects;   // the last good ones
+    std::string text;                   // the content, or why it could not be read
+    std::vector<ManifestJson> objects;  // the last good ones
   };
 
   FolderObjects(std::string folder, kube::LocalApiServer& server, std::function<void()> on_change)
@@ -54,8 +60,8 @@ class FolderObjects {
   // Returns whether any object has changed; adds files that have become bad to `problems`, or
   // why the folder could not be read.
   bool ReadFiles(std::vector<std::string>& problems) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<Objects> ReadObjects(const std::string& text, const File& last);
-  bool Apply(Objects objects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Apply(Objects objects, absl::Span<const kube::ResourceInfo> kinds)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Put(const std::string& path, const std::string& object, const std::string& before);
 
   const std::string folder_;

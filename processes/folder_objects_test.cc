@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -69,6 +70,79 @@ TEST_F(FolderObjectsTest, AllObjectsAreInTheServer) {
   Make();
   EXPECT_THAT(server_.Get(kWeb), HasSubstr(R"("replicas":2)"));
   EXPECT_THAT(server_.Get("/api/v1/namespaces/default/pods/p"), HasSubstr(R"("yes":"010")"));
+  EXPECT_THAT(server_.Get("/api/v1/namespaces/default/pods/p"), HasSubstr(R"("phase":"Running")"));
+  EXPECT_THAT(server_.Get(absl::StrCat(kWorker, "/scale")), HasSubstr(R"("replicas":1)"));
+}
+
+// As kubectl, which reads the answer of an API server to a list of pods.
+TEST_F(FolderObjectsTest, ItemsAreOfTheKindOfTheirList) {
+  Write(R"({"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"p"},)"
+        R"("status":{"phase":"Pending"}}]})",
+        "a.json");
+  Write("{apiVersion: apps/v1, kind: DeploymentList, items: null}");
+  Make();
+  EXPECT_THAT(server_.Get("/api/v1/namespaces/default/pods/p"), HasSubstr(R"("phase":"Pending")"));
+}
+
+TEST_F(FolderObjectsTest, AClusterScopedObjectIsInNoNamespace) {
+  Write("{apiVersion: v1, kind: Node, metadata: {name: node, namespace: ignored}}");
+  Make();
+  EXPECT_THAT(server_.Get("/api/v1/nodes/node"), HasSubstr(R"("name":"node")"));
+  EXPECT_THAT(server_.Get("/api/v1/nodes/node"), Not(HasSubstr("ignored")));
+}
+
+constexpr char kDefinition[] = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: geese.example.com}
+spec:
+  group: example.com
+  scope: $0
+  names: {plural: geese, singular: goose, kind: Goose}
+  versions: [{name: v1}, {name: v1alpha1}]
+)";
+
+TEST_F(FolderObjectsTest, ADefinitionSaysThePluralAndTheScopeOfItsKind) {
+  Write(
+      "---\n{apiVersion: example.com/v1alpha1, kind: Goose, metadata: {name: g, namespace: farm}}\n"
+      "---\n{apiVersion: example.com/v1, kind: Policy, metadata: {name: p}}");
+  Write(absl::Substitute(kDefinition, "Namespaced"), "crd.yaml");
+  Make();
+  EXPECT_NE(server_.Get("/apis/example.com/v1alpha1/namespaces/farm/geese/g"), "");
+  EXPECT_EQ(server_.List("/apis/example.com/v1/geese").size(), 1u);
+  EXPECT_NE(server_.Get("/apis/example.com/v1/namespaces/default/policies/p"), "") << "guessed";
+  EXPECT_EQ(server_.List("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").size(), 1u);
+}
+
+TEST_F(FolderObjectsTest, ADefinitionMayComeAfterTheObjectsAndChange) {
+  Write("{apiVersion: example.com/v1, kind: Goose, metadata: {name: g, namespace: farm}}");
+  Make();
+  EXPECT_NE(server_.Get("/apis/example.com/v1/namespaces/farm/gooses/g"), "");
+  Write(absl::Substitute(kDefinition, "Cluster"), "crd.yaml");
+  EXPECT_TRUE(objects_->Reload().ok());
+  EXPECT_THAT(server_.Get("/apis/example.com/v1/geese/g"), Not(HasSubstr("farm")));
+  EXPECT_EQ(server_.List("/apis/example.com/v1/geese").size(), 1u);
+  Write(absl::Substitute(kDefinition, "Namespaced"), "crd.yaml");
+  EXPECT_TRUE(objects_->Reload().ok());
+  EXPECT_NE(server_.Get("/apis/example.com/v1/namespaces/farm/geese/g"), "");
+  EXPECT_EQ(server_.List("/apis/example.com/v1/geese").size(), 1u);
+}
+
+// The kinds that the scaler itself needs are what they are, whatever a folder defines.
+TEST_F(FolderObjectsTest, NoDefinitionChangesAKnownKind) {
+  Write(absl::Substitute(kObjects, "serve", 1));
+  Write(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: sets.flyball.dev}
+spec:
+  group: flyball.dev
+  scope: Cluster
+  names: {plural: sets, kind: ProcessSet}
+  versions: [{name: v1alpha1}]
+)",
+        "crd.yaml");
+  Make();
   EXPECT_THAT(server_.Get(absl::StrCat(kWorker, "/scale")), HasSubstr(R"("replicas":1)"));
 }
 
@@ -124,6 +198,45 @@ TEST_F(FolderObjectsTest, AFolderThatCannotBeReadKeepsAllObjects) {
   Write(absl::Substitute(kObjects, "serve", 1));
   Make();  // as if the loop were not there
   EXPECT_NE(server_.Get(kWeb), "");
+}
+
+TEST_F(FolderObjectsTest, BesideAFolderThatCannotBeReadFilesMayGo) {
+  std::filesystem::create_directory(absl::StrCat(folder_, "/sub"));
+  Write("{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  Write("{apiVersion: v1, kind: Pod, metadata: {name: b}}", "sub/b.yaml");
+  Make();
+  std::filesystem::remove(absl::StrCat(folder_, "/a.yaml"));
+  const std::string sub = absl::StrCat(folder_, "/sub");
+  std::filesystem::remove_all(sub);
+  std::filesystem::create_directory_symlink(sub, sub);
+  EXPECT_TRUE(objects_->Reload().ok()) << "all files would be read again each second";
+  EXPECT_EQ(server_.Get("/api/v1/namespaces/default/pods/a"), "");
+  EXPECT_NE(server_.Get("/api/v1/namespaces/default/pods/b"), "");
+  std::filesystem::remove(sub);
+  EXPECT_TRUE(objects_->Reload().ok());
+  EXPECT_EQ(server_.Get("/api/v1/namespaces/default/pods/b"), "");
+}
+
+TEST_F(FolderObjectsTest, NothingIsWaitedForThatIsNoFile) {
+  Write("{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  Make();
+  const std::string fifo = absl::StrCat(folder_, "/fifo.yaml");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_TRUE(objects_->Reload().ok());
+  EXPECT_NE(server_.Get("/api/v1/namespaces/default/pods/a"), "");
+  const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+  EXPECT_THAT(std::string(made.status().message()), HasSubstr(absl::StrCat(fifo, ": is no file")));
+}
+
+TEST_F(FolderObjectsTest, TheWatcherReads) {
+  Make();
+  clock_.AwaitWaits(1);
+  Write("{apiVersion: v1, kind: Pod, metadata: {name: a}}");
+  clock_.Advance(absl::Seconds(1));
+  clock_.AwaitWaits(2);
+  clock_.Advance(absl::Milliseconds(50));
+  clock_.AwaitWaits(3);
+  EXPECT_NE(server_.Get("/api/v1/namespaces/default/pods/a"), "");
 }
 
 // An object is what it is whichever file has it.
@@ -201,6 +314,21 @@ TEST_F(FolderObjectsTest, FieldsOfAWrongTypeAreRefusedWithTheirLine) {
     const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
     EXPECT_THAT(std::string(made.status().message()),
                 HasSubstr(absl::StrCat("a.yaml: line 2: ", message)));
+  }
+}
+
+TEST_F(FolderObjectsTest, ListsAndDefinitionsThatAreNoneAreRefused) {
+  for (const auto& [text, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"{apiVersion: v1, kind: PodList, items: 1}",
+            "line 1: items: a list was expected, not a number"},
+           {"{apiVersion: v1, kind: List, items: [{metadata: {name: a}}]}",
+            "line 1: apiVersion, kind and metadata.name are needed"},
+           {"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, "
+            "metadata: {name: a}, spec: {group: a.b}}",
+            "line 1: a CustomResourceDefinition needs spec.group, spec.versions"}}) {
+    Write(text);
+    const auto made = FolderObjects::Make(folder_, server_, clock_, [] {});
+    EXPECT_THAT(std::string(made.status().message()), HasSubstr(message));
   }
 }
 

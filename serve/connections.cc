@@ -12,7 +12,6 @@
 #include "http/client/url.h"
 #include "kube/client/kubeconfig.h"
 #include "kube/watch/cluster_directory.h"
-#include "kube/watch/folder_directory.h"
 
 namespace flyball::serve {
 namespace {
@@ -184,19 +183,12 @@ absl::StatusOr<Objects> ObjectsOf(std::unique_ptr<processes::LocalCluster> local
 }  // namespace
 
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock) {
-  if (!flags.objects.empty() && flags.scaler.enabled) {
+  if (!flags.objects.empty()) {
     ASSIGN_OR_RETURN(auto local,
                      processes::LocalCluster::Make(flags.objects, clock, StateFolder()));
     processes::LocalCluster* const cluster = local.get();
     return ObjectsOf(
         std::move(local), [cluster] { return cluster->Connect(); }, flags, clock);
-  }
-  if (!flags.objects.empty()) {
-    ASSIGN_OR_RETURN(auto folder, kube::FolderDirectory::Make(flags.objects, clock));
-    return Objects{.cluster = nullptr,
-                   .directory = std::move(folder),
-                   .ready = [] { return absl::OkStatus(); },
-                   .pods = nullptr};
   }
   ASSIGN_OR_RETURN(http::TransportOptions server,
                    ClusterTransportOptions(flags.lister_kubeconfig, "--lister-kubeconfig"));
@@ -209,13 +201,6 @@ std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> Connection
   using Connection = absl::StatusOr<std::unique_ptr<http::HttpTransport>>;
   if (processes::LocalCluster* const cluster = objects.cluster.get(); cluster != nullptr) {
     return [cluster]() -> Connection { return cluster->Connect(); };
-  }
-  if (!flags.objects.empty()) {
-    return []() -> Connection {
-      return absl::FailedPreconditionError(
-          "kubernetes_sd_configs ask an API server, and with --objects there is none; give "
-          "--scaler, which makes one of the folder");
-    };
   }
   return [kubeconfig = flags.lister_kubeconfig, &clock]() -> Connection {
     return MakeClusterTransport(kubeconfig, "--lister-kubeconfig", clock);

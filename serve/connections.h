@@ -51,10 +51,10 @@ std::string StateFolder();
 // credentials, so that no second watch is needed.
 bool ScalerWatchesAllPods(const ServeFlags& flags);
 
-// The objects: the folder of --objects, or a cluster. With the scaler the folder is a cluster too:
-// its objects can be written, and the processes of its ProcessSets run.
+// The objects of a cluster. The folder of --objects is one too: its objects can be written, and the
+// processes of its ProcessSets run once it is started.
 struct Objects {
-  std::unique_ptr<processes::LocalCluster> cluster;  // of a folder with the scaler; else nullptr
+  std::unique_ptr<processes::LocalCluster> cluster;  // of a folder; else nullptr
   std::unique_ptr<kube::ObjectDirectory> directory;
   std::function<absl::Status()> ready;  // OK once the resources are known
   std::shared_ptr<kube::PodFeed> pods;  // to be fed by the scaler; nullptr: it need not be
@@ -63,7 +63,7 @@ struct Objects {
 absl::StatusOr<Objects> MakeObjects(const ServeFlags& flags, Clock& clock);
 
 // Connects to the API server that these objects come from; the clock and the objects outlive the
-// result. A call returns kFailedPrecondition if they come from no server.
+// result.
 std::function<absl::StatusOr<std::unique_ptr<http::HttpTransport>>()> ConnectionToObjects(
     const ServeFlags& flags, const Objects& objects, Clock& clock);
 

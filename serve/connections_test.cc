@@ -1,6 +1,7 @@
 #include "serve/connections.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -29,6 +30,40 @@ TEST(ScalerWatchesAllPodsTest, NotWhereItIsAnotherOrSeesLess) {
   EXPECT_FALSE(Shared({"--scaler", "--scaler-kubeconfig=s"}));
   EXPECT_FALSE(Shared({"--scaler", "--lister-kubeconfig=k", "--scaler-kubeconfig=s"}));
   EXPECT_FALSE(Shared({"--scaler", "--scaler-namespace=shop"}));
+}
+
+// So that one reader of folders says what exists, whatever else is switched on.
+TEST(MakeObjectsTest, AFolderIsAClusterWithTheScalerAndWithoutIt) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/make_objects");
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  std::ofstream(absl::StrCat(folder, "/geese.yaml")) << R"(
+{apiVersion: example.com/v1, kind: Goose, metadata: {name: g}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: geese.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {plural: geese, kind: Goose}
+  versions: [{name: v1}]
+)";
+  for (const char* more : {"--v=0", "--scaler"}) {
+    const auto flags = ParseServeFlags({"--config=c.yaml", "--objects=" + folder, more});
+    ASSERT_TRUE(flags.ok()) << flags.status();
+    SimulatedClock clock(absl::FromUnixSeconds(1767225600));
+    const auto objects = MakeObjects(*flags, clock);
+    ASSERT_TRUE(objects.ok()) << objects.status();
+    EXPECT_TRUE(ConnectionToObjects(*flags, *objects, clock)().ok());
+    kube::ObjectQuery query;
+    query.resource = {"example.com", "geese"};
+    const auto geese = objects->directory->List(query);
+    ASSERT_TRUE(geese.ok()) << more << geese.status();
+    ASSERT_EQ(geese->size(), 1u);
+    EXPECT_EQ((*geese)[0]->ns, "") << more;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 http::TransportOptions Towards(const std::string& url, std::vector<std::string> args) {

@@ -90,8 +90,10 @@ class Service {
     const bool ipv6 = absl::StrContains(address, ":");
     spdlog::info("serving on {}{}{}:{}", ipv6 ? "[" : "", address, ipv6 ? "]" : "",
                  server_->port());
+    if (scaler_ == nullptr) return absl::OkStatus();
+    // Without the scaler no process of a folder runs: nothing would say how many there should be.
     if (objects_.cluster != nullptr) RETURN_IF_ERROR(objects_.cluster->Start());
-    return scaler_ == nullptr ? absl::OkStatus() : scaler_->Start();
+    return scaler_->Start();
   }
 
   void Reload() {

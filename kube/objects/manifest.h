@@ -1,4 +1,4 @@
-// Reads a file of Kubernetes objects in YAML or JSON, as far as a directory of objects needs it.
+// Reads Kubernetes objects in YAML or JSON, as far as the directory of a rule test needs them.
 //
 // Pure. Several documents in one file, and List kinds, are split into their objects. Fields that
 // are not named here are ignored.
