@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,7 @@
 #include "kube/objects/rest_mapping.h"
 #include "kube/objects/selector.h"
 #include "scaler/math/pods.h"
+#include "scaler/stores/pod_index.h"
 #include "scaler/stores/pod_owner.h"
 
 namespace flyball::scaler {
@@ -44,42 +46,55 @@ std::string SharedLabels(const ClusterSnapshot& snapshot, const std::string& ns)
   return absl::StrJoin(*shared, ",", absl::PairFormatter("="));
 }
 
-kube::Selector SelectorOf(const PodSelection& selection, const kube::Selector& selector) {
-  const ObjectReference& target = selection.autoscaler->scale_target;
-  return selection.owned_only ? OwnedBy(target.kind, target.name, selector) : selector;
+// An autoscaler that looks for pods, as the index is told.
+struct Selecting {
+  AutoscalerKey key;
+  kube::Selector selector;
+  std::string text;
+  bool rival = true;
+};
+
+// `labels` is the selector of its scale, and `text` that selector as written.
+Selecting SelectingOf(const PodSelection& selection, AutoscalerKind kind,
+                      const kube::Selector& labels, const std::string& text) {
+  const Autoscaler& autoscaler = *selection.autoscaler;
+  const ObjectReference& target = autoscaler.scale_target;
+  Selecting out = {.key = {kind, autoscaler.ns, autoscaler.name},
+                   .selector = labels,
+                   .text = text,
+                   .rival = !labels.empty()};
+  if (!selection.owned_only) return out;
+  out.selector = OwnedBy(target.kind, target.name, labels);
+  out.text = OwnedByText(target.kind, target.name, text);
+  return out;
 }
 
-// The autoscalers of the same kind that select one of the pods. One that counts only the pods that
-// its target owns and one that counts all pods with the labels are not rivals. Nor is one whose
-// scaling is disabled, as it looks for no pods; a controller that has found pods for it before goes
-// on counting it, which nobody can see, so a note says that it is left out.
+SelectedPods* AddTo(PodIndex& index, const Selecting& one) {
+  return index.Select(one.key, one.selector, one.text, one.rival);
+}
+
+// The other autoscalers of the same kind that look for pods. One whose scaling is disabled looks
+// for none; a controller that has found pods for it before goes on counting it, which nobody sees.
+struct Others {
+  std::vector<Selecting> scaling, disabled;
+};
+
 template <typename Listed>
-RivalsPtr RivalsAmong(const std::vector<Listed>& listed, const ClusterSnapshot& snapshot,
-                      const PodSelection& of, const std::string& selector_text,
-                      const std::vector<const Pod*>& pods, std::vector<std::string>& notes) {
-  Selectors selectors, disabled;
+Others OthersAmong(const std::vector<Listed>& listed, const ClusterSnapshot& snapshot,
+                   const PodSelection& of, AutoscalerKind kind) {
+  Others out;
   for (const Listed& one : listed) {
     const PodSelection other = SelectionOf(one);
-    const bool itself = other.autoscaler == of.autoscaler;
     const WorkloadScale* scale = FindScale(snapshot, *other.autoscaler);
-    if (scale == nullptr && !itself) continue;
-    if (of.owned_only && !other.owned_only) continue;
-    absl::StatusOr<kube::Selector> parsed =
-        kube::Selector::Parse(scale == nullptr ? selector_text : scale->answer.selector);
+    if (scale == nullptr || other.autoscaler == of.autoscaler) continue;
+    const std::string& text = scale->answer.selector;
+    const absl::StatusOr<kube::Selector> parsed = kube::Selector::Parse(text);
     if (!parsed.ok() || parsed->empty()) continue;
     const bool is_disabled =
-        !itself && scale->answer.spec_replicas == 0 && other.autoscaler->min_or_default() != 0;
-    (is_disabled ? disabled : selectors)[{other.autoscaler->ns, other.autoscaler->name}] =
-        SelectorOf(other, *parsed);
+        scale->answer.spec_replicas == 0 && other.autoscaler->min_or_default() != 0;
+    (is_disabled ? out.disabled : out.scaling).push_back(SelectingOf(other, kind, *parsed, text));
   }
-  const std::string& ns = of.autoscaler->ns;
-  for (const std::string& name : Selecting(disabled, ns, pods)) {
-    notes.push_back(absl::StrCat(
-        absl::StripPrefix(name, ns + "/"),
-        " selects the same pods and is left out, because its target "
-        "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
-  }
-  return MakeRivals(Selecting(selectors, ns, pods));
+  return out;
 }
 
 }  // namespace
@@ -123,13 +138,14 @@ void TakePods(const ClusterSnapshot& snapshot, const PodSelection& selection, bo
     answer.selector_error = std::string(selector.status().message());
     return;
   }
-  const kube::Selector taken = SelectorOf(selection, *selector);
-  std::vector<const Pod*> pods;
+  const AutoscalerKind kind = own_kind ? AutoscalerKind::kOwn : AutoscalerKind::kHpa;
+  const Selecting itself = SelectingOf(selection, kind, *selector, out.scale.selector);
+  PodIndex index;
   size_t strangers = 0;
   for (const Pod& pod : snapshot.pods) {
-    if (pod.ns != autoscaler.ns || !selector->Matches(pod.labels)) continue;
-    if (taken.Matches(pod.labels)) pods.push_back(&pod);
-    if (!taken.Matches(pod.labels)) ++strangers;
+    if (pod.ns != autoscaler.ns) continue;
+    index.Put(pod, /*node=*/"", /*list=*/0);
+    if (selector->Matches(pod.labels) && !itself.selector.Matches(pod.labels)) ++strangers;
   }
   if (strangers > 0) {
     out.notes.push_back(absl::StrCat(
@@ -137,12 +153,23 @@ void TakePods(const ClusterSnapshot& snapshot, const PodSelection& selection, bo
         " the labels that the selector wants and ", strangers == 1 ? "is" : "are", " not owned by ",
         autoscaler.scale_target.kind, " ", autoscaler.scale_target.name, ": left out"));
   }
-  out.table = PodTable(pods, autoscaler.metrics, config.requests);
+  const Others others = own_kind ? OthersAmong(snapshot.own_autoscalers, snapshot, selection, kind)
+                                 : OthersAmong(snapshot.autoscalers, snapshot, selection, kind);
+  for (const Selecting& one : others.disabled) AddTo(index, one);
+  const RivalsPtr disabled = index.View(*AddTo(index, itself), kind, {}, {}).rivals;
+  for (const Selecting& one : others.disabled) index.Forget(one.key);
+  for (const std::string& name : disabled->names) {
+    if (name == itself.key.ToString()) continue;
+    out.notes.push_back(absl::StrCat(
+        absl::StripPrefix(name, autoscaler.ns + "/"),
+        " selects the same pods and is left out, because its target "
+        "has 0 replicas; a controller that has scaled it before counts it until it restarts"));
+  }
+  for (const Selecting& one : others.scaling) AddTo(index, one);
+  PodView view = index.View(*AddTo(index, itself), kind, autoscaler.metrics, config.requests);
+  out.table = *view.table;
   answer.table = &out.table;
-  answer.rivals = own_kind ? RivalsAmong(snapshot.own_autoscalers, snapshot, selection,
-                                         out.scale.selector, pods, out.notes)
-                           : RivalsAmong(snapshot.autoscalers, snapshot, selection,
-                                         out.scale.selector, pods, out.notes);
+  answer.rivals = std::move(view.rivals);
 }
 
 }  // namespace flyball::scaler

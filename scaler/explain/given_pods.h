@@ -1,8 +1,8 @@
 // The scale and the pods of an autoscaler, from the files that `decide -f` was given.
 //
-// Pure. Pods and rivals are found as the loop finds them (stores/pod_index.h): pods by the selector
-// of the scale, or only those of them that the target owns; rivals among autoscalers of the same
-// kind.
+// Pure. Pods and rivals are found by the index that the loop uses (stores/pod_index.h), so that the
+// pods are sorted by name: pods by the selector of the scale, or only those of them that the target
+// owns; rivals among autoscalers of the same kind.
 #pragma once
 
 #include "scaler/explain/given_case.h"

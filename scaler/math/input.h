@@ -5,7 +5,6 @@
 // the vectors from scenarios.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,13 +40,6 @@ struct Rivals {
   size_t total = 0;
 };
 using RivalsPtr = std::shared_ptr<const Rivals>;  // nullptr: there are none
-
-// `names` are all of them, sorted.
-inline RivalsPtr MakeRivals(std::vector<std::string> names) {
-  const size_t total = names.size();
-  names.resize(std::min(total, Rivals::kMaxNames));
-  return std::make_shared<const Rivals>(Rivals{.names = std::move(names), .total = total});
-}
 
 // The pods behind the scale's selector, or why they are not known.
 struct PodsAnswer {

@@ -1,9 +1,5 @@
 #include "scaler/math/pods.h"
 
-#include <algorithm>
-
-#include "absl/strings/str_cat.h"
-
 namespace flyball::scaler {
 namespace {
 
@@ -109,20 +105,6 @@ const RequestColumn* PodTable::Requests(absl::string_view resource,
     if (column.resource == resource && column.container == container) return &column;
   }
   return nullptr;
-}
-
-std::vector<std::string> Selecting(const Selectors& selectors, absl::string_view ns,
-                                   absl::Span<const Pod* const> pods) {
-  std::vector<std::string> out;
-  for (const auto& [autoscaler, selector] : selectors) {
-    const bool selects =
-        autoscaler.first == ns &&
-        std::any_of(pods.begin(), pods.end(), [&selector = selector](const Pod* pod) {
-          return selector.Matches(pod->labels);
-        });
-    if (selects) out.push_back(absl::StrCat(autoscaler.first, "/", autoscaler.second));
-  }
-  return out;
 }
 
 }  // namespace flyball::scaler

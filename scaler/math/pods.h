@@ -10,7 +10,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -154,16 +153,5 @@ class PodTable {
   std::vector<RequestColumn> columns_;
   int64_t running_and_ready_ = 0;
 };
-
-// What each autoscaler selects, by its namespace and name. Autoscalers whose selector is not known
-// are left out.
-using Selectors = std::map<std::pair<std::string, std::string>, kube::Selector>;
-
-// "ns/name", sorted, of all autoscalers of `ns` that select one of the pods: two that share a pod
-// must both stop. This is for scenarios and files; the running scaler uses
-// scaler/stores/pod_index.h.
-// Source: Kubernetes v1.34.4 pkg/controller/util/selectors/bimultimap.go as horizontal.go uses it.
-std::vector<std::string> Selecting(const Selectors& selectors, absl::string_view ns,
-                                   absl::Span<const Pod* const> pods);
 
 }  // namespace flyball::scaler

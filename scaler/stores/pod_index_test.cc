@@ -65,14 +65,16 @@ struct Plain {
     return RowsOf(PodTable(found, metrics, {}));
   }
   std::string Rivals(const std::string& text) const {
-    Selectors all;
-    for (const auto& [name, of] : selectors) all[{"shop", name}] = *kube::Selector::Parse(of);
     const kube::Selector selector = *kube::Selector::Parse(text);
-    std::vector<const Pod*> found;
-    for (const auto& [name, pod] : pods) {
-      if (selector.Matches(pod.labels)) found.push_back(&pod);
+    std::vector<std::string> found;
+    for (const auto& [name, of] : selectors) {
+      const kube::Selector other = *kube::Selector::Parse(of);
+      const bool share = std::any_of(pods.begin(), pods.end(), [&](const auto& pod) {
+        return selector.Matches(pod.second.labels) && other.Matches(pod.second.labels);
+      });
+      if (share) found.push_back("shop/" + name);
     }
-    return absl::StrJoin(Selecting(all, "shop", found), " ");
+    return absl::StrJoin(found, " ");
   }
 };
 

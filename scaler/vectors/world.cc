@@ -89,7 +89,8 @@ MetricsAnswer<ObjectMetric> FindObjects(const Tick& tick, absl::string_view ns,
 World::World(const Scenario& scenario, const Autoscaler& autoscaler) : autoscaler_(autoscaler) {
   for (const OtherAutoscaler& other : scenario.others) {
     const auto selector = kube::Selector::Parse(other.selector);
-    if (selector.ok()) selectors_[{other.ns, other.name}] = *selector;
+    if (!selector.ok()) continue;
+    index_.Select({AutoscalerKind::kHpa, other.ns, other.name}, *selector, other.selector);
   }
 }
 
@@ -110,9 +111,12 @@ void World::Apply(const Tick& tick) {
       *known = pod;
     }
   }
+  ++list_;
   for (Pod& pod : pods_) {
     if (pod.ns.empty()) pod.ns = autoscaler_.ns;
+    index_.Put(pod, /*node=*/"", list_);
   }
+  index_.RemoveBefore(/*ns=*/"", list_);
 }
 
 ScaleAnswer World::ReadScale(const Tick& tick) {
@@ -144,28 +148,23 @@ ScaleAnswer World::ReadScale(const Tick& tick) {
 
 PodsAnswer World::ReadPods(const Tick& tick, const MathConfig& config) {
   PodsAnswer out;
-  table_ = PodTable();
-  out.table = &table_;
+  table_ = std::make_shared<const PodTable>();
+  out.table = table_.get();
   if (selector_.empty()) return out;
   const auto selector = kube::Selector::Parse(selector_, config.labels);
   if (!selector.ok()) {
     out.selector_error = std::string(selector.status().message());
     return out;
   }
-  const std::pair<std::string, std::string> self(autoscaler_.ns, autoscaler_.name);
-  if (tick.faults.deleted) {
-    selectors_.erase(self);
-  } else {
-    selectors_[self] = *selector;
-  }
+  const AutoscalerKey self = {AutoscalerKind::kHpa, autoscaler_.ns, autoscaler_.name};
+  const SelectedPods* const group =
+      index_.Select(self, *selector, selector_, /*rival=*/!tick.faults.deleted);
   out.list_error = tick.faults.list_pods;
   if (!out.list_error.empty()) return out;
-  std::vector<const Pod*> selected;
-  for (const Pod& pod : pods_) {
-    if (pod.ns == autoscaler_.ns && selector->Matches(pod.labels)) selected.push_back(&pod);
-  }
-  out.rivals = MakeRivals(Selecting(selectors_, autoscaler_.ns, selected));
-  table_ = PodTable(selected, autoscaler_.metrics, config.requests);
+  PodView view = index_.View(*group, self.kind, autoscaler_.metrics, config.requests);
+  table_ = std::move(view.table);
+  out.table = table_.get();
+  out.rivals = std::move(view.rivals);
   return out;
 }
 
@@ -174,7 +173,7 @@ std::vector<Reading> World::ReadMetrics(const Tick& tick) const {
   for (size_t i = 0; i < out.size(); ++i) {
     const MetricSpec& spec = autoscaler_.metrics[i];
     ReadMetric(
-        spec, table_,
+        spec, *table_,
         [&] {
           return tick.resource.value_or(
               MetricsAnswer<PodMetrics>{.error = "no resource metrics in scenario", .items = {}});

@@ -1,8 +1,11 @@
 // The cluster of a scenario: its state after the ticks, and the answers of its API.
 //
-// Not thread-safe; no I/O. Not here: the decisions (replay.h).
+// Not thread-safe; no I/O. Pods and rivals are found by the running scaler's index. Not here: the
+// decisions (replay.h).
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "scaler/math/input.h"
 #include "scaler/math/pods.h"
 #include "scaler/spec/autoscaler.h"
+#include "scaler/stores/pod_index.h"
 #include "scaler/vectors/scenario.h"
 
 namespace flyball::scaler {
@@ -45,9 +49,10 @@ class World {
   int32_t spec_replicas_ = 0;
   int32_t status_replicas_ = 0;
   std::string selector_;
-  std::vector<Pod> pods_;
-  Selectors selectors_;
-  PodTable table_;
+  std::vector<Pod> pods_;  // in the order in which they came
+  PodIndex index_;         // of these
+  uint64_t list_ = 0;      // the number of the last tick
+  std::shared_ptr<const PodTable> table_ = std::make_shared<const PodTable>();
 };
 
 }  // namespace flyball::scaler

@@ -5,7 +5,9 @@
 // window of 30 s; nothing is remembered; no behavior.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -186,7 +188,9 @@ class TestWorld {
     const PodTable table(views, autoscaler.metrics, {});
     PodsAnswer answer;
     answer.table = &table;
-    answer.rivals = MakeRivals(rivals);
+    Rivals named = {.names = rivals, .total = rivals.size()};
+    named.names.resize(std::min(named.total, Rivals::kMaxNames));
+    answer.rivals = std::make_shared<const Rivals>(std::move(named));
     std::vector<Reading> filled = readings;
     for (size_t i = 0; i < filled.size(); ++i) FillSamples(autoscaler.metrics[i], filled[i]);
     DecisionInput input;
