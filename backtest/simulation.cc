@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scaler/math/decision.h"
-#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/math/hpa/decider_of.h"
 #include "scaler/math/input.h"
 #include "scaler/math/reconcile.h"
 #include "scaler/spec/autoscaler.h"
@@ -61,7 +61,7 @@ class Simulation {
                                       .config = &input_.config,
                                       .state = &decision_.state,
                                       .now = now};
-    scaler::HpaDecider().Decide(input, {}, workspace_, decision_);
+    scaler::DeciderOf(autoscaler_).Decide(input, {}, workspace_, decision_);
     writes_ = decision_.rescale && !paused_;
     if (writes_) scaler::RecordScaleWrite(input, "", decision_);
     scaler::GuardStatus(status_, decision_);

@@ -11,7 +11,7 @@
 #include "scaler/explain/amounts.h"
 #include "scaler/explain/given_own.h"
 #include "scaler/explain/given_pods.h"
-#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/math/hpa/decider_of.h"
 #include "scaler/math/pods.h"
 #include "scaler/math/readings.h"
 #include "scaler/spec/own/metric_fallback.h"
@@ -279,7 +279,8 @@ void Decide(const ClusterSnapshot& snapshot, const MathConfig& config, const Cas
                       .config = &config,
                       .state = &state,
                       .now = options.now};
-  const bool reads_metrics = HpaDecider().ReadsMetrics(input);
+  const Decider& decider = DeciderOf(out.autoscaler);
+  const bool reads_metrics = decider.ReadsMetrics(input);
   if (reads_metrics) {
     TakePods(snapshot, subject.selection, subject.own != nullptr, config, out, pods);
     TakeReadings(snapshot, subject.selection.owned_only, out);
@@ -293,7 +294,7 @@ void Decide(const ClusterSnapshot& snapshot, const MathConfig& config, const Cas
   }
   if (reads_metrics) input.readings = out.readings;
   Workspace workspace;
-  HpaDecider().Decide(input, {.pod_detail = true}, workspace, out.decision);
+  decider.Decide(input, {.pod_detail = true}, workspace, out.decision);
   DecideActivity(input, subject, out);
   if (out.decision.rescale) RecordScaleWrite(input, "", out.decision);
   GuardStatus(subject.selection.autoscaler->status, out.decision);

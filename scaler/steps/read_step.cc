@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kube/objects/api_version.h"
-#include "scaler/steps/decider_of.h"
+#include "scaler/math/hpa/decider_of.h"
 #include "scaler/steps/stored_status.h"
 #include "scaler/stores/pod_owner.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "scaler/inputs/pod_json.h"
 #include "scaler/math/history.h"
-#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/math/hpa/decider_of.h"
 #include "scaler/math/readings.h"
 #include "scaler/steps/mode.h"
 #include "scaler/stores/state_upkeep.h"
@@ -273,7 +273,7 @@ int32_t Judge::Decide(const Seen& seen, int32_t current, const ScalerState& stat
   input.now = Wall();
   Decision decision;
   Workspace workspace;
-  HpaDecider().Decide(input, {}, workspace, decision);
+  DeciderOf(seen.autoscaler).Decide(input, {}, workspace, decision);
   return decision.rescale ? decision.desired : current;
 }
 

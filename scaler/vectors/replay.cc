@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "scaler/math/hpa/hpa_decider.h"
+#include "scaler/math/hpa/decider_of.h"
 #include "scaler/vectors/world.h"
 
 namespace flyball::scaler {
@@ -89,14 +89,14 @@ class Replayer {
     input.state = &state_;
     input.now = tick.now;
     input.deleted = tick.faults.deleted;
-    if (HpaDecider().ReadsMetrics(input)) {
+    if (DeciderOf(autoscaler_).ReadsMetrics(input)) {
       pods = world_.ReadPods(tick, scenario_.math);
       readings = world_.ReadMetrics(tick);
       input.pods = &pods;
       input.readings = readings;
     }
     TickResult result;
-    HpaDecider().Decide(input, {}, workspace_, result.decision);
+    DeciderOf(autoscaler_).Decide(input, {}, workspace_, result.decision);
     if (result.decision.rescale) WriteScale(tick, input, result);
     WriteStatus(tick, input, result);
     state_ = result.decision.state;

@@ -58,6 +58,8 @@ def check_line(path: str, line: str, test: bool):
         yield "reads the machine's clock: take a Clock or a time"
     if "Clock::System()" in line and not path.startswith("cmd/") and path not in CLOCK_FILES:
         yield "takes the system's clock: it is given one"
+    if "HpaDecider()" in line and not path.startswith("scaler/math/hpa/"):
+        yield "names a decider: DeciderOf chooses it (scaler/math/hpa/decider_of.h)"
     if re.search(r"\bgetenv\(", line) and not ENVIRONMENT_FILES.match(path):
         yield "reads the environment: pass an option"
     if path.endswith(".h") and path not in MAY_BE_HEAVY and HEAVY_HEADER.search(line):

@@ -1,4 +1,7 @@
-// Which math decides an autoscaler. There is one kind: the replica math of HPAs.
+// Which math decides an autoscaler, wherever it is decided. There is one kind: the replica math of
+// HPAs.
+//
+// Pure.
 #pragma once
 
 #include "scaler/math/hpa/hpa_decider.h"
