@@ -273,12 +273,12 @@ class ServeFront : public scaler::RequestFront,
   MonotonicTime next_try_ = absl::ZeroDuration();  // of what has a problem
   std::set<std::string> expected_;  // the services that the API server had at the start
   MonotonicTime missing_due_ = absl::ZeroDuration();  // when those not carried are looked for
-  struct Told {
+  struct PortInStatus {
     uint16_t port = 0;
-    std::string uid;
+    std::string uid;  // of the Autoscaler with that status
   };
-  std::map<std::string, Told> told_ports_;   // by service, from its status at the start
-  std::map<std::string, uint16_t> was_led_;  // likewise: the port that its Service led to
+  std::map<std::string, PortInStatus> told_ports_;  // by service, from its status at the start
+  std::map<std::string, uint16_t> was_led_;         // likewise: the port that its Service led to
   std::map<std::string, bool> was_h2c_;  // by Service ("shop/web"), from its slices at the start
   // Namespaces, and ports that their Services lead to, perhaps without an Autoscaler.
   std::set<std::pair<std::string, uint16_t>> maybe_stale_;

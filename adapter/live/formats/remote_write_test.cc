@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // What a request held, as lines of text: `name=value,… value@time …`.
-struct Told {
+struct RequestContent {
   absl::Status status;
   std::vector<std::string> series;
   std::vector<std::string> families;
@@ -42,8 +42,8 @@ std::string Describe(const WrittenSeries& series) {
   return line;
 }
 
-Told Read(WriteVersion version, const Message& request) {
-  Told told;
+RequestContent Read(WriteVersion version, const Message& request) {
+  RequestContent told;
   told.status = ReadWriteRequest(
       version, request.bytes(),
       [&](const WrittenSeries& series) { told.series.push_back(Describe(series)); },
@@ -65,7 +65,7 @@ TEST(RemoteWrite1, SeriesInTheirOrderAndFamilies) {
                       .Bytes(99, "later versions"))
           .Add(3, Message().Varint(1, 1).Bytes(2, "up_total").Bytes(4, "Help.").Bytes(5, "s"))
           .Varint(98, 7);
-  const Told told = Read(WriteVersion::k1, request);
+  const RequestContent told = Read(WriteVersion::k1, request);
   EXPECT_TRUE(told.status.ok()) << told.status;
   EXPECT_THAT(told.series, ElementsAre("__name__=up,job=a 1@1000 -0.5@2000",
                                        "__name__=x,z=1 0@-5 histograms:1 exemplars:1"));
@@ -170,7 +170,7 @@ TEST(RemoteWrite2, SymbolsAreLookedUpWhereverTheyStand) {
                               .Bytes(4, "Help.")
                               .Bytes(4, "s")
                               .Add(5, Message().Varint(1, 1).Varint(1, 2).Add(3, Message()));
-  const Told told = Read(WriteVersion::k2, request);
+  const RequestContent told = Read(WriteVersion::k2, request);
   EXPECT_TRUE(told.status.ok()) << told.status;
   EXPECT_THAT(told.series,
               ElementsAre("__name__=up,job=a 2@1000 unit:s", "__name__=up histograms:1"));
@@ -186,7 +186,7 @@ TEST(RemoteWrite2, SeriesThatMustBeRefusedAreToldWithTheReason) {
                               .Add(5, Message().Packed(1, {1, 7}).Add(2, sample))
                               .Add(5, Message().Packed(1, {1, 2}))
                               .Add(5, Message().Packed(1, {1, 2}).Add(2, sample));
-  const Told told = Read(WriteVersion::k2, request);
+  const RequestContent told = Read(WriteVersion::k2, request);
   ASSERT_TRUE(told.status.ok()) << told.status;
   EXPECT_THAT(
       told.series,

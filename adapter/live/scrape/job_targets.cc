@@ -22,8 +22,8 @@ size_t BytesOf(const Target& target) {
 
 JobTargets::LeftOut JobTargets::Put(const GroupName& name, Targets targets,
                                     const std::shared_ptr<ByteBudget>& budget) {
-  const Group before = std::move(groups_[name]);
-  Group now{.hashes = {}, .left_out = targets.left_out};
+  const GroupTargets before = std::move(groups_[name]);
+  GroupTargets now{.hashes = {}, .left_out = targets.left_out};
   LeftOut left_out;
   absl::flat_hash_set<uint64_t> wanted;
   for (const Target& target : targets.active) wanted.insert(target.hash);

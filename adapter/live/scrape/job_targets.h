@@ -43,7 +43,7 @@ class JobTargets {
   Changes TakeChanges();
 
  private:
-  struct Group {
+  struct GroupTargets {
     std::vector<uint64_t> hashes;  // of its targets
     size_t left_out = 0;
   };
@@ -56,7 +56,7 @@ class JobTargets {
   // One of its groups no longer has that target.
   void Release(uint64_t hash);
 
-  std::map<GroupName, Group> groups_;
+  std::map<GroupName, GroupTargets> groups_;
   absl::node_hash_map<uint64_t, Found> found_;  // by hash
   absl::flat_hash_set<uint64_t> changed_;       // hashes of those added, removed, or both
 };
