@@ -54,9 +54,8 @@ size_t QueryFlights::Flight::Bytes() {
   return bytes;
 }
 
-QueryFlights::Shard& QueryFlights::ShardOf(absl::string_view key) {
-  // The low bits are the map's.
-  return shards_[(absl::HashOf(key) >> 32) % kShards];
+Striped<QueryFlights::KnownFlights>::Locked QueryFlights::FlightsOf(absl::string_view key) const {
+  return flights_.Lock(absl::HashOf(key));
 }
 
 void QueryFlights::Count(QueryOutcome outcome) {
@@ -132,13 +131,12 @@ std::optional<FreshResult> QueryFlights::StillFresh(Flight* old) {
 }
 
 QueryFlights::Part QueryFlights::Join(absl::string_view key, absl::Duration max_age) {
-  Shard& shard = ShardOf(key);
   const MonotonicTime now = clock_.MonotonicNow();
-  absl::MutexLock lock(&shard.mutex);
-  auto found = shard.flights.find(key);
-  if (found == shard.flights.end()) {
-    if (shard.flights.size() >= options_.max_results / kShards) DropStale(shard, now);
-    found = shard.flights.emplace(key, FlightPair()).first;
+  const auto flights = FlightsOf(key);
+  auto found = flights->of.find(key);
+  if (found == flights->of.end()) {
+    if (flights->of.size() >= options_.max_results / flights_.size()) DropStale(*flights, now);
+    found = flights->of.emplace(key, FlightPair()).first;
     found->second.current = std::make_shared<Flight>();
     return {.flight = found->second.current, .lead = true, .old = nullptr};
   }
@@ -211,16 +209,15 @@ std::shared_ptr<const void> QueryFlights::Fly(const Asked& asked, MonotonicTime 
 }
 
 void QueryFlights::Land(absl::string_view key, Flight& flight, bool ok, bool reusable) {
-  Shard& shard = ShardOf(key);
   const size_t bytes = reusable ? key.size() + flight.Bytes() : 0;
-  absl::MutexLock lock(&shard.mutex);
-  const auto found = shard.flights.find(key);
-  if (found == shard.flights.end()) return;
-  shard.bytes += bytes;
+  const auto flights = FlightsOf(key);
+  const auto found = flights->of.find(key);
+  if (found == flights->of.end()) return;
+  flights->bytes += bytes;
   bytes_ += bytes;
   FlightPair& known = found->second;
   if (known.current.get() == &flight) {
-    if (!reusable) shard.flights.erase(found);
+    if (!reusable) flights->of.erase(found);
   } else if (known.next.get() == &flight) {
     // A failure stays beside the old result and counts when that one is stale.
     if (ok && reusable) known.current = known.next;
@@ -228,43 +225,39 @@ void QueryFlights::Land(absl::string_view key, Flight& flight, bool ok, bool reu
   }
 }
 
-void QueryFlights::DropStale(Shard& shard, MonotonicTime now) {
-  absl::erase_if(shard.flights, [now](const auto& entry) { return !entry.second.Joinable(now); });
+void QueryFlights::DropStale(KnownFlights& flights, MonotonicTime now) {
+  absl::erase_if(flights.of, [now](const auto& entry) { return !entry.second.Joinable(now); });
   // All fresh: the limit holds nevertheless.
-  if (shard.flights.size() >= options_.max_results / kShards) DropDone(shard);
-  CountBytes(shard);
+  if (flights.of.size() >= options_.max_results / flights_.size()) DropDone(flights);
+  CountBytes(flights);
 }
 
 // Those under way stay; their number is that of requests.
-void QueryFlights::DropDone(Shard& shard) {
-  absl::erase_if(shard.flights, [](const auto& entry) {
+void QueryFlights::DropDone(KnownFlights& flights) {
+  absl::erase_if(flights.of, [](const auto& entry) {
     return !entry.second.Joinable(absl::InfiniteDuration());
   });
 }
 
-void QueryFlights::CountBytes(Shard& shard) {
+void QueryFlights::CountBytes(KnownFlights& flights) {
   size_t bytes = 0;
-  for (const auto& [key, known] : shard.flights) bytes += key.size() + known.Bytes();
-  bytes_ += bytes - shard.bytes;
-  shard.bytes = bytes;
+  for (const auto& [key, known] : flights.of) bytes += key.size() + known.Bytes();
+  bytes_ += bytes - flights.bytes;
+  flights.bytes = bytes;
 }
 
 void QueryFlights::KeepWithinBytes() {
   Sweep();
-  for (Shard& shard : shards_) {
+  flights_.ForEach([this](KnownFlights& flights) {
     if (bytes_ <= options_.max_bytes) return;
-    absl::MutexLock lock(&shard.mutex);
-    DropDone(shard);
-    CountBytes(shard);
-  }
+    DropDone(flights);
+    CountBytes(flights);
+  });
 }
 
 void QueryFlights::Sweep() {
   const MonotonicTime now = clock_.MonotonicNow();
-  for (Shard& shard : shards_) {
-    absl::MutexLock lock(&shard.mutex);
-    DropStale(shard, now);
-  }
+  flights_.ForEach([&](KnownFlights& flights) { DropStale(flights, now); });
 }
 
 }  // namespace flyball::adapter

@@ -2,7 +2,7 @@
 // come while its result is fresh get that result.
 //
 // Thread-safe; no threads of its own: the first caller asks the source, the others wait for it. The
-// map is sharded, and no lock is held while the source is asked.
+// queries are spread over several locks, none of which is held while the source is asked.
 //
 //   - A result is fresh for `freshness` from the moment its query was sent, so that each different
 //     query is sent once a second (the default). Zero: only queries under way are shared.
@@ -24,8 +24,8 @@
 // old ones; Sweep drops those that are out of date.
 #pragma once
 
-#include <array>
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +39,7 @@
 #include "adapter/queries/metric_source.h"
 #include "adapter/queries/query_observer.h"
 #include "base/clock.h"
+#include "base/striped.h"
 
 namespace flyball::adapter {
 
@@ -113,10 +114,10 @@ class QueryFlights {
     }
     size_t Bytes() const { return current->Bytes() + (next != nullptr ? next->Bytes() : 0); }
   };
-  struct Shard {
-    absl::Mutex mutex;
-    absl::flat_hash_map<std::string, FlightPair> flights ABSL_GUARDED_BY(mutex);  // by Asked::key
-    size_t bytes ABSL_GUARDED_BY(mutex) = 0;  // upper bound, corrected when some are dropped
+  // A part of the queries.
+  struct KnownFlights {
+    absl::flat_hash_map<std::string, FlightPair> of;  // by Asked::key
+    size_t bytes = 0;  // upper bound, corrected when some are dropped
   };
   // The role of a caller in a query.
   struct Part {
@@ -125,8 +126,6 @@ class QueryFlights {
     std::shared_ptr<Flight> old;     // still fresh, if the flight is sent ahead of time
   };
 
-  static constexpr size_t kShards = 16;
-
   // A query, and the source that is to answer it.
   struct Asked {
     absl::string_view promql;
@@ -134,7 +133,7 @@ class QueryFlights {
     std::string key;
   };
 
-  Shard& ShardOf(absl::string_view key);
+  Striped<KnownFlights>::Locked FlightsOf(absl::string_view key) const;
   Part Join(absl::string_view key, absl::Duration max_age);
   // Returns what counts the result.
   std::shared_ptr<const void> Fly(const Asked& asked, MonotonicTime deadline, Flight& flight);
@@ -142,11 +141,11 @@ class QueryFlights {
   void Land(absl::string_view key, Flight& flight, bool ok, bool reusable);
   // The result of `old` if it is still fresh.
   std::optional<FreshResult> StillFresh(Flight* old);
-  void DropStale(Shard& shard, MonotonicTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+  void DropStale(KnownFlights& flights, MonotonicTime now);
   // Drops all flights that are done.
-  void DropDone(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  void CountBytes(Shard& shard) ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
-  // Keeps all shards together within max_bytes.
+  static void DropDone(KnownFlights& flights);
+  void CountBytes(KnownFlights& flights);
+  // Keeps all flights together within max_bytes.
   void KeepWithinBytes();
   void Count(QueryOutcome outcome);
   // Counts a query that was sent with that timeout.
@@ -156,9 +155,9 @@ class QueryFlights {
   Clock& clock_;
   const FlightOptions options_;
   QueryObserver* const observer_;
-  std::atomic<size_t> bytes_ = 0;  // of all shards
+  std::atomic<size_t> bytes_ = 0;  // of all flights
   std::atomic<size_t> unanswered_ = 0;
-  std::array<Shard, kShards> shards_;
+  Striped<KnownFlights> flights_;
 };
 
 }  // namespace flyball::adapter
