@@ -55,8 +55,9 @@ size_t DecisionLog::Run::bytes() const {
   return sizeof(Run) + values.capacity() + ShareOf(conclusion) + ShareOf(pods);
 }
 
-DecisionLog::Stripe& DecisionLog::StripeOf(const AutoscalerKey& key) const {
-  return stripes_[absl::HashOf(key) % stripes_.size()];
+Striped<DecisionLog::LoggedAutoscalers>::Locked DecisionLog::PartOf(
+    const AutoscalerKey& key) const {
+  return logged_.Lock(absl::HashOf(key));
 }
 
 // Whether the newest run was decided on this spec. If so, the run then keeps `managed` and releases
@@ -82,10 +83,9 @@ void DecisionLog::Trim(std::vector<Run>& runs) const {
 // Counts an unchanged decision in the newest run. False: the spec is another one, so it begins a
 // new run.
 bool DecisionLog::CountRepeat(const DecisionRecord& record) {
-  Stripe& stripe = StripeOf(record.managed->key);
-  absl::MutexLock lock(&stripe.mutex);
-  const auto found = stripe.autoscalers.find(record.managed->key);
-  if (found == stripe.autoscalers.end()) return false;
+  const auto part = PartOf(record.managed->key);
+  const auto found = part->by_key.find(record.managed->key);
+  if (found == part->by_key.end()) return false;
   TakeRounds(found->second);
   std::vector<Run>& runs = found->second.runs;
   if (!IsNewestSpec(record.managed, runs)) return false;
@@ -101,14 +101,12 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   const uint64_t concluded = Conclusion(record);
   thread_local PackedDecision packed;
   PackDecision(record, options_.samples, packed);
-  Stripe& stripe = StripeOf(key);
-  absl::MutexLock lock(&stripe.mutex);
-  if (stripe.autoscalers.size() >= options_.autoscalers / stripes_.size() &&
-      !stripe.autoscalers.contains(key)) {
-    ++stripe.refused;
+  const auto part = PartOf(key);
+  if (part->by_key.size() >= options_.autoscalers / logged_.size() && !part->by_key.contains(key)) {
+    ++part->refused;
     return;
   }
-  LoggedAutoscaler& logged = stripe.autoscalers[key];
+  LoggedAutoscaler& logged = part->by_key[key];
   TakeRounds(logged);
   std::vector<Run>& runs = logged.runs;
   if (!IsNewestSpec(record.managed, runs) || runs.back().concluded != concluded) {
@@ -126,23 +124,18 @@ void DecisionLog::OnDecision(const DecisionRecord& record) {
   ++run.times;
   run.values = packed.values;
   if (run.values.capacity() > 2 * packed.values.size()) run.values.shrink_to_fit();
-  run.conclusion = Shared(packed.conclusion, stripe.pool);
-  run.pods = Shared(packed.pods, stripe.pool);
+  run.conclusion = Shared(packed.conclusion, part->pool);
+  run.pods = Shared(packed.pods, part->pool);
   Trim(runs);
 }
 
-void DecisionLog::OnForgotten(const AutoscalerKey& key) {
-  Stripe& stripe = StripeOf(key);
-  absl::MutexLock lock(&stripe.mutex);
-  stripe.autoscalers.erase(key);
-}
+void DecisionLog::OnForgotten(const AutoscalerKey& key) { PartOf(key)->by_key.erase(key); }
 
 void DecisionLog::OnSteady(const AutoscalerKey& key, int32_t /*recommendation*/,
                            const SteadinessPtr& steadiness) {
-  Stripe& stripe = StripeOf(key);
-  absl::MutexLock lock(&stripe.mutex);
-  const auto found = stripe.autoscalers.find(key);
-  if (found != stripe.autoscalers.end()) found->second.steadiness = steadiness;
+  const auto part = PartOf(key);
+  const auto found = part->by_key.find(key);
+  if (found != part->by_key.end()) found->second.steadiness = steadiness;
 }
 
 // Adds the rounds of the steady autoscaler to the newest run.
@@ -172,10 +165,9 @@ LoggedDecision DecisionLog::Unpacked(const Run& run) {
 std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
   std::vector<Run> runs;
   {
-    const Stripe& stripe = StripeOf(key);
-    absl::MutexLock lock(&stripe.mutex);
-    const auto found = stripe.autoscalers.find(key);
-    if (found == stripe.autoscalers.end()) return {};
+    const auto part = PartOf(key);
+    const auto found = part->by_key.find(key);
+    if (found == part->by_key.end()) return {};
     runs = found->second.runs;
     CountRounds(found->second.steadiness, runs.back());
   }
@@ -186,14 +178,13 @@ std::vector<LoggedDecision> DecisionLog::Last(const AutoscalerKey& key) const {
 
 void DecisionLog::ForEachNewest(
     absl::FunctionRef<void(const AutoscalerKey&, const LoggedDecision&)> visit) const {
-  for (const Stripe& stripe : stripes_) {
-    absl::MutexLock lock(&stripe.mutex);
-    for (const auto& [key, logged] : stripe.autoscalers) {
+  logged_.ForEach([&](const LoggedAutoscalers& part) {
+    for (const auto& [key, logged] : part.by_key) {
       Run newest = logged.runs.back();
       CountRounds(logged.steadiness, newest);
       visit(key, Unpacked(newest));
     }
-  }
+  });
 }
 
 std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
@@ -218,17 +209,16 @@ std::vector<DecisionSummary> DecisionLog::List(const std::string& ns) const {
 
 DecisionLog::Stats DecisionLog::stats() const {
   Stats stats;
-  for (const Stripe& stripe : stripes_) {
-    absl::MutexLock lock(&stripe.mutex);
-    stats.autoscalers += stripe.autoscalers.size();
-    stats.refused += stripe.refused;
-    for (const auto& [key, logged] : stripe.autoscalers) {
+  logged_.ForEach([&](const LoggedAutoscalers& part) {
+    stats.autoscalers += part.by_key.size();
+    stats.refused += part.refused;
+    for (const auto& [key, logged] : part.by_key) {
       stats.bytes += sizeof(AutoscalerKey) + sizeof(LoggedAutoscaler) +
                      (logged.runs.capacity() - logged.runs.size()) * sizeof(Run);
       for (const Run& run : logged.runs) stats.bytes += run.bytes();
       stats.entries += logged.runs.size();
     }
-  }
+  });
   return stats;
 }
 

@@ -12,17 +12,15 @@
 //          change all the time: six decisions of 500 bytes each. Logging one takes about 5 us.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
-#include "absl/synchronization/mutex.h"
+#include "base/striped.h"
 #include "scaler/stores/shared_pool.h"
 #include "scaler/views/decision_record.h"
 #include "scaler/views/logged_decision.h"
@@ -88,14 +86,14 @@ class DecisionLog : public DecisionObserver {
     std::vector<Run> runs;     // oldest first
     SteadinessPtr steadiness;  // its rounds are not in the newest run's count yet; may be null
   };
-  struct Stripe {
-    mutable absl::Mutex mutex;
-    absl::flat_hash_map<AutoscalerKey, LoggedAutoscaler> autoscalers ABSL_GUARDED_BY(mutex);
-    SharedPool<std::string> pool ABSL_GUARDED_BY(mutex);
-    uint64_t refused ABSL_GUARDED_BY(mutex) = 0;
+  // A part of the autoscalers.
+  struct LoggedAutoscalers {
+    absl::flat_hash_map<AutoscalerKey, LoggedAutoscaler> by_key;
+    SharedPool<std::string> pool;
+    uint64_t refused = 0;
   };
 
-  Stripe& StripeOf(const AutoscalerKey& key) const;
+  Striped<LoggedAutoscalers>::Locked PartOf(const AutoscalerKey& key) const;
   bool CountRepeat(const DecisionRecord& record);
   void Trim(std::vector<Run>& runs) const;
   static void CountRounds(const SteadinessPtr& steadiness, Run& newest);
@@ -104,7 +102,7 @@ class DecisionLog : public DecisionObserver {
   static LoggedDecision Unpacked(const Run& run);
 
   const DecisionLogOptions options_;
-  mutable std::array<Stripe, 16> stripes_;
+  Striped<LoggedAutoscalers> logged_;
 };
 
 }  // namespace flyball::scaler
