@@ -1,11 +1,8 @@
 """Ports on the loopback interface: those that are free, and who listens on one."""
 
 import pathlib
-import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
-
-from machine.own_ports import free, free_row  # pylint: disable=wrong-import-position,unused-import
+from machine.own_ports import free, free_row  # pylint: disable=unused-import
 
 
 def listening(port: int) -> set:
