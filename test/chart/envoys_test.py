@@ -1,11 +1,9 @@
 """The chart's part front: Envoys as they are rendered, accepted, started from exactly what is rendered, and connected with the real flyball."""
 
 import base64
-import os
 import re
 import shlex
 import shutil
-import unittest
 
 import yaml
 
@@ -17,16 +15,6 @@ from workloads import workload
 
 VALUES = CHART / "ci" / "front-values.yaml"
 ADMIN, PROBES = 9901, 9902  # ports in the pod
-
-
-def envoy_program():
-    """Envoy of the wheel; skips with a word where it can't be had."""
-    program, reason = carrying.envoy.program_or_reason()
-    if program is None:
-        if os.environ.get("CI") == "true":
-            raise AssertionError(reason)
-        raise unittest.SkipTest(f"!!! {reason}")
-    return program
 
 
 def named(items: list, kind: str, name: str) -> dict:
@@ -185,7 +173,7 @@ class Rendered(case.Case):
             self.assertEqual(bootstrap["static_resources"]["listeners"][0]["address"]["socket_address"], expected)
 
     def test_envoy_takes_the_bootstrap(self):
-        program, items = envoy_program(), self.render()
+        program, items = carrying.envoy_program(), self.render()
         folder, tls = processes.fresh_folder("bootstrap"), processes.fresh_folder("tls")
         for key, value in named(items, "Secret", "flyball-front-tls")["data"].items():
             (tls / key).write_bytes(base64.b64decode(value))
@@ -244,7 +232,7 @@ class Installed(ClusterCase):
     """flyball and an Envoy of one release, each from its Deployment, connected by their certificates."""
 
     def test_they_find_each_other_and_requests_wake_a_service(self):
-        program = envoy_program()
+        program = carrying.envoy_program()
         listen = ports.free()
         front = {**yaml.safe_load(VALUES.read_text())["front"], "listenPort": listen}
         values = {"listenPort": ports.free(), "prometheus": {"url": "http://127.0.0.1", "port": 9}, "shutdownDelay": "0s", "apiServices": {"create": False},

@@ -10,6 +10,7 @@ import unittest.mock
 import grpc
 
 from harness import case, clients, strangers, wait, whole
+from machine import needs
 
 NEVER = ["sleep", "1000"]  # as a pod: it never becomes ready
 
@@ -23,7 +24,7 @@ class WholeCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if not whole.FLYBALL.exists():
-            raise unittest.SkipTest(f"{whole.FLYBALL} is missing: build the target flyball first")
+            needs.missing(f"{whole.FLYBALL} is missing: build the target flyball first")
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-whole-"))
         cls.webs = {name: whole.Web(name, **how) for name, how in cls.WEBS.items()}
         cls.flyball = whole.Flyball(cls.folder, list(cls.webs.values()))

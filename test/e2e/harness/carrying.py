@@ -9,6 +9,8 @@ import sys
 
 import yaml
 
+from machine import needs
+
 from . import kube, paths, ports, processes, wait
 from .client import Client
 from .watching import Watch
@@ -29,6 +31,12 @@ def _front_harness():
 
 _front_harness()
 from front_harness import clients, envoy  # pylint: disable=wrong-import-position,import-error
+
+
+def envoy_program() -> pathlib.Path:
+    """Envoy of the wheel."""
+    program, reason = envoy.program_or_reason()
+    return program or needs.missing(reason)
 
 
 class Pods:
