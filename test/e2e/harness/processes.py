@@ -1,16 +1,14 @@
 """Child processes: started with a log file, ended by their own id, never left behind."""
 
 import atexit
-import ctypes
 import os
 import pathlib
-import signal
 import subprocess
 import tempfile
 import time
 
-_PR_SET_PDEATHSIG = 1
-_libc = ctypes.CDLL(None, use_errno=True)
+from machine.children import die_with_parent
+
 _root = None
 
 
@@ -29,10 +27,6 @@ def fresh_folder(name: str) -> pathlib.Path:
     return pathlib.Path(tempfile.mkdtemp(prefix=name + "-", dir=workdir()))
 
 
-def _die_with_parent():
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 class Process:
     """One child. Start it from the main thread: the kernel ends it together with the thread that started it."""
 
@@ -43,7 +37,7 @@ class Process:
         with open(self.log, "wb") as out:
             self._child = subprocess.Popen(
                 self.argv, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                env={**os.environ, **(env or {})}, cwd=cwd, preexec_fn=_die_with_parent)
+                env={**os.environ, **(env or {})}, cwd=cwd, preexec_fn=die_with_parent)
         self.pid = self._child.pid
         atexit.register(self.kill)
 

@@ -86,22 +86,17 @@ class FrontCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-"))
-        cls.services, cls.pods = [], []
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.services = []
         cls.server_port = free_port()
         cls.driver = driver.Driver(cls.server_port, cls.folder / "driver.log")
+        cls.addClassCleanup(lambda: cls.driver.stop())  # which may be another by then
         cls.driver.say("serve")
         cls.envoy = envoy.Envoy(cls.program, cls.folder, cls.server_port, free_port())
+        cls.addClassCleanup(cls.envoy.stop)
         cls.driver.until(lambda: "front-1" in cls.driver.nodes, "the Envoy's stream")
         cls.crowd = clients.Crowd()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.crowd.stop()
-        cls.envoy.stop()
-        cls.driver.stop()
-        for pod in cls.pods:
-            pod.stop()
-        shutil.rmtree(cls.folder, ignore_errors=True)
+        cls.addClassCleanup(cls.crowd.stop)
 
     def tearDown(self):
         for service in self.services:
@@ -116,7 +111,7 @@ class FrontCase(unittest.TestCase):
 
     def pod(self, *arguments):
         pod = pods.Pod(*arguments)
-        self.pods.append(pod)
+        self.addClassCleanup(pod.stop)
         return pod
 
     def second_envoy(self) -> envoy.Envoy:

@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+from machine.children import die_with_parent
+
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 DRIVER = pathlib.Path(os.environ.get("FRONT_DRIVER", PROJECT / "build" / "release" / "bin" / "front_driver"))
 
@@ -30,7 +32,7 @@ class Driver:
         self.on_end = None
         self._log = open(log, "a")  # pylint: disable=consider-using-with,unspecified-encoding
         self.process = subprocess.Popen([str(DRIVER), f"127.0.0.1:{port}", *map(str, tls)], stdin=subprocess.PIPE,  # pylint: disable=consider-using-with
-                                        stdout=subprocess.PIPE, stderr=self._log, text=True)
+                                        stdout=subprocess.PIPE, stderr=self._log, text=True, preexec_fn=die_with_parent)
         first = self.process.stdout.readline().split()
         if not first:
             raise AssertionError(f"the driver did not start: {log.read_text()}")

@@ -10,6 +10,8 @@ import zipfile
 
 import yaml
 
+from machine.children import die_with_parent
+
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 PEERS = pathlib.Path(os.environ.get("FLYBALL_PEERS", PROJECT / "build" / "peers"))
 PINS = {"newest": PROJECT / "test" / "front" / "envoy.pin", "oldest": PROJECT / "test" / "front" / "envoy-oldest.pin"}
@@ -67,7 +69,7 @@ class Envoy:
         self._log = open(self.folder / "log", "w")  # pylint: disable=consider-using-with,unspecified-encoding
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             [str(program), "-c", str(self.folder / "front-bootstrap.yaml"), "--service-node", node, "--service-cluster", "flyball",
-             "--concurrency", "2", "--disable-hot-restart", "-l", "info"], stdout=self._log, stderr=subprocess.STDOUT)
+             "--concurrency", "2", "--disable-hot-restart", "-l", "info"], stdout=self._log, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
 
     def get(self, path: str) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=60) as answer:

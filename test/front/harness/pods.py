@@ -21,8 +21,9 @@ class Pod:
     """A process of this file at a port that it chose."""
 
     def __init__(self, *arguments):
+        from machine.children import die_with_parent  # pylint: disable=import-outside-toplevel  # the pod itself does without
         self.process = subprocess.Popen([sys.executable, str(pathlib.Path(__file__).resolve()), *map(str, arguments)],  # pylint: disable=consider-using-with
-                                        stdout=subprocess.PIPE, text=True)
+                                        stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
         self.address = "127.0.0.1:" + self.process.stdout.readline().strip()
 
     def stop(self):

@@ -13,6 +13,7 @@ import yaml
 
 from harness import envoy, wait
 from harness.ports import free_port, free_row
+from machine.children import die_with_parent
 
 PROJECT = pathlib.Path(__file__).resolve().parents[3]
 FLYBALL = pathlib.Path(os.environ.get("FLYBALL", PROJECT / "build" / "release" / "flyball"))
@@ -81,7 +82,7 @@ class Flyball:
             [str(self.program), "serve", f"--config={PROJECT}/test/demo/live/rules.yaml", f"--objects={self.objects}", "--scaler",
              "--metric-source=live", f"--front-listen=127.0.0.1:{self.front}", f"--secure-port={self.port}",
              f"--cert-dir={self.folder}/certs"],
-            stdout=self._log, stderr=self._log)
+            stdout=self._log, stderr=self._log, preexec_fn=die_with_parent)
         wait.until(lambda: all(f"{web.key} is carried on port {web.port}" in self.log() for web in self.webs), "that all are carried", 60)
         return self
 
