@@ -45,7 +45,7 @@ class HostileTest(whole_test.WholeCase):
 class FullEnvoyTest(whole_test.WholeCase):
     """An Envoy that may have so little memory that a few thousand requests fill it."""
 
-    WEBS = {"waits": {"command": whole.pod_command("--until", whole_test.GO / "waits"), "activationTimeout": "10m"}, "crowded": {"command": whole_test.NEVER, "queue": "10000", "activationTimeout": "10m"}}
+    WEBS = {"waits": {"waits": True, "activationTimeout": "10m"}, "crowded": {"command": whole_test.NEVER, "queue": "10000", "activationTimeout": "10m"}}
     NODES = ()
     MOST = 200 << 20
 
@@ -69,5 +69,5 @@ class FullEnvoyTest(whole_test.WholeCase):
             # Beyond it go those that are read until it looks again; without a limit it took four times as much.
             self.assertLess(memory_mib(envoy.process, "VmHWM") * 2**20, 2.5 * self.MOST)
             self.assertEqual(self.flyball.held(self.webs["waits"]), 100)
-        (whole_test.GO / "waits").touch()
+        (self.folder / "waits").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked)}, {200})

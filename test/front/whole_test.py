@@ -18,7 +18,7 @@ NEVER = ["sleep", "1000"]  # as a pod: it never becomes ready
 class WholeCase(unittest.TestCase):
     """Each test has services of its own; flyball and the Envoys are shared by the tests of a class."""
 
-    WEBS: dict = {}  # name -> how it is made
+    WEBS: dict = {}  # name -> how it is made; {"waits": True}: its pods listen once the file of its name is in the folder
     NODES = ("front-1", "front-2")
 
     @classmethod
@@ -26,9 +26,9 @@ class WholeCase(unittest.TestCase):
         if not whole.FLYBALL.exists():
             needs.missing(f"{whole.FLYBALL} is missing: build the target flyball first")
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="flyball-front-whole-"))
-        cls.webs = {name: whole.Web(name, **how) for name, how in cls.WEBS.items()}
-        cls.flyball = whole.Flyball(cls.folder, list(cls.webs.values()))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.webs = {name: cls.web(name, **how) for name, how in cls.WEBS.items()}
+        cls.flyball = whole.Flyball(cls.folder, list(cls.webs.values()))
         cls.addClassCleanup(cls.flyball.stop)
         cls.flyball.start()
         cls.envoys = []
@@ -37,6 +37,10 @@ class WholeCase(unittest.TestCase):
             cls.addClassCleanup(cls.envoys[-1].stop)
         cls.crowd = clients.Crowd()
         cls.addClassCleanup(cls.crowd.stop)
+
+    @classmethod
+    def web(cls, name: str, waits=False, **how) -> whole.Web:
+        return whole.Web(name, **({"command": whole.pod_command("--until", cls.folder / name)} if waits else {}), **how)
 
     def get(self, name: str, path="/"):
         return self.crowd.get(self.webs[name].port, path)
@@ -195,17 +199,13 @@ class SilentEnvoyTest(WholeCase):
         self.assertEqual([reply.status for reply in self.crowd.replies(asked)], [200] * 40)
 
 
-_FOLDER = tempfile.TemporaryDirectory(prefix="flyball-front-go-")  # goes when the tests have run
-GO = pathlib.Path(_FOLDER.name)  # in which pods wait for files
-
-
 class TenThousandTest(WholeCase):
-    WEBS = {"many": {"command": whole.pod_command("--until", GO / "many"), "queue": "10000", "activationTimeout": "10m"}}
+    WEBS = {"many": {"waits": True, "queue": "10000", "activationTimeout": "10m"}}
 
     def test_ten_thousand_are_held_and_none_is_lost(self):
         asked = [self.get("many") for _ in range(10000)]
         wait.until(lambda: self.flyball.held(self.webs["many"]) == 10000, "that all are held", 300)
-        (GO / "many").touch()
+        (self.folder / "many").touch()
         statuses = [reply.status for reply in self.crowd.replies(asked, 300)]
         self.assertEqual(statuses.count(200), 10000)
 
@@ -213,8 +213,7 @@ class TenThousandTest(WholeCase):
 class KilledTest(WholeCase):
     """Processes end while a crowd is held."""
 
-    WEBS = {"outlives": {"command": whole.pod_command("--until", GO / "outlives")}, "stays": {"command": whole.pod_command("--until", GO / "stays")},
-            "half": {"command": NEVER}}
+    WEBS = {"outlives": {"waits": True}, "stays": {"waits": True}, "half": {"command": NEVER}}
 
     def test_a_thousand_held_outlive_flyball(self):
         asked = [self.get("outlives") for _ in range(1000)]
@@ -222,7 +221,7 @@ class KilledTest(WholeCase):
         self.flyball.kill()
         self.flyball.start()
         self.flyball.await_held(self.webs["outlives"], 1000)
-        (GO / "outlives").touch()
+        (self.folder / "outlives").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
 
     def test_held_requests_outlive_an_orderly_end(self):
@@ -232,7 +231,7 @@ class KilledTest(WholeCase):
         self.assertFalse(any(future.done() for future in asked), "held all the while")
         self.flyball.start()
         self.flyball.await_held(self.webs["stays"], 100)
-        (GO / "stays").touch()
+        (self.folder / "stays").touch()
         self.assertEqual({reply.status for reply in self.crowd.replies(asked, 120)}, {200})
 
     def test_an_envoy_that_dies_takes_its_own_with_it_and_no_other(self):
