@@ -20,6 +20,13 @@ class HostsTest(case.FrontCase):
         wait.listening(self.port)
         return service, int(pod.address.rsplit(":", 1)[1])
 
+    def close(self, service, pod, host):
+        """No request to it passes any more, in any of Envoy's workers; and its pods are away."""
+        self.leads(pod, host)  # of a service without a request Envoy reports nothing that could be waited for
+        service.set_gate(True)
+        service.await_workers()
+        service.set_endpoints([])
+
     def where(self, host, path="/", *headers):
         """The port of the pod that such a request comes to; its status if that is not 200."""
         reply = self.crowd.get(self.port, path, host, headers).result(30)
@@ -52,8 +59,7 @@ class HostsTest(case.FrontCase):
     def test_the_gate_is_each_services_own(self):
         asleep, pod = self.led("asleep", "asleep.example.com")
         _, awake = self.led("awake", "awake.example.com")
-        asleep.set_gate(True)
-        asleep.set_endpoints([])
+        self.close(asleep, pod, "asleep.example.com")
         asked = [self.crowd.get(self.port, "/", "asleep.example.com") for _ in range(20)]
         self.driver.await_held(asleep.name, 20)
         self.leads(awake, "awake.example.com")
@@ -64,8 +70,7 @@ class HostsTest(case.FrontCase):
 
     def test_a_service_of_both_ways_is_held_on_both(self):
         service, pod = self.led("both", "both.example.com")
-        service.set_gate(True)
-        service.set_endpoints([])
+        self.close(service, pod, "both.example.com")
         asked = [self.crowd.get(self.port, "/", "both.example.com"), self.crowd.get(service.port)]
         self.driver.await_held(service.name, 2)
         service.set_endpoints([f"127.0.0.1:{pod}"])
@@ -124,8 +129,7 @@ class HostsTest(case.FrontCase):
 
     def test_held_requests_outlive_the_server(self):
         service, pod = self.led("outlives", "outlives.example.com")
-        service.set_gate(True)
-        service.set_endpoints([])
+        self.close(service, pod, "outlives.example.com")
         asked = [self.crowd.get(self.port, "/", "outlives.example.com") for _ in range(100)]
         self.driver.await_held(service.name, 100)
         again = self.restart_driver(service)
