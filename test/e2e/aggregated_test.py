@@ -161,8 +161,8 @@ class Aggregated(Case):
         self.assertIn("the server could not find the metric nothing for pods", error)
 
     def test_top_nodes_shows_cpu_and_memory(self):
-        wait.until(lambda: "n2" in self.kubectl("top", "nodes"), "both nodes in kubectl top nodes")
-        rows = {line.split()[0]: line.split() for line in self.kubectl("top", "nodes").splitlines()}
+        text = wait.until(lambda: "n2" in (told := self.kubectl("top", "nodes")) and told, "both nodes in kubectl top nodes")
+        rows = {line.split()[0]: line.split() for line in text.splitlines()}
         self.assertEqual(rows["n1"][1], "1500m")
         self.assertIn("2048Mi", rows["n1"])
         self.assertEqual(rows["n2"][1], "250m")

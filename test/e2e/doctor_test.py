@@ -169,9 +169,11 @@ class Doctor(Case):
         return text
 
     def test_json_for_machines(self):
-        _, text = self.doctor("hpa/web", "-n", NS, "-o", "json", status=0)
-        report = json.loads(text)
-        self.assertEqual((report["problems"], report["warnings"]), (0, 0), text)
+        def sound():
+            report = json.loads(self.doctor("hpa/web", "-n", NS, "-o", "json", status=0)[1])
+            self.assertEqual((report["problems"], report["warnings"]), (0, 0), report)
+            return report
+        report = wait.until(sound, "no problems", 15)
         self.assertEqual([s["title"] for s in report["sections"]], ["cluster", "rules", f"hpa {NS}/web"])
         self.assertEqual({f["level"] for s in report["sections"] for f in s["findings"]}, {"ok"})
 
@@ -324,7 +326,6 @@ class Doctor(Case):
             {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
             {"apiGroups": ["custom.metrics.k8s.io", "external.metrics.k8s.io", "metrics.k8s.io"], "resources": ["*"], "verbs": ["*"]}])
         poor = self.cluster().kubeconfig(Identity(cert=self.cluster().ca.client(user)), user)
-        wait.until(lambda: self.doctor("hpa/web", "-n", NS, user=poor)[0] == 0, "its rights are in force")
-        _, text = self.doctor("hpa/web", "-n", NS, status=0, user=poor)
+        text = wait.until(lambda: self.doctor("hpa/web", "-n", NS, status=0, user=poor)[1], "its rights are in force")
         self.assertIn("run doctor as someone who may list apiservices.apiregistration.k8s.io", text)
         self.assertIn("✓ Pods load_per_pod is web-", text)

@@ -50,11 +50,12 @@ class Top(Case):
         rows = [line.split() for line in text.splitlines()[1:]]
         self.assertEqual(sorted({tuple(row[1:]) for row in rows}), [("main", "200m", "48Mi"), ("side", "50m", "48Mi")])
         self.assertEqual(len(rows), 4)
-        self.assertIn(f"/apis/metrics.k8s.io/v1/namespaces/{NS}/pods", self.kubectl.told("top", "pods", "-n", NS, "-v=8"))
+        told = wait.until(lambda: self.kubectl.told("top", "pods", "-n", NS, "-v=8"), "what kubectl asks for")
+        self.assertIn(f"/apis/metrics.k8s.io/v1/namespaces/{NS}/pods", told)
         one = rows[0][0]
-        self.assertIn(one, self.kubectl("top", "pod", one, "-n", NS))
+        self.assertIn(one, wait.until(lambda: self.kubectl("top", "pod", one, "-n", NS), f"kubectl top pod {one}"))
 
     def test_nodes(self):
-        text = self.kubectl("top", "nodes")
-        self.assertIn("n1", text)
-        self.assertIn("/apis/metrics.k8s.io/v1", self.kubectl.told("top", "nodes", "-v=8"))
+        self.assertIn("n1", wait.until(lambda: self.kubectl("top", "nodes"), "kubectl top nodes"))
+        told = wait.until(lambda: self.kubectl.told("top", "nodes", "-v=8"), "what kubectl asks for")
+        self.assertIn("/apis/metrics.k8s.io/v1", told)
