@@ -183,6 +183,44 @@ TEST_F(ApiServerFixture, TheListOfGroupsHasThePortOfTheServer) {
   EXPECT_EQ(Get("/apis/metrics.k8s.io")->body.find("serverAddress"), std::string::npos);
 }
 
+// As the routes of the original, of which only those of metrics take any type.
+TEST_F(ApiServerFixture, DocumentsTakeNoContentOfOtherTypes) {
+  StartServer();
+  const auto client = NewClient();
+  const auto ask = [&](const std::string& target, const std::string& type,
+                       const std::string& content, const std::string& accept = "") {
+    httplib::Request request;
+    request.method = "GET";
+    request.path = target;
+    request.body = content;
+    request.set_header("Content-Type", type);
+    if (!accept.empty()) request.set_header("Accept", accept);
+    return client->send(request);
+  };
+  for (const char* target : {"/apis", "/apis/metrics.k8s.io", C2, E1 "/", "/version"}) {
+    const auto with_content = ask(target, "text/html", "{}", "image/png");
+    EXPECT_EQ(with_content->status, 415) << target;
+    EXPECT_EQ(with_content->reason, "Unsupported Media Type");
+    EXPECT_THAT(with_content->body, HasSubstr(R"("message": "415: Unsupported Media Type")"));
+    EXPECT_THAT(with_content->body, HasSubstr(R"("reason": "UnsupportedMediaType")"));
+    const auto without = ask(target, "*/*", "");
+    EXPECT_EQ(without->status, 406) << target;
+    EXPECT_THAT(
+        without->body,
+        HasSubstr(R"("message":"406: Not Acceptable\n\nAvailable representations: ","reason")"));
+    EXPECT_EQ(ask(target, "text/html, application/json;charset=utf-8", "{}")->status, 200);
+    EXPECT_EQ(ask(target, "", "")->status, 200) << target;
+  }
+  EXPECT_EQ(ask(C2, "application/yaml", "{}")->status, 200);
+  EXPECT_EQ(ask("/version", "application/yaml", "{}")->status, 415);
+  EXPECT_EQ(ask("/apis/nope", "text/html", "{}")->status, 404);
+  EXPECT_EQ(ask("/apis/metrics.k8s.io/v9", "text/html", "{}")->status, 404);
+  EXPECT_EQ(client->Post("/version", "{}", "text/html")->status, 405);
+  for (const char* target : {E1 N "/q", M1 "/nodes", "/openapi/v2", "/livez", "/metrics"}) {
+    EXPECT_EQ(ask(target, "text/html", "{}")->status, 200) << target;
+  }
+}
+
 TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   StartServer();
   const auto first = Get("/apis", {{"Accept", kV2Accept}});

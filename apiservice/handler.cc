@@ -1,12 +1,15 @@
 #include "apiservice/handler.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <random>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -75,6 +78,27 @@ http::HttpResponse InternalError(const http::HttpRequest& request, absl::string_
 wire::Status NoRepresentation(const RoutedRequest& routed) {
   return wire::NoRepresentation(routed.IsMetricList() ? SupportedListMediaTypes()
                                                       : SupportedMediaTypes());
+}
+
+// What the original's router says of a Content-Type before it looks at Accept; nullopt: it is
+// taken. Nothing reads the content, but documents name the types that they take. Without content
+// the router only finds that no route is left, and so no type of an answer.
+std::optional<wire::Status> RefusedContent(const http::HttpRequest& request, Endpoint endpoint) {
+  const absl::string_view type = request.Header("Content-Type");
+  switch (endpoint) {
+    case Endpoint::kGroupList:
+    case Endpoint::kGroup:
+    case Endpoint::kResourceList:
+      if (IsOfType(type, SupportedMediaTypes())) return std::nullopt;
+      break;
+    case Endpoint::kVersion:
+      if (IsOfType(type, {"application/json"})) return std::nullopt;
+      break;
+    default: return std::nullopt;
+  }
+  uint64_t bytes = 0;
+  const bool content = absl::SimpleAtoi(request.Header("Content-Length"), &bytes) && bytes > 0;
+  return content ? wire::UnsupportedMediaType() : wire::NoRepresentation({});
 }
 
 }  // namespace
@@ -209,10 +233,13 @@ http::HttpResponse RequestHandler::Dispatch(const http::HttpRequest& request, Ro
   if (routed.endpoint == Endpoint::kUnknownPath || off) {
     return deps_.documents->Index(404, providers);
   }
-  // Path and method are checked before Accept, parameters after it.
+  // Path and method are checked before Content-Type and Accept, parameters after them.
   const bool no_route =
       routed.error.has_value() && (routed.error->code == 404 || request.method != "GET");
   if (no_route) return StatusResponse(*routed.error, style);
+  if (const auto refused = RefusedContent(request, routed.endpoint); refused.has_value()) {
+    return StatusResponse(*refused, style);
+  }
   switch (routed.endpoint) {
     case Endpoint::kIndex: return deps_.documents->Index(200, providers);
     case Endpoint::kHealth:

@@ -2,8 +2,9 @@
 //
 // Thread-safe. Order: target and ?timeout (414, 400), user (401, 429), Impersonate-* (403),
 // requests under way (429), authorization (403, 429, 500), parameters and route (404, 405, 400),
-// Accept (406), then the endpoint. Cheap checks come before expensive ones: no selector is parsed
-// for a user who may not ask. Every answer carries Audit-Id and Cache-Control.
+// of documents the Content-Type (415, 406), Accept (406), then the endpoint. Cheap checks come
+// before expensive ones: no selector is parsed for a user who may not ask. Every answer carries
+// Audit-Id and Cache-Control.
 #pragma once
 
 #include <functional>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -74,6 +75,18 @@ std::optional<Clause> ParseClause(absl::string_view text) {
     if (more.empty()) SetParameter(key, value, clause);
   }
   return clause;
+}
+
+bool Contains(const std::vector<std::string>& types, absl::string_view type) {
+  return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// Whether that holds for the type of a clause, without its parameters.
+bool AnyTypeIs(absl::string_view header, absl::FunctionRef<bool(absl::string_view)> wanted) {
+  for (const absl::string_view clause : absl::StrSplit(header, ',')) {
+    if (wanted(WithoutSpaces(clause.substr(0, clause.find(';'))))) return true;
+  }
+  return false;
 }
 
 std::vector<Clause> ParseAccept(absl::string_view accept) {
@@ -199,13 +212,13 @@ const std::vector<std::string>& SupportedListMediaTypes() {
 
 bool NamesType(absl::string_view accept, const std::vector<std::string>& types) {
   if (absl::StripAsciiWhitespace(accept).empty()) return true;
-  for (absl::string_view clause : absl::StrSplit(accept, ',')) {
-    clause = WithoutSpaces(clause.substr(0, clause.find(';')));
-    if (clause == "*/*" || std::find(types.begin(), types.end(), clause) != types.end()) {
-      return true;
-    }
-  }
-  return false;
+  return AnyTypeIs(accept,
+                   [&](absl::string_view type) { return type == "*/*" || Contains(types, type); });
+}
+
+bool IsOfType(absl::string_view content_type, const std::vector<std::string>& types) {
+  if (content_type.empty()) return true;
+  return AnyTypeIs(content_type, [&](absl::string_view type) { return Contains(types, type); });
 }
 
 }  // namespace flyball::apiservice

@@ -51,4 +51,8 @@ const std::vector<std::string>& SupportedListMediaTypes();
 // The original's router checks this first, literally: neither `application/*` nor capitals count.
 bool NamesType(absl::string_view accept, const std::vector<std::string>& types);
 
+// Whether a Content-Type names one of these types, as literally, or there is none. Several may be
+// named, and `*/*` is a type like others.
+bool IsOfType(absl::string_view content_type, const std::vector<std::string>& types);
+
 }  // namespace flyball::apiservice

@@ -113,5 +113,17 @@ TEST(NamesTypeTest, LooksAtTheTypeAlone) {
   EXPECT_FALSE(NamesType("application/yaml", {"application/json"}));
 }
 
+TEST(IsOfTypeTest, AnyOfSeveralTypesCounts) {
+  const auto taken = [](absl::string_view type) { return IsOfType(type, SupportedMediaTypes()); };
+  EXPECT_TRUE(taken(""));
+  EXPECT_TRUE(taken("application/json; charset=utf-8"));
+  EXPECT_TRUE(taken("text/html , application/yaml"));
+  EXPECT_TRUE(taken("application/json,"));
+  EXPECT_FALSE(taken("*/*"));
+  EXPECT_FALSE(taken("APPLICATION/JSON"));
+  EXPECT_FALSE(taken(","));
+  EXPECT_FALSE(IsOfType("application/yaml", {"application/json"}));
+}
+
 }  // namespace
 }  // namespace flyball::apiservice

@@ -138,6 +138,10 @@ Status NotAcceptable(const std::vector<std::string>& media_types) {
           std::nullopt};
 }
 
+Status UnsupportedMediaType() {
+  return {415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails{}};
+}
+
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name) {
   return {404, "NotFound",
           absl::StrCat(Qualified(resource, group), " ", go::Quote(name), " not found"),

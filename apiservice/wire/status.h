@@ -51,6 +51,7 @@ Status ForbiddenPath(absl::string_view text);
 // 406: no media type that Accept names is served; or one is, but not in the form asked for (`as`).
 Status NoRepresentation(const std::vector<std::string>& media_types);
 Status NotAcceptable(const std::vector<std::string>& media_types);
+Status UnsupportedMediaType();  // 415
 // 404 `pods "x" not found`.
 Status ObjectNotFound(absl::string_view group, absl::string_view resource, absl::string_view name);
 Status Timeout();

@@ -37,6 +37,7 @@ absl::string_view ReasonPhrase(int status) {
       {406, "Not Acceptable"},
       {413, "Request Entity Too Large"},
       {414, "Request URI Too Long"},
+      {415, "Unsupported Media Type"},
       {422, "Unprocessable Entity"},
       {429, "Too Many Requests"},
       {431, "Request Header Fields Too Large"},

@@ -234,7 +234,21 @@ ACCEPTED = [
     *get(WEB + "/deployments./d/none", WEB + "/pods./a-1/none", WEB + "/pods../a-1/none", C2 + "/nodes.x./n1/m"),
     *get("/index.html", compare=STATUS)]
 
+# Types of a content that nobody reads, at documents that name the types they take, and elsewhere.
+CONTENTS = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json; charset=utf-8", "text/html, application/yaml",
+            "text/html", "APPLICATION/JSON", "*/*", "application/*", " application/json ", "", ",", "application/json,", "application/x-www-form-urlencoded"]
+DOCUMENTS = ["/apis", "/apis/custom.metrics.k8s.io", "/apis/external.metrics.k8s.io/", C1, C2 + "/", E, "/version"]
+SENT = [
+    *(Request(path, STATUS, (("Content-Type", t),), body=body) for path in [*DOCUMENTS, "/apis/nope/v1", C2 + "/x", "/openapi/v2", "/healthz"]
+      for t in CONTENTS for body in (None, b"{}")),
+    *(Request(path, headers=(("Content-Type", t), *more), body=body) for path in DOCUMENTS for t in ("text/html", "*/*") for body in (None, b"", b"{}")
+      for more in ((), (("Accept", "image/png"),), YAML)),
+    *(Request(path, headers=(("Content-Type", "text/html"),), body=b"{}", method="POST") for path in DOCUMENTS),
+    *(Request(path, headers=(("Content-Type", "text/html"),), body=b"{}") for path in (WEB + "/pods/a-1/m", EXT + "/q", WEB + "/pods", EXT + "/q?watch=1")),
+]
+
 CASES = [
+    Case("odd_content", ASKED, SENT, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]}, echo),
     Case("odd_accept", ASKED, ACCEPTED, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]}, echo),
     Case("odd_names", NAMED, PATHS, (READY, "pods/m"), series(*(f"n{i}" for i in range(len(METRICS)))), by_name),
     Case("odd_parameters", ASKED, QUESTIONS, (READY, "pods/m"), {**series("m"), "q": [{"__name__": "q"}]}, echo),
