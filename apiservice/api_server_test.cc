@@ -160,6 +160,12 @@ INSTANTIATE_TEST_SUITE_P(
             kTableAccept + ",application/json"},
         Row{"NoSampleForPod", M1 "/namespaces/other/pods/web-1", 404,
             R"(podmetrics.metrics.k8s.io \"other/web-1\" not found)"},
+        Row{"ExportComesBeforeTheLookup", M1 "/nodes/nope?export=true", 400,
+            "the export parameter, deprecated since v1.14, is no longer supported"},
+        Row{"TypeComesBeforeExport", M1 "/nodes/n1?export", 406, "406: Not Acceptable",
+            "text/html"},
+        Row{"FormComesBeforeExport", M1 N "/pods/web-1?export", 406, "only the following",
+            "application/json;as=Other"},
         Row{"NoNode", M1 "/nodes/nope", 404, R"(node \"nope\" not found)"}),
     [](const auto& info) { return info.param.name; });
 

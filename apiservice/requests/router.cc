@@ -283,7 +283,15 @@ bool RoutedRequest::IsMetricList() const {
 void ReadParameters(size_t max_selector_bytes, RoutedRequest* out) {
   if (out->error.has_value()) return;
   const bool custom = out->endpoint == Endpoint::kCustomMetric;
-  if (!out->IsMetricList()) return;
+  if (!out->IsMetricList()) {
+    const bool one =
+        out->endpoint == Endpoint::kPodMetrics || out->endpoint == Endpoint::kNodeMetrics;
+    if (one && out->query.Flag("export")) {
+      out->error =
+          wire::BadRequest("the export parameter, deprecated since v1.14, is no longer supported");
+    }
+    return;
+  }
   absl::StatusOr<ListParameters> parameters = ParseListParameters(out->query, max_selector_bytes);
   if (!parameters.ok()) {
     out->error = wire::BadRequest(parameters.status().message());

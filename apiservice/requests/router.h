@@ -92,7 +92,8 @@ inline constexpr size_t kMaxReviewedSelectorBytes = 16 << 10;
 // maximum of ?timeout=. The result's `query` holds views of `target`, which must outlive it.
 RoutedRequest Route(absl::string_view method, absl::string_view target, absl::Duration max_timeout);
 
-// Reads the parameters of a list or a metric for an allowed user: sets the selectors, or `error`.
+// Reads the parameters of a list, a metric or a single pod or node for an allowed user: sets the
+// selectors, or `error`.
 void ReadParameters(size_t max_selector_bytes, RoutedRequest* routed);
 
 }  // namespace flyball::apiservice

@@ -49,10 +49,21 @@ PATHS = get(*(M + tail for tail in (
     "/nodes?fieldSelector=metadata.name%3Dn1", "/nodes?fieldSelector=metadata.name%3Dnone",
     "/pods?labelSelector=app%3Dshop", "/nodes/n1", "/nodes/n2", "/nodes", "/nodes?labelSelector=none%3Dx",
     "/namespaces/web/pods?pretty=true", "/namespaces/web/pods/a-1?pretty=1")), compare="containers")
+# A parameter of old that a single object refuses, whether it is there or not, and that lists do not know.
+EXPORTED = [
+    *get(*(M + path + "?" + p for path in ("/nodes/n1", "/nodes/absent", "/namespaces/web/pods/a-1", "/namespaces/web/pods/absent")
+           for p in ("export", "export=", "export=1", "export=TRUE", "export=x", "export=1&export=0", "export=f", "labelSelector=a+b&export=true"))),
+    *get(*(M + path + "?" + p for path in ("/nodes/n1", "/namespaces/web/pods/a-1", "/nodes", "/namespaces/web/pods")
+           for p in ("export=0", "export=FALSE", "export=false&export=1", "Export=1")), compare="containers"),
+    *get(M + "/nodes?export=1", M + "/namespaces/web/pods?export", compare="containers"),
+    *get(M + "/nodes/absent?export=0", M + "/services/x?export=1"),
+    *(Request(M + "/nodes/n1?export=1", headers=(("Accept", a),)) for a in ("text/html", "application/json;as=Other", "application/yaml")),
+    Request(M + "/nodes/n1?export=1", method="POST"),
+]
 GONE = get(M + "/namespaces/web/pods/absent", M + "/namespaces/nowhere/pods", M + "/nodes/absent")
 CASES = [
     Case("resource_metrics", CONFIG, [
-        *PATHS, *GONE, Request(M), *get(M + "/pods?watch=true", M + "/namespaces/web/nodes", M + "/pods/x", compare="reason"),
+        *PATHS, *EXPORTED, *GONE, Request(M), *get(M + "/pods?watch=true", M + "/namespaces/web/nodes", M + "/pods/x", compare="reason"),
         *get(M + "/namespaces/web/pods", M + "/nodes", M + "/nodes/n1", compare="containers",
              headers=(("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"),)),
         *get(M + "/nodes?labelSelector=none%3Dx", M + "/namespaces/web/pods?labelSelector=none%3Dx", M + "/nodes/n1",
