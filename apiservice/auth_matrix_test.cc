@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -266,7 +267,34 @@ TEST_F(AuthFixture, ExtraKeysAreLowerCasedThenDecoded) {
 
 TEST_F(AuthFixture, ImpersonationIsRefused) {
   StartServer();
-  EXPECT_EQ(GetAs("jane", {{"Impersonate-User", "admin"}})->status, 403);
+  const std::pair<const char*, const char*> kAsking[] = {{"Impersonate-User", "admin"},
+                                                         {"impersonate-user", "admin"},
+                                                         {"Impersonate-Group", "devs"},
+                                                         {"Impersonate-Group", ""},
+                                                         {"Impersonate-Extra-Scopes", "all"},
+                                                         {"IMPERSONATE-EXTRA-", ""},
+                                                         {"Impersonate-Uid", "1"}};
+  for (const auto& [name, value] : kAsking) {
+    const auto refused = GetAs("jane", {{name, value}});
+    EXPECT_EQ(refused->status, 403) << name;
+    EXPECT_TRUE(absl::StrContains(refused->body, "impersonation is not supported here")) << name;
+  }
+  // The original reads only the first of several, which has nothing in it.
+  EXPECT_EQ(GetAs("jane", {{"Impersonate-User", ""}, {"Impersonate-User", "admin"}})->status, 403);
+  EXPECT_EQ(Reviews(), 0u);
+}
+
+// As in the original, which serves such a request for the user who sent it.
+TEST_F(AuthFixture, HeadersThatImpersonateNobodyAreIgnored) {
+  StartServer();
+  for (const char* name : {"Impersonate-User", "Impersonate-Uid"}) {
+    EXPECT_EQ(GetAs("jane", {{name, ""}})->status, 200) << name;
+  }
+  for (const char* name : {"Impersonate-Foo", "Impersonate-Extra", "Impersonate-Groups"}) {
+    EXPECT_EQ(GetAs("jane", {{name, "system:masters"}})->status, 200) << name;
+  }
+  EXPECT_EQ(LastReview()["user"], "jane");
+  EXPECT_EQ(LastReview()["groups"], json::parse(R"(["devs","system:authenticated"])"));
 }
 
 TEST_F(AuthFixture, DecisionsAndTokensAreRememberedForTenSeconds) {

@@ -34,9 +34,17 @@ std::string NewAuditId() {
                          high & 0xFFFF, low >> 48, low & 0xFFFFFFFFFFFF);
 }
 
+// Whether a header asks for another user, by what the original's filter counts. Other headers with
+// that beginning mean nothing to it.
 bool HasImpersonation(const http::Headers& headers) {
   return std::any_of(headers.begin(), headers.end(), [](const auto& header) {
-    return absl::StartsWithIgnoreCase(header.first, "impersonate-");
+    const auto& [name, value] = header;
+    if (absl::EqualsIgnoreCase(name, "Impersonate-User") ||
+        absl::EqualsIgnoreCase(name, "Impersonate-Uid")) {
+      return !value.empty();
+    }
+    return absl::EqualsIgnoreCase(name, "Impersonate-Group") ||
+           absl::StartsWithIgnoreCase(name, "Impersonate-Extra-");
   });
 }
 

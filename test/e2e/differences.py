@@ -74,6 +74,9 @@ DIFFERENCES = {
         "a target with a broken escape was refused in plain text", lambda _p, ours, theirs: ours.status == theirs.status == 400),
     "external-metrics-may-be-called-status": Difference(
         "an external metric called status or finalize could not be read", lambda _p, _ours, theirs: theirs.status != 200),
+    "impersonation-is-refused": Difference(
+        "Impersonate-* headers were evaluated; the API server in front does that, and sends the user whom it has allowed",
+        lambda _p, ours, _t: ours.status == 403),
     "encoded-slash-never-matches": Difference(
         "%2F inside a segment was decoded before routing", lambda _p, ours, _t: ours.status == 404),
 }

@@ -36,6 +36,11 @@ REQUESTS = [
     *get(WEB + "/pods/a-1", WEB + "/pods", WEB, C2 + "/namespaces", C2 + "/pods", C2 + "/pods/a-1", WEB + "/pods/a-1/m/x/y",
          "/apis/custom.metrics.k8s.io/v1beta3", C2 + "/watch/namespaces/web/pods/a-1/m", compare="reason"),
     *get(C2 + "/watch", E + "/proxy/?a=1&b=%3C", "/apis/any/v1/watch", "/api/v1/proxy"), Request(E + "/watch?timeout=x", method="POST"),
+    *(Request(POD, headers=(h,)) for h in (("Impersonate-User", ""), ("Impersonate-Uid", ""), ("Impersonate-Foo", "x"), ("Impersonate-Extra", "x"),
+                                           ("Impersonate-Groups", "system:masters"), ("Impersonate", "jane"))),
+    *(Request(path, headers=(h,), differs="impersonation-is-refused") for path in (POD, "/version", "/healthz") for h in (
+        ("Impersonate-User", "jane"), ("Impersonate-Group", "system:masters"), ("Impersonate-Group", ""), ("Impersonate-Uid", "1"),
+        ("Impersonate-Extra-scopes", "view"))),
     *get(WEB + "//pods/a-1/m", compare=STATUS), Request(WEB + "/pods//m", STATUS, differs="empty-segment-never-matches"),
     *(Request(path, "reason", method=method) for path in (POD, EXT + "/q") for method in ("POST", "PUT", "PATCH", "DELETE")),
     *(Request(path, STATUS, method=method) for path in (POD, EXT + "/q") for method in ("HEAD", "OPTIONS")),
