@@ -390,7 +390,13 @@ TEST_F(ApiServerFixture, CurlGetsIndentedJson) {
 
 TEST_F(ApiServerFixture, AuditIdIsEchoed) {
   StartServer();
-  EXPECT_EQ(Get("/version", {{"Audit-ID", "abc"}})->get_header_value("Audit-Id"), "abc");
+  const auto echo = [this](const std::string& id) {
+    return Get("/version", {{"Audit-ID", id}})->get_header_value("Audit-Id");
+  };
+  EXPECT_EQ(echo("abc"), "abc");
+  const std::string longest(4096, 'a');
+  EXPECT_EQ(echo(longest), longest);
+  EXPECT_EQ(echo(longest + "b"), longest);
 }
 
 TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {

@@ -22,7 +22,7 @@
 namespace flyball::apiservice {
 namespace {
 
-constexpr size_t kMaxAuditIdBytes = 64;
+constexpr size_t kMaxAuditIdBytes = 4 << 10;  // an answer to anybody repeats it
 constexpr absl::Duration kComplaintInterval = absl::Seconds(10);
 
 // A random UUID: it names a request in logs and need not be secret.

@@ -115,6 +115,7 @@ class Differential(Case):
                                 f"{request.differs}: {name} answered {answers[name]}")
                 continue
             unlike = compare.unlike(theirs, ours)
+            unlike += compare.audit_ids(request.headers, answers[ORIGINAL], answers[name])
             self.assertFalse(unlike, f"\n    original != {name}:\n    " + "\n    ".join(unlike))
             if not case.queries or request.differs:
                 continue

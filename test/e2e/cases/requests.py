@@ -36,6 +36,8 @@ REQUESTS = [
     *get(WEB + "/pods/a-1", WEB + "/pods", WEB, C2 + "/namespaces", C2 + "/pods", C2 + "/pods/a-1", WEB + "/pods/a-1/m/x/y",
          "/apis/custom.metrics.k8s.io/v1beta3", C2 + "/watch/namespaces/web/pods/a-1/m", compare="reason"),
     *get(C2 + "/watch", E + "/proxy/?a=1&b=%3C", "/apis/any/v1/watch", "/api/v1/proxy"), Request(E + "/watch?timeout=x", method="POST"),
+    *(Request(path, headers=(("Audit-ID", i),)) for path in (POD, EXT + "/none", "/healthz") for i in ("abc", "a b", "", "x" * 65, "y" * 4096)),
+    Request(POD, headers=(("Audit-ID", "z" * 5000),), differs="long-audit-ids-are-cut"),
     *(Request(POD, headers=(h,)) for h in (("Impersonate-User", ""), ("Impersonate-Uid", ""), ("Impersonate-Foo", "x"), ("Impersonate-Extra", "x"),
                                            ("Impersonate-Groups", "system:masters"), ("Impersonate", "jane"))),
     *(Request(path, headers=(h,), differs="impersonation-is-refused") for path in (POD, "/version", "/healthz") for h in (

@@ -64,6 +64,14 @@ def answer(got, how: str):
     return {**seen, "body": _sorted(document)}
 
 
+def audit_ids(sent: tuple, theirs, ours) -> list:
+    """The Audit-IDs of two answers to a request with these headers, if they differ. Without one each program makes one up."""
+    if not any(value for name, value in sent if name == "Audit-ID"):
+        return []
+    pair = [answer.headers.get("audit-id") for answer in (theirs, ours)]
+    return [] if pair[0] == pair[1] else ["audit-id: {!r} != {!r}".format(*pair)]
+
+
 # Headers that say who the client is, not what it wants.
 _OWN_HEADERS = {"host", "user-agent", "accept-encoding", "content-length", "connection", "accept"}
 
