@@ -245,6 +245,38 @@ TEST_F(AuthFixture, ReviewsCarryTheExactAttributes) {
   EXPECT_TRUE(spec["extra"].contains("authentication.kubernetes.io/credential-id"));
 }
 
+// What is reviewed is what is served: by such a path whoever may read the resource gets no more than
+// by one of a group that is not here, and nobody else gets even that.
+TEST_F(AuthFixture, APathBehindTwoSlashesIsReviewedAsAResourceAndIsNotFound) {
+  EchoPages echo;
+  pages_ = {&echo};
+  options_.authorization.always_allow_paths = {"/*"};
+  StartServer();
+  const std::string index = GetAs("jane", {}, "/apis/other.k8s.io")->body;
+  EXPECT_TRUE(absl::StrContains(index, "\"paths\": ["));
+  const std::pair<const char*, const char*> kRows[] = {
+      {"/" C2 N "/pods/*/m", R"({"namespace":"default","verb":"get","version":"v1beta2",
+          "group":"custom.metrics.k8s.io","resource":"pods","subresource":"m","name":"*"})"},
+      {"//" E1 N "/q", R"({"namespace":"default","verb":"list","version":"v1beta1",
+          "group":"external.metrics.k8s.io","resource":"q"})"},
+      {"/" M1 "/nodes/n1//", R"({"verb":"get","version":"v1beta1","group":"metrics.k8s.io",
+          "resource":"nodes","name":"n1"})"}};
+  for (const auto& [target, attributes] : kRows) {
+    const size_t before = Reviews();
+    const auto got = GetAs("jane", {}, target);
+    EXPECT_EQ(got->status, 404) << target;
+    EXPECT_EQ(got->body, index) << target;
+    EXPECT_EQ(Reviews(), before + 1) << target;
+    EXPECT_EQ(LastReview()["resourceAttributes"], json::parse(attributes)) << target;
+  }
+  EXPECT_EQ(custom_->calls, 0);
+  // A further page is none behind two slashes, although its own path looks like a resource.
+  EXPECT_EQ(GetAs("jane", {}, "//api/v1/write")->body, index);
+  EXPECT_EQ(LastReview()["resourceAttributes"]["resource"], "write");
+  kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
+  EXPECT_EQ(GetAs("", {}, "/" C2 N "/pods/*/m")->status, 403);
+}
+
 TEST_F(AuthFixture, AnonymousFromTheFrontProxyIsNotAuthenticated) {
   StartServer();
   EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "system:anonymous"}})->status, 200);

@@ -80,16 +80,19 @@ void FillResourceAttributes(absl::string_view method, Segments parts, const Quer
   }
 }
 
+// As RequestInfo, without the slashes at both ends. No route has a path that begins with two of
+// them, so what is reviewed as a resource by that is found nowhere afterwards.
 void FillAttributes(absl::string_view method, const Target& target, Attributes* out) {
-  std::vector<std::string> parts = target.segments;
-  while (!parts.empty() && parts.back().empty()) parts.pop_back();
+  Segments parts = target.segments;
+  while (!parts.empty() && parts.front().empty()) parts.remove_prefix(1);
+  while (!parts.empty() && parts.back().empty()) parts.remove_suffix(1);
   const bool grouped = !parts.empty() && parts[0] == "apis";
   const bool core = !parts.empty() && parts[0] == "api";
   const size_t head = grouped ? 3 : 2;  // segments up to the version
   if ((grouped || core) && parts.size() > head) {
     if (grouped) out->group = parts[1];
     out->version = parts[head - 1];
-    FillResourceAttributes(method, Segments(parts).subspan(head), target.query, out);
+    FillResourceAttributes(method, parts.subspan(head), target.query, out);
     return;
   }
   out->verb = absl::AsciiStrToLower(method);

@@ -43,6 +43,9 @@ REQUESTS = [
     *(Request(path, headers=(h,), differs="impersonation-is-refused") for path in (POD, "/version", "/healthz") for h in (
         ("Impersonate-User", "jane"), ("Impersonate-Group", "system:masters"), ("Impersonate-Group", ""), ("Impersonate-Uid", "1"),
         ("Impersonate-Extra-scopes", "view"))),
+    *get("/" + E + "/watch", "///apis/any/v1/proxy//", "//api/v1/watch?a=1"),
+    *get(*("/" + path for path in ("/version", "/metrics", "/healthz", C2, EXT + "/q?watch=1&timeout=x", POD, "/", "//")), compare=STATUS),
+    *get("/" + EXT + "/q?timeout=x", compare="reason"),
     *get(WEB + "//pods/a-1/m", compare=STATUS), Request(WEB + "/pods//m", STATUS, differs="empty-segment-never-matches"),
     *(Request(path, "reason", method=method) for path in (POD, EXT + "/q") for method in ("POST", "PUT", "PATCH", "DELETE")),
     *(Request(path, STATUS, method=method) for path in (POD, EXT + "/q") for method in ("HEAD", "OPTIONS")),
