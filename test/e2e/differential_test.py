@@ -51,17 +51,19 @@ class Side:
         flyball = name != ORIGINAL and adapter.subject() == adapter.FLYBALL
         self.adapter = adapter.Adapter(adapter.FLYBALL if flyball else adapter.ORIGINAL, cluster, url, case.config,
                                        ("--metrics-relist-interval=30s", *case.args), ARGS[name]).start(ready=False)
-        self.connection = None
+        nobody = self.adapter.as_user(adapter.identity_without_rights(cluster))
+        self.clients = {True: self.adapter.admin, False: nobody}  # by rights
+        self.connections = {}
 
     def wait(self):
         self.adapter.wait_ready()
         if self.case.ready:
             self.adapter.wait_listed(*self.case.ready)
-        self.connection = self.adapter.admin.connect()
+        self.connections = {rights: client.connect() for rights, client in self.clients.items()}
 
     def asks(self, request):
-        return self.adapter.admin.request(request.method, request.path, request.body, request.headers,
-                                          keep=self.connection)
+        return self.clients[request.rights].request(request.method, request.path, request.body, request.headers,
+                                                    keep=self.connections[request.rights])
 
     def stop(self):
         self.adapter.process.kill()

@@ -20,13 +20,15 @@ NS, PO, SVC, HOST = ({"resource": r} for r in ("namespace", "pod", "service", "n
 
 @dataclass(frozen=True)
 class Request:
-    """One request. `differs` names the deliberate difference (differences.py) that makes the answers unequal."""
+    """One request. `differs` names the deliberate difference (differences.py) that makes the answers unequal.
+    Without `rights` it comes from a user to whom RBAC grants no metric."""
     path: str
     compare: str = BYTES
     headers: tuple = ()
     method: str = "GET"
     differs: str = ""
     body: bytes = None
+    rights: bool = True
 
 
 @dataclass

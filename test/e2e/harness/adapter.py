@@ -1,5 +1,6 @@
 """The adapter under test: flyball or the original, with the same arguments."""
 
+import functools
 import os
 import pathlib
 
@@ -32,6 +33,12 @@ def identity_of_adapter(cluster: ControlPlane) -> Identity:
     kube.apply(admin, kube.make("RoleBinding", "prometheus-adapter-auth-reader", "kube-system", subjects=me, roleRef={
         "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "extension-apiserver-authentication-reader"}))
     return Identity(cert=cluster.ca.client(name))
+
+
+@functools.cache
+def identity_without_rights(cluster: ControlPlane) -> Identity:
+    """A user who may read what everybody may: discovery and health."""
+    return Identity(cert=cluster.ca.client("nobody"))
 
 
 def kubeconfig_of_adapter(cluster: ControlPlane) -> pathlib.Path:
