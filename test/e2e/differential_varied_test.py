@@ -61,6 +61,12 @@ def _infinite_left_out(ours, theirs) -> bool:
     return ours.status == 200 and kept == [(_subject(i), i["value"]) for i in ours.json()["items"] if _subject(i) not in gone]
 
 
+def impersonates(request) -> bool:
+    """Whether a header asks for another user."""
+    return any(bool(value) if name in ("Impersonate-User", "Impersonate-Uid") else name.startswith(("Impersonate-Group", "Impersonate-Extra-"))
+               for name, value in request.headers)
+
+
 def on_purpose(request, ours, theirs) -> str:
     """The name of the deliberate difference that these two answers show, or ""."""
     path = urllib.parse.urlsplit(request.path).path
@@ -68,7 +74,9 @@ def on_purpose(request, ours, theirs) -> str:
         return "infinite-values-are-left-out"
     if "//" in path.rstrip("/") and ours.status in (400, 404):
         return "empty-segment-never-matches"
-    if "%2f" in path.lower() and ours.status in (400, 404):
+    if impersonates(request) and ours.status == 403:
+        return "impersonation-is-refused"
+    if "%2f" in path.lower() and (ours.status in (400, 404) or ours.status == theirs.status == 403):
         return "encoded-slash-never-matches"
     if theirs.body == b"400 Bad Request" and ours.status == 400:
         return "malformed-targets-are-refused-with-a-status"
@@ -80,6 +88,8 @@ def on_purpose(request, ours, theirs) -> str:
         return "unknown-openapi-documents-are-not-found"
     if ours.status == 404 and theirs.status == 500 and b"unable to list matching resources" in theirs.body:
         return "unknown-metrics-list-nothing"
+    if ours.status == theirs.status == 403 and "%25" in path:
+        return "percent-signs-of-a-refusal-are-kept"
     return ""
 
 
@@ -153,6 +163,7 @@ class Varied(Case):
             for header in ("x-content-type-options", "vary", "location", "allow", "content-encoding", "retry-after", "etag", "www-authenticate"):
                 if theirs.headers.get(header) != ours.headers.get(header):
                     unlike.append(f"{header}: {theirs.headers.get(header)!r} != {ours.headers.get(header)!r}")
+        unlike += compare.audit_ids(request.headers, theirs, ours)
         if unlike and (known := on_purpose(request, ours, theirs)):
             assert known in DIFFERENCES
             purpose[known] += 1
@@ -160,7 +171,7 @@ class Varied(Case):
         if not unlike and name == UNMERGED and theirs.status != 406 and asked[0] != asked[1]:
             unlike = [f"queries {sorted(asked[0] - asked[1])} != {sorted(asked[1] - asked[0])}"]
         if unlike:
-            found.append(f"{request.method} {request.path} {dict(request.headers) or ''}: " + " | ".join(" ".join(u.split())[:500] for u in unlike[:3]))
+            found.append(f"{request.method} {request.path} {dict(request.headers) or ''}{'' if request.rights else ' without rights'}: " + " | ".join(" ".join(u.split())[:500] for u in unlike[:3]))
 
 
 def _test_of(seed: int):

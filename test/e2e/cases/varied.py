@@ -227,6 +227,7 @@ def _parameters(draw: Draw) -> str:
         lambda: draw.choice(("resourceVersion=", "resourceVersion=0", "resourceVersion=abc", "continue=abc", "continue=", "resourceVersionMatch=Exact", "resourceVersionMatch=NotOlderThan",
                              "resourceVersionMatch=x", "resourceVersionMatch=NotOlderThan&resourceVersion=5", "resourceVersionMatch=Exact&resourceVersion=0&limit=2")),
         lambda: draw.choice(("sendInitialEvents=true", "sendInitialEvents=false", "allowWatchBookmarks=true", "allowWatchBookmarks=x", "timeoutSeconds=5", "timeoutSeconds=x", "timeoutSeconds=-1")),
+        lambda: "export" + draw.choice(("", "=", "=1", "=true", "=0", "=FALSE", "=f", "=x", "=0&export=1", "=1&export=0")),
         lambda: draw.choice(("a=b", "=", "&", ";", "a;b=1", "%zz=1", "labelSelector=%zz", "x=%", "includeObject=None", "as=Table", "labelSelector", "dryRun=All", "?", "label+Selector=a", "labelSelector=a%3Db%00")),
     ]
     return "&".join(draw.choice(choices)() for _ in range(draw.choice((0, 0, 0, 1, 1, 1, 2, 3))))
@@ -240,6 +241,12 @@ def _accept(draw: Draw) -> str:
     return draw.choice((",", ", ", " , ")).join(draw.choice(types) + draw.choice(tails) for _ in range(draw.choice((1, 1, 2, 3, 4))))
 
 
+CONTENT_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/json;charset=utf-8", "application/json, text/html", "text/html,application/yaml;q=0",
+                 "text/html", "text/plain", "Application/JSON", "*/*", "application/*", "", ",", "application/json,", "json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+IMPERSONATIONS = [("Impersonate-User", ""), ("Impersonate-Uid", ""), ("Impersonate-Foo", "x"), ("Impersonate-Extra", "x"), ("Impersonate", "jane"), ("Impersonate-User", "jane"),
+                  ("Impersonate-User", "system:serviceaccount:web:a"), ("Impersonate-Group", "system:masters"), ("Impersonate-Group", ""), ("Impersonate-Uid", "1"), ("Impersonate-Extra-a", "x")]
+
+
 def _headers(draw: Draw) -> tuple:
     headers = []
     if draw.often(0.2):
@@ -248,6 +255,12 @@ def _headers(draw: Draw) -> tuple:
         headers.append(("User-Agent", draw.choice(("curl/8", "Mozilla/5.0", "Mozilla/4", "Wget", "kubectl/v1.34", "Curl", ""))))
     if draw.often(0.05):
         headers.append(("If-None-Match", draw.choice(("*", '"x"', 'W/"x"', ""))))
+    if draw.often(0.12):
+        headers.append(("Content-Type", draw.choice(CONTENT_TYPES)))
+    if draw.often(0.05):
+        headers.append(("Audit-ID", draw.choice(("", "x", "a b", "0a1b-2c", "%41", "i" * 64, "i" * 65, "i" * 4096))))
+    if draw.often(0.05):
+        headers.append(draw.choice(IMPERSONATIONS))
     return tuple(headers)
 
 
@@ -343,5 +356,8 @@ def requests_of(seed: int, count: int, custom: list, external: list) -> list:
             path = _changed(draw, path)
         parameters = draw.choice(PAGE_PARAMETERS) if what >= 0.87 else _parameters(draw)
         method = draw.choice(("POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")) if draw.often(0.05) else "GET"
-        requests.append(Request(path + ("?" + parameters if parameters or draw.often(0.01) else ""), headers=_headers(draw), method=method))
+        headers = _headers(draw)
+        body = draw.choice((None, b"", b"{}")) if "Content-Type" in dict(headers) else None
+        requests.append(Request(path + ("?" + parameters if parameters or draw.often(0.01) else ""), headers=headers, method=method, body=body,
+                                rights=not draw.often(0.06)))
     return requests
