@@ -9,11 +9,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
+#include "http/peer_keys.h"
 
 namespace flyball::doctor {
 namespace {
 
 absl::Status Failed(const std::string& where) {
+  if (const std::string key = http::RefusedPeerKey(); !key.empty()) {
+    ERR_clear_error();
+    return absl::UnavailableError(absl::StrCat(where, ": its certificate has ", key));
+  }
   const unsigned long error = ERR_peek_last_error();
   const char* reason = error == 0 ? nullptr : ERR_reason_error_string(error);
   ERR_clear_error();
@@ -31,6 +36,7 @@ absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
   const std::string where =
       absl::StrCat(bare_ipv6 ? "[" : "", host, bare_ipv6 ? "]" : "", ":", port);
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  http::CheckPeerKeys(context.get());
   const BioPtr connection(BIO_new_ssl_connect(context.get()));
   if (connection == nullptr) return Failed(where);
   SSL* tls = nullptr;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
+#include "http/peer_keys.h"
 #include "http/socket_reads.h"
 
 namespace flyball::http {
@@ -57,6 +58,9 @@ class Socket::Tls {
     const absl::Status status = Repeat(step, until, done);
     handshake_bytes_ = BIO_number_read(SSL_get_rbio(ssl_.get()));
     if (!absl::IsUnavailable(status)) return status;
+    if (const std::string key = RefusedPeerKey(); !key.empty()) {
+      return Unavailable(absl::StrCat("certificate refused: ", key));
+    }
     const long verified = SSL_get_verify_result(ssl_.get());
     if (verified != X509_V_OK) {
       return Unavailable(

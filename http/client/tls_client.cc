@@ -15,6 +15,7 @@
 #include "base/read_file.h"
 #include "base/status_macros.h"
 #include "http/address.h"
+#include "http/peer_keys.h"
 
 namespace flyball::http {
 namespace {
@@ -101,6 +102,7 @@ SslCtxPtr MakeContext(X509_STORE* trusted, bool insecure) {
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   UseCurvesOnly(context.get());
   SSL_CTX_set_max_cert_list(context.get(), kMaxServerCertificateBytes);
+  CheckPeerKeys(context.get());
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);  // as Go
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);    // 34 KiB for each idle connection
   if (trusted != nullptr) SSL_CTX_set1_cert_store(context.get(), trusted);

@@ -32,6 +32,7 @@
 #include "http/client/address_rules.h"
 #include "http/client/tls_client.h"
 #include "http/testing/fake_dns_server.h"
+#include "http/testing/slow_certificate.h"
 #include "httplib.h"
 
 namespace flyball::http {
@@ -819,6 +820,30 @@ TEST_F(TlsTest, AServerShowsNoMoreCertificatesThanAnyNeeds) {
     server.Start();
     options.url = absl::StrCat("https://", server.Authority());
     EXPECT_EQ(Make(options)->Do(Get("/")).ok(), bytes < 32'768) << bytes;
+  }
+}
+
+// OpenSSL decodes their keys before it asks anybody, and a deadline counts only while it waits.
+TEST_F(TlsTest, AServersKeysThatTakeLongToDecodeAreNotDecoded) {
+  auto made = MakeServer(false);
+  SSL_CTX* const context = static_cast<httplib::SSLServer&>(*made).ssl_context();
+  SSL_CTX_set_security_level(context, 0);
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(SSL_CTX_add1_chain_cert(context, DecodedSlowCertificate()), 1);
+  }
+  Server server(std::move(made));
+  server.Start();
+  TransportOptions options;
+  options.url = absl::StrCat("https://", server.Authority());
+  for (const bool insecure : {false, true}) {
+    options.insecure_skip_verify = insecure;
+    HttpCall call = Get("/");
+    call.timeout = absl::Seconds(1);
+    const absl::Status status = Make(options)->Do(call).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("certificate refused: a key that is not accepted: ECDSA on another curve"
+                          " than P-224"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <functional>
@@ -13,9 +14,11 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/time/time.h"
 #include "base/openssl_ptr.h"
 #include "http/server/peer_chain.h"
 #include "http/server/tls.h"
+#include "http/testing/slow_certificate.h"
 #include "http/testing/test_pki.h"
 
 namespace flyball::http {
@@ -41,13 +44,16 @@ class ServerConnectionTest : public testing::Test {
         std::make_unique<ServerConnection>(ends_[0], certificates_->bundle(), RequestLimits());
     ASSERT_TRUE(connection_->StartTls());
   }
-  // Until both are done, or the server gives up.
-  void ShakeHands(SSL* client) {
+  // Until both are done, or the server gives up. Returns what its last step came to.
+  ServerConnection::Io ShakeHands(SSL* client) {
     SSL_set_fd(client, ends_[1]);
+    auto result = ServerConnection::Io::kWantRead;
     for (int i = 0; i < 100 && !connection_->handshake_done(); ++i) {
       SSL_connect(client);
-      if (connection_->Handshake() == ServerConnection::Io::kClosed) break;
+      result = connection_->Handshake();
+      if (result == ServerConnection::Io::kClosed) break;
     }
+    return result;
   }
 
   int ends_[2] = {-1, -1};  // the server's, which it closes, and the peer's
@@ -215,6 +221,48 @@ SslCtxPtr ClientContext(const TestPair& pair) {
   SSL_CTX_use_certificate(context.get(), pair.certificate.get());
   SSL_CTX_use_PrivateKey(context.get(), pair.key.get());
   return context;
+}
+
+TEST_F(ServerConnectionTest, CertificatesOfUsualKeysAreTaken) {
+  for (const char* key : {"RSA", "P-256", "P-384", "P-521", "ED25519"}) {
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+      const SslCtxPtr context = ClientContext(MakeTestPair({.common_name = key, .key = key}));
+      SSL_CTX_set_max_proto_version(context.get(), version);
+      ASSERT_NO_FATAL_FAILURE(Connect());
+      const SslPtr client(SSL_new(context.get()));
+      ShakeHands(client.get());
+      EXPECT_TRUE(connection_->handshake_done()) << key;
+      ASSERT_NE(connection_->reader.request().peer, nullptr) << key;
+      EXPECT_EQ(connection_->reader.request().peer->common_name, key);
+    }
+  }
+}
+
+// What this thread has computed.
+absl::Duration ComputingTime() {
+  timespec spent = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return absl::DurationFromTimespec(spent);
+}
+
+// OpenSSL decodes their keys before it asks anybody. A client without credentials may show so many
+// of these that a handshake takes nine seconds.
+TEST_F(ServerConnectionTest, KeysThatTakeLongToDecodeAreNotDecoded) {
+  const absl::Duration before = ComputingTime();
+  X509* const slow = DecodedSlowCertificate();
+  const absl::Duration one = ComputingTime() - before;
+  ASSERT_NE(slow, nullptr);
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const SslCtxPtr context = ClientContext(MakeTestPair({.common_name = "a"}));
+    SSL_CTX_set_max_proto_version(context.get(), version);
+    SSL_CTX_set_security_level(context.get(), 0);
+    for (int i = 0; i < 34; ++i) ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), slow), 1);
+    ASSERT_NO_FATAL_FAILURE(Connect());
+    const SslPtr client(SSL_new(context.get()));
+    const absl::Duration begin = ComputingTime();
+    EXPECT_EQ(ShakeHands(client.get()), ServerConnection::Io::kClosed);
+    EXPECT_LT(ComputingTime() - begin, one);
+  }
 }
 
 // A certificate costs OpenSSL far more than its bytes, the smaller the more.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
+#include "http/peer_keys.h"
 #include "http/server/self_signed.h"
 
 namespace flyball::http {
@@ -113,6 +114,7 @@ absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::stri
   SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_cert_verify_callback(ctx, AcceptAnyPeer, nullptr);
   SSL_CTX_set_max_cert_list(ctx, kMaxPeerCertificateBytes);
+  CheckPeerKeys(ctx);
   SSL_CTX_set_client_hello_cb(ctx, CheckHello, nullptr);
   SSL_CTX_set_alpn_select_cb(ctx, SelectHttp11, nullptr);
   UseCurvesOnly(ctx);

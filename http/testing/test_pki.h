@@ -39,12 +39,21 @@ struct TestCertificateSpec {
   int64_t valid_to = 3600;
   std::string names =
       {};  // subject alternative names: "DNS:a.b,IP:127.0.0.1", "DER:30…"; "" = none
+  std::string key = "P-256";  // a curve, "RSA" (of 2048 bits), "ED25519" or "ED448"
 };
+
+inline PkeyPtr MakeTestKey(const std::string& kind) {
+  if (kind == "RSA") return PkeyPtr(EVP_RSA_gen(2048));
+  if (kind.substr(0, 2) == "ED") {
+    return PkeyPtr(EVP_PKEY_Q_keygen(nullptr, nullptr, kind.c_str()));
+  }
+  return PkeyPtr(EVP_EC_gen(kind.c_str()));
+}
 
 // Signed by `issuer`, or by itself.
 inline TestPair MakeTestPair(const TestCertificateSpec& spec, const TestPair* issuer = nullptr) {
   TestPair pair;
-  pair.key.reset(EVP_EC_gen("P-256"));
+  pair.key = MakeTestKey(spec.key);
   pair.certificate.reset(X509_new());
   X509* x = pair.certificate.get();
   static int serial = 1;
@@ -73,7 +82,10 @@ inline TestPair MakeTestPair(const TestCertificateSpec& spec, const TestPair* is
   extend(NID_basic_constraints, spec.is_ca ? "critical,CA:TRUE" : "CA:FALSE");
   if (!spec.is_ca && !spec.usage.empty()) extend(NID_ext_key_usage, spec.usage.c_str());
   if (!spec.names.empty()) extend(NID_subject_alt_name, spec.names.c_str());
-  X509_sign(x, issuer == nullptr ? pair.key.get() : issuer->key.get(), EVP_sha256());
+  EVP_PKEY* const signing = issuer == nullptr ? pair.key.get() : issuer->key.get();
+  const bool edwards =
+      EVP_PKEY_is_a(signing, "ED25519") != 0 || EVP_PKEY_is_a(signing, "ED448") != 0;
+  X509_sign(x, signing, edwards ? nullptr : EVP_sha256());  // these have a digest of their own
   return pair;
 }
 

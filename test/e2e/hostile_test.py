@@ -8,6 +8,7 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
+import ssl
 import threading
 import time
 
@@ -148,6 +149,15 @@ class Strangers(Case):
         with self.under("250 connections that show a certificate of 7,500 empty names"):
             with self.held("asked", count=250, certificate=[str(pair.cert), str(pair.key)]) as told:
                 self.assertEqual(told["statuses"], {"401": 250})
+
+    def test_certificates_whose_keys_take_long_to_decode(self):
+        slow = ssl.DER_cert_to_PEM_cert((paths.PROJECT / "test" / "fuzz" / "corpus" / "certificate_keys" / "slow").read_bytes())
+        pair = pki.Authority("strangers").client("stranger")
+        chain = processes.fresh_folder("slow-chain") / "chain.crt"
+        chain.write_text(pair.cert.read_text() + 33 * slow)
+        with self.under("16 connections that show 33 certificates of which each takes a quarter of a second"):
+            told = self.attack("asked", count=16, nice=10, certificate=[str(chain), str(pair.key)], weak=True)
+        self.assertEqual([status for status in told["statuses"] if status.isdigit()], [], "one was answered")
 
     def test_handshakes_begun_and_left(self):
         # Of those that come from one place the newest are served; the kubelet's own place is another.

@@ -2,6 +2,7 @@
 
 #include "base/module_library.h"
 #include "base/status_macros.h"
+#include "http/peer_keys.h"
 
 namespace flyball::front {
 namespace {
@@ -19,6 +20,7 @@ absl::StatusOr<LoadedModule> Load(absl::Span<const std::string> folders) {
 absl::StatusOr<std::unique_ptr<DataPathServer>> MakeDataPathServer(
     const DataPathServerOptions& options, const Clock& clock, DataPathEvents& events) {
   ASSIGN_OR_RETURN(const LoadedModule loaded, Load(ModuleFolders()));
+  http::CheckPeerKeysOfLaterContexts();
   return static_cast<const FrontModule*>(loaded.module)->make(options, clock, events);
 }
 

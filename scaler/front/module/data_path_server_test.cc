@@ -1,13 +1,21 @@
 #include "scaler/front/module/data_path_server.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "base/module_library.h"
+#include "base/openssl_ptr.h"
+#include "http/testing/slow_certificate.h"
+#include "http/testing/test_pki.h"
 
 namespace flyball::front {
 namespace {
@@ -72,6 +80,58 @@ TEST_F(DataPathServerTest, AFileOfTlsThatCannotBeReadIsNamed) {
   const absl::Status missing = Make(options).status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kInvalidArgument) << missing;
   EXPECT_THAT(std::string(missing.message()), HasSubstr("/nowhere/key.pem: the key"));
+}
+
+// Whether the server, after the handshake with a client of this context, begins to speak HTTP/2.
+bool IsServed(SSL_CTX* context, uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  std::signal(SIGPIPE, SIG_IGN);  // the server may have left before the first request
+  bool served = false;
+  {
+    const SslPtr client(SSL_new(context));
+    SSL_set_fd(client.get(), fd);
+    const std::string begin("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 24 + 9);
+    char byte = 0;
+    served = SSL_connect(client.get()) == 1 &&
+             SSL_write(client.get(), begin.data(), static_cast<int>(begin.size())) > 0 &&
+             SSL_read(client.get(), &byte, 1) == 1;
+  }
+  close(fd);
+  return served;
+}
+
+// OpenSSL would decode their keys before gRPC hears of them, for seconds.
+TEST_F(DataPathServerTest, KeysThatTakeLongToDecodeAreRefused) {
+  const std::string folder = absl::StrCat(testing::TempDir(), "/flyball-front-", getpid());
+  const http::TestPair ca = http::MakeTestCa("front");
+  const http::TestPair peer = http::MakeTestPair({.common_name = "envoy"}, &ca);
+  http::WriteTestPair(folder + "-ca", ca);
+  http::WriteTestPair(folder + "-server",
+                      http::MakeTestPair({.common_name = "flyball", .usage = "serverAuth"}, &ca));
+  DataPathServerOptions options;
+  options.listen = "127.0.0.1:0";
+  options.cert_file = folder + "-server.crt";
+  options.key_file = folder + "-server.key";
+  options.ca_file = folder + "-ca.crt";
+  const auto server = Make(options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  for (const int slow : {0, 4}) {
+    const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+    SSL_CTX_set_security_level(context.get(), 0);
+    constexpr unsigned char kHttp2[] = {2, 'h', '2'};
+    SSL_CTX_set_alpn_protos(context.get(), kHttp2, sizeof kHttp2);
+    SSL_CTX_use_certificate(context.get(), peer.certificate.get());
+    SSL_CTX_use_PrivateKey(context.get(), peer.key.get());
+    for (int i = 0; i < slow; ++i) {
+      ASSERT_EQ(SSL_CTX_add1_chain_cert(context.get(), http::DecodedSlowCertificate()), 1);
+    }
+    EXPECT_EQ(IsServed(context.get(), (*server)->port()), slow == 0) << slow;
+  }
 }
 
 TEST(FrontModulePathTest, AMissingModuleIsToldWithItsPurpose) {

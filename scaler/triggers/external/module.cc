@@ -4,6 +4,7 @@
 
 #include "absl/base/call_once.h"
 #include "base/status_macros.h"
+#include "http/peer_keys.h"
 #include "spdlog/spdlog.h"
 
 namespace flyball::scaler {
@@ -32,6 +33,7 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> MakeExternalScaler(const Externa
   const auto* const module = static_cast<const ExternalModule*>(loaded.module);
   static absl::once_flag once;
   absl::call_once(once, module->log_to, &Log);
+  http::CheckPeerKeysOfLaterContexts();
   return module->make(address);
 }
 

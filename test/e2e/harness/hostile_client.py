@@ -44,6 +44,8 @@ class Attack:
         self.headers = "".join(f"{name}: {value}\r\n" for name, value in options.get("headers", []))
         self.held = []
         self.context = tls_context()
+        if "weak" in options:  # it may show whatever keys there are
+            self.context.set_ciphers("DEFAULT:@SECLEVEL=0")
         if "certificate" in options:
             self.context.load_cert_chain(*options["certificate"])  # and its key
         if "protocols" in options:  # 256 bytes of the first message for each

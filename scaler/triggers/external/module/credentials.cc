@@ -4,7 +4,6 @@
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_certificate_verifier.h>
 #include <grpcpp/security/tls_credentials_options.h>
-#include <openssl/ssl.h>
 
 #include <functional>
 #include <string>
@@ -18,24 +17,6 @@ namespace tls = grpc::experimental;
 
 constexpr size_t kMaxServerCertificateBytes = 8 << 10;
 constexpr size_t kMaxServerNames = 100;  // of two bytes each may be, and takes 300 in memory
-
-// Of the certificates that a server shows, and again of the names of authorities that it asks for a
-// certificate with. A name may be of two bytes, and takes 190 in memory. As for clients of our own
-// server (http/server/tls.cc).
-constexpr long kMaxHandshakeBytes = 16 << 10;
-
-// gRPC has no setting for that limit, and OpenSSL's default is 100 KiB. So every TLS context that
-// this process makes from now on begins with ours. Those that are not gRPC's set their own, and
-// gRPC's server of Envoys is right to have it too.
-void LimitHandshakes() {
-  static const int once = SSL_CTX_get_ex_new_index(
-      0, nullptr,
-      [](void* context, void*, CRYPTO_EX_DATA*, int, long, void*) {
-        SSL_CTX_set_max_cert_list(static_cast<SSL_CTX*>(context), kMaxHandshakeBytes);
-      },
-      nullptr, nullptr);
-  (void)once;
-}
 
 // Ends a connection whose server shows too many certificates or names, or has a certificate for
 // another name where `names` is to check that.
@@ -73,7 +54,6 @@ std::shared_ptr<tls::CertificateVerifier> NamesOf(const ExternalAddress& address
 
 std::shared_ptr<grpc::ChannelCredentials> CredentialsFor(const ExternalAddress& address) {
   if (!address.tls) return grpc::InsecureChannelCredentials();
-  LimitHandshakes();
   tls::TlsChannelCredentialsOptions options;
   const bool own_ca = !address.ca.empty() && !address.skip_verify;
   std::vector<tls::IdentityKeyCertPair> identity;
