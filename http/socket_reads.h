@@ -20,11 +20,11 @@ class SocketReads {
 
   // To be called once `ssl` has its socket; this object outlives it.
   void Limit(ssl_st* ssl);
-  // To be called when a step begins.
-  void Begin() { left_ = kInOneStep; }
+  // To be called when a step begins. A record takes two reads.
+  void Begin(int most = kInOneStep) { left_ = most; }
 
  private:
-  static constexpr int kInOneStep = 64;  // a record takes two
+  static constexpr int kInOneStep = 64;
 
   // The callback for each read of the socket; its result replaces that of the read.
   static long OnSocket(bio_st* bio, int operation, const char* data, size_t size, int number,

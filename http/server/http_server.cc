@@ -290,7 +290,9 @@ class HttpServer::Impl {
     for (int steps = 0, answers = 0;; ++steps, ++answers) {
       while (!connection->refused &&
              connection->reader.state() == RequestReader::State::kNeedMore) {
-        if (++steps > kTurn) return Yield(connection);
+        if (++steps > kTurn || (steps > 1 && clock_->MonotonicNow() >= turn_ends)) {
+          return Yield(connection);
+        }
         if (!ReadMore(connection)) return;
       }
       if (steps > kTurn || (answers > 0 && clock_->MonotonicNow() >= turn_ends)) {
@@ -452,7 +454,8 @@ class HttpServer::Impl {
   }
 
   static constexpr int kTurn = 4;  // reads and answers
-  // After so much time a second answer waits for the next turn: one may take as long as ten others.
+  // After so much time a second read or answer waits for the next turn: one answer may take as long
+  // as ten others, and so may a read of records that change keys.
   static constexpr absl::Duration kTurnTime = absl::Microseconds(200);
   static constexpr size_t kFrontBytes = 16 << 10;
   static constexpr size_t kCountedAtOnce = 16 << 10;  // of a head that is still being read

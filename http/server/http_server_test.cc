@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,6 +32,20 @@ namespace {
 constexpr size_t kChangeOfKeys = 72'000;  // bytes of memory that one takes which does not end
 constexpr int kFew = 1;                   // bytes of a socket's buffer: as few as there may be
 constexpr int kAsUsual = 0;               // the system chooses, and takes some megabytes
+
+// Moves by itself too, if a test says so.
+class TestClock : public SimulatedClock {
+ public:
+  using SimulatedClock::SimulatedClock;
+  MonotonicTime MonotonicNow() const override {
+    return SimulatedClock::MonotonicNow() + absl::Nanoseconds(moved_ns_ += each_look_ns_);
+  }
+  void AdvanceAtEachLook(absl::Duration by) { each_look_ns_ = absl::ToInt64Nanoseconds(by); }
+
+ private:
+  std::atomic<int64_t> each_look_ns_{0};
+  mutable std::atomic<int64_t> moved_ns_{0};
+};
 
 class HttpServerTest : public testing::Test {
  protected:
@@ -123,7 +138,7 @@ class HttpServerTest : public testing::Test {
   }
 
   const TestLog log_;  // first, since the server's threads log
-  SimulatedClock clock_{absl::Now()};
+  TestClock clock_{absl::Now()};
   std::unique_ptr<TlsCertificates> certificates_;
   std::unique_ptr<HttpServer> server_;
   int fd_ = -1;
@@ -149,6 +164,64 @@ TEST_F(HttpServerTest, WhoDoesNotEndAChangeOfKeysIsGivenUpAsInAHandshake) {
   EXPECT_TRUE(drained.HasBeenNotified());
   clock_.Advance(absl::Seconds(60));
   draining.join();
+}
+
+// A change of keys costs far more than the bytes of a request, and many may come before a byte.
+TEST_F(HttpServerTest, WhoChangesKeysAllTheTimeWaitsForHisTurn) {
+  constexpr int kMuch = 1 << 20;
+  constexpr int kAnswerBytes = 27;  // to a change of keys
+  struct Row {
+    int changes;  // before each byte
+    absl::Duration look;
+    int most_in_a_turn;
+  };
+  for (const Row& row : {Row{31, absl::ZeroDuration(), 8}, Row{4, absl::Milliseconds(1), 4}}) {
+    clock_.AdvanceAtEachLook(row.look);
+    absl::Notification entered, release;
+    std::atomic<int> hostile_fd = -1;
+    int answered = -1;  // in bytes, when the other's request is served
+    server_.reset();
+    Start(
+        [&](const HttpRequest& request) {
+          if (request.target == "/wait") {
+            entered.Notify();
+            release.WaitForNotification();
+          } else if (request.target == "/look") {
+            EXPECT_EQ(ioctl(hostile_fd, FIONREAD, &answered), 0);
+          }
+          return HttpResponse();
+        },
+        kAsUsual);
+    const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+    SslPtr clients[3];
+    int fds[3];
+    // Answered once, so that the server need not end their handshakes in these turns.
+    for (int i = 0; i < 3; ++i) {
+      clients[i] = Connect(context.get(), kMuch);
+      fds[i] = std::exchange(fd_, -1);
+      Ask(clients[i], "/");
+      Read(clients[i], 1);
+    }
+    const auto& [hostile, honest, first] = clients;
+    hostile_fd = fds[0];
+    // All of it has come when the only worker goes on.
+    Ask(first, "/wait");
+    entered.WaitForNotification();
+    for (const char byte : {'G', 'E', 'T', ' '}) {
+      for (int i = 0; i < row.changes; ++i) {
+        EXPECT_EQ(SSL_key_update(hostile.get(), SSL_KEY_UPDATE_REQUESTED), 1);
+        EXPECT_EQ(SSL_do_handshake(hostile.get()), 1);
+      }
+      EXPECT_EQ(SSL_write(hostile.get(), &byte, 1), 1);
+    }
+    Ask(honest, "/look");
+    release.Notify();
+    EXPECT_EQ(Read(honest, 1).substr(0, 15), "HTTP/1.1 200 OK");
+    server_.reset();  // before what its handler refers to
+    EXPECT_GT(answered / kAnswerBytes, 0);
+    EXPECT_LE(answered / kAnswerBytes, row.most_in_a_turn);
+    for (const int fd : fds) close(fd);
+  }
 }
 
 // A probe comes on a new connection.
