@@ -1,5 +1,5 @@
-// Which objects exist, with their labels: from a cluster (list and watch) or from a folder of YAML
-// files.
+// Which objects exist, with their labels: those of an API server (list and watch), or the fixed
+// ones of a rule test.
 //
 // Thread-safe. Answers come from memory after the first request for a resource; the first one may
 // wait for a list.
