@@ -42,7 +42,7 @@ def how(request, theirs) -> str:
 
 
 def is_own(request) -> bool:
-    path = urllib.parse.urlsplit(request.path).path.rstrip("/")
+    path = urllib.parse.unquote(urllib.parse.urlsplit(request.path).path).rstrip("/")
     return path == "" or path in OWN_DOCUMENTS or path.startswith(OWN_DOCUMENTS[:5])
 
 
