@@ -250,6 +250,16 @@ TEST_F(ApiServerFixture, AggregatedDiscoveryIsRevalidatedByItsEtag) {
   }
 }
 
+// The documents of OpenAPI are served for every method.
+TEST_F(ApiServerFixture, WhatTheClientHasIsAConditionThatOtherMethodsFail) {
+  StartServer();
+  const auto got = NewClient()->Delete("/openapi/v2", {{"If-None-Match", "*"}});
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, 412);
+  EXPECT_EQ(got->reason, "Precondition Failed");
+  EXPECT_EQ(got->body, "");
+}
+
 // As in the original, which knows nothing of the request then.
 TEST_F(ApiServerFixture, ASpecialVerbAloneIsAnErrorBeforeAllElse) {
   options_.authorization.mode = AuthorizationMode::kAuthenticated;

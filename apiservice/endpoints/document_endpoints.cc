@@ -32,7 +32,8 @@ std::vector<std::string> FixedPaths(const HealthChecks& health,
   return paths;
 }
 
-// The body, or 304 when the client has it.
+// The body, or 304 when the client has it. Other methods than GET and HEAD are served as these are,
+// but what the client has must not be there for them.
 http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string& hash,
                             http::HttpResponse response) {
   const std::string etag = absl::StrCat("\"", hash, "\"");
@@ -40,8 +41,10 @@ http::HttpResponse WithEtag(const http::HttpRequest& request, const std::string&
   response.headers.emplace_back("Vary", "Accept");
   const absl::string_view known = request.Header("If-None-Match");
   if (!known.empty() && (known == "*" || absl::StrContains(known, etag))) {
-    response.status = 304;
+    const bool reads = request.method == "GET" || request.method == "HEAD";
+    response.status = reads ? 304 : 412;
     response.body = nullptr;
+    if (reads) response.content_type.clear();
   }
   return response;
 }

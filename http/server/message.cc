@@ -35,6 +35,7 @@ absl::string_view ReasonPhrase(int status) {
       {404, "Not Found"},
       {405, "Method Not Allowed"},
       {406, "Not Acceptable"},
+      {412, "Precondition Failed"},
       {413, "Request Entity Too Large"},
       {414, "Request URI Too Long"},
       {415, "Unsupported Media Type"},

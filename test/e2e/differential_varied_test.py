@@ -53,7 +53,9 @@ def _subject(item: dict) -> str:
 def _infinite_left_out(ours, theirs) -> bool:
     if "json" not in theirs.headers.get("content-type", "") or b'"usage"' in theirs.body or b'"rows"' in theirs.body:
         return True
-    items = theirs.json()["items"]
+    items = theirs.json().get("items")
+    if items is None:
+        return False
     gone = {_subject(i) for i in items if i["value"] == HUGE}
     kept = [(_subject(i), i["value"]) for i in items if _subject(i) not in gone]
     if ours.status == 404:
@@ -70,6 +72,7 @@ def impersonates(request) -> bool:
 def on_purpose(request, ours, theirs) -> str:
     """The name of the deliberate difference that these two answers show, or ""."""
     path = urllib.parse.urlsplit(request.path).path
+    plain = urllib.parse.unquote(path)
     if b"9223372036854775808" in theirs.body and _infinite_left_out(ours, theirs):
         return "infinite-values-are-left-out"
     if "//" in path.rstrip("/") and ours.status in (400, 404):
@@ -78,13 +81,14 @@ def on_purpose(request, ours, theirs) -> str:
         return "impersonation-is-refused"
     if "%2f" in path.lower() and (ours.status in (400, 404) or ours.status == theirs.status == 403):
         return "encoded-slash-never-matches"
-    if theirs.body == b"400 Bad Request" and ours.status == 400:
+    refused_by_go = theirs.body == b"400 Bad Request" or request.method == "HEAD" and "cache-control" not in theirs.headers
+    if ours.status == theirs.status == 400 and refused_by_go:
         return "malformed-targets-are-refused-with-a-status"
-    if path.startswith(E) and urllib.parse.unquote(path).rstrip("/").rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
+    if path.startswith(E) and plain.rstrip("/").rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
         return "external-metrics-may-be-called-status"
     if ours.status == 404 and theirs.status == 406 and path.startswith((C1, C2)):
         return "infinite-values-are-left-out"  # there was a value, which nothing accepts
-    if path.startswith("/openapi/v3/") and ours.status == 404 and not theirs.body:
+    if plain.startswith("/openapi/v3/") and ours.status == 404 and not theirs.body:
         return "unknown-openapi-documents-are-not-found"
     if ours.status == 404 and theirs.status == 500 and b"unable to list matching resources" in theirs.body:
         return "unknown-metrics-list-nothing"

@@ -94,6 +94,7 @@ SHAPES = [
     *(Request(path, JSON, headers=h) for path in (C2, E, C1) for h in (CURL, YAML)),
     *(Request(path, STATUS, method=method) for path in (C2, E, "/apis", "/nothing", "/apis/nope/v1", WEB + "/pods", "/healthz", "/version")
       for method in ("POST", "HEAD", "DELETE")),
+    *(Request("/openapi/v2", headers=(("If-None-Match", "*"),), method=method) for method in ("GET", "HEAD", "DELETE")),
     *(Request(path, headers=(("Accept", a),)) for path in (WEB + "/pods/a-1/m", EXT + "/q", E, C2) for a in (
         "text/html", "application/xml;q=0.9", "APPLICATION/JSON", "text/*", "application/cbor")),
     *(Request(path, JSON if path == C2 else "bytes", headers=(("Accept", a),)) for path in (WEB + "/pods/a-1/m", EXT + "/q", E, C2) for a in (
