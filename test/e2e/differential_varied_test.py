@@ -36,9 +36,10 @@ def how(request, theirs) -> str:
         return "status"  # the list of paths
     if path.rstrip("/") in (C1, C2, E) and theirs.status == 200:
         return "json" if "json" in kind or "yaml" in kind else "status"
+    containers = path.startswith("/apis/metrics.k8s.io/")
     if "protobuf" in kind:
-        return "protobuf"
-    return "containers" if path.startswith("/apis/metrics.k8s.io/") else "bytes"
+        return "protobuf in any order" if containers else "protobuf"
+    return "containers" if containers else "bytes"
 
 
 def is_own(request) -> bool:

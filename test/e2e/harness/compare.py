@@ -44,13 +44,14 @@ def _sorted(value):
 
 
 def answer(got, how: str):
-    """What is compared of a client.Answer; `how` as in cases.model, and three more: "reason" (Status code and reason: the
-    text comes from a library and changes with its version), "protobuf" (bytes but for times), "containers" (JSON or YAML
-    with containers in order of name)."""
+    """What is compared of a client.Answer; `how` as in cases.model, and four more: "reason" (Status code and reason: the
+    text comes from a library and changes with its version), "protobuf" (bytes but for times), "protobuf in any order" (how
+    often each byte occurs), "containers" (JSON or YAML with containers in order of name). The original's are in the order of a map."""
     if how == "status":
         return {"status": got.status}
-    if how == "protobuf":
-        return {"status": got.status, "type": got.headers.get("content-type"), "body": _BINARY_NOW.sub(b"NOW", got.body).hex()}
+    if how.startswith("protobuf"):
+        body = _BINARY_NOW.sub(b"NOW", got.body)
+        return {"status": got.status, "type": got.headers.get("content-type"), "body": (body if how == "protobuf" else bytes(sorted(body))).hex()}
     seen = {"status": got.status, "type": got.headers.get("content-type"), "cache": got.headers.get("cache-control")}
     body = _INDENT_AFTER_BREAK.sub(rb"\1'\n", without_now(got.body))
     if how == "bytes":
