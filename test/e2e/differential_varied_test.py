@@ -30,7 +30,7 @@ def span(variable: str, usual: str) -> range:
 
 def how(request, theirs) -> str:
     """How closely the answers to a request are compared."""
-    path = urllib.parse.urlsplit(request.path).path
+    path = urllib.parse.unquote(urllib.parse.urlsplit(request.path).path)
     kind = theirs.headers.get("content-type", "")
     if theirs.status == 404 and theirs.body.startswith(b"{\n  \"paths\""):
         return "status"  # the list of paths
@@ -85,7 +85,7 @@ def on_purpose(request, ours, theirs) -> str:
     refused_by_go = theirs.body == b"400 Bad Request" or request.method == "HEAD" and "cache-control" not in theirs.headers
     if ours.status == theirs.status == 400 and refused_by_go:
         return "malformed-targets-are-refused-with-a-status"
-    if path.startswith(E) and plain.rstrip("/").rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
+    if plain.startswith(E) and plain.rstrip("/").rsplit("/", 1)[-1] in ("status", "finalize") and theirs.status != 200:
         return "external-metrics-may-be-called-status"
     if ours.status == 404 and theirs.status == 406 and path.startswith((C1, C2)):
         return "infinite-values-are-left-out"  # there was a value, which nothing accepts
