@@ -35,7 +35,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 if(FLYBALL_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+  # The check of vptr needs a pipe to see whether memory can be read, and so fails where a test takes all descriptors.
+  add_compile_options(-fsanitize=address,undefined,float-cast-overflow -fno-sanitize=vptr -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 elseif(FLYBALL_SANITIZE STREQUAL "thread")
