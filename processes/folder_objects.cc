@@ -74,7 +74,8 @@ absl::Status FolderObjects::Reload() {
 bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
   const std::optional<kube::ManifestFolder> found = manifests_.Find(problems);
   if (!found.has_value()) return false;
-  std::erase_if(files_, [&found](const auto& file) { return !found->MayHave(file.first); });
+  bool changed =
+      std::erase_if(files_, [&found](const auto& file) { return !found->MayHave(file.first); }) > 0;
   for (const std::string& path : found->files) {
     File& file = files_[path];
     const absl::StatusOr<std::string> text = manifests_.Read(path);
@@ -84,10 +85,12 @@ bool FolderObjects::ReadFiles(std::vector<std::string>& problems) {
     auto objects = text.ok() ? ReadObjects(*text, !file.objects.empty()) : text.status();
     if (objects.ok()) {
       file.objects = *std::move(objects);
+      changed = true;
     } else {
       problems.push_back(absl::StrCat(path, ": ", objects.status().message()));
     }
   }
+  if (!changed) return false;
   std::vector<kube::ResourceInfo> defined;
   for (const auto& [path, file] : files_) {
     for (const ManifestJson& one : file.objects) {
