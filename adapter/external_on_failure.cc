@@ -21,15 +21,9 @@ bool SourceFailed(const absl::Status& status) {
   return absl::IsInternal(status) || absl::IsDeadlineExceeded(status);
 }
 
-std::string Shown(absl::Duration duration) {
-  std::string text;
-  go::AppendDuration(duration, text);
-  return text;
-}
-
 std::string Since(const rules::CompiledRule& rule, absl::Duration silent) {
   return absl::StrCat("the source of rule ", rule.where, " has not answered for ",
-                      Shown(absl::Trunc(silent, absl::Seconds(1))));
+                      go::DurationText(absl::Trunc(silent, absl::Seconds(1))));
 }
 
 absl::StatusOr<int64_t> TotalFor(const rules::ReplicasInstead& replicas,
@@ -110,7 +104,7 @@ absl::StatusOr<ExternalMetricList> ExternalOnFailure::Replaced(
     list.kept = true;
     list.replaced =
         absl::StrCat(Since(*found.rule, silent), "; this is the greatest answer of the last ",
-                     Shown(told.keep_last), " before");
+                     go::DurationText(told.keep_last), " before");
     return list;
   }
   if (silent <= told.keep_last) return answer;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Row {
+struct ApiServerRow {
   std::string name;
   std::string target;
   int code;
@@ -28,10 +28,11 @@ struct Row {
   std::string method = "GET";
 };
 
-class ConformanceTest : public ApiServerFixture, public testing::WithParamInterface<Row> {};
+class ConformanceTest : public ApiServerFixture,
+                        public testing::WithParamInterface<ApiServerRow> {};
 
 TEST_P(ConformanceTest, Row) {
-  const Row& row = GetParam();
+  const ApiServerRow& row = GetParam();
   StartServer();
   httplib::Request request;
   request.method = row.method;
@@ -53,133 +54,165 @@ const std::string kTableAccept = "application/json;as=Table;v=v1;g=meta.k8s.io";
 INSTANTIATE_TEST_SUITE_P(
     Discovery, ConformanceTest,
     testing::Values(
-        Row{"GroupList", "/apis", 200, R"("name":"external.metrics.k8s.io")"},
-        Row{"Aggregated", "/apis", 200, R"("kind":"APIGroupDiscoveryList")", kV2Accept},
-        Row{"AggregatedBeforePlain", "/apis", 200, R"("kind":"APIGroupDiscoveryList")",
-            kV2Accept + ",application/json"},
-        Row{"Group", "/apis/custom.metrics.k8s.io", 200, R"("version":"v1beta1")"},
-        Row{"Version", C2, 200, R"("name":"pods/m")"},
-        Row{"VersionWithSlash", C2 "/", 200, R"("name":"deployments.apps/d")"},
-        Row{"External", E1, 200, R"("kind":"ExternalMetricValueList","verbs":["get"])"},
-        Row{"Resource", M1, 200, R"("name":"nodes","singularName":"","namespaced":false)"},
-        Row{"GroupWithSlashes", "/apis/custom.metrics.k8s.io//", 200, R"("kind":"APIGroup")"},
-        Row{"VersionWithSlashes", C2 "///", 200, R"("name":"deployments.apps/d")"},
-        Row{"GroupListWithTwoSlashes", "/apis//", 404, "\"paths\": ["},
-        Row{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", 404, R"("reason":"NotFound")"},
-        Row{"UnknownGroup", "/apis/nope", 404, "\"paths\": ["},
-        Row{"AggregatedForAVersion", C1, 406, "NotAcceptable", kV2Accept},
-        Row{"OpenApiV2", "/openapi/v2", 200, R"("swagger":"2.0")"},
-        Row{"OpenApiV3", "/openapi/v3", 200, R"("serverRelativeURL":"/openapi/v3/apis/)"},
-        Row{"OpenApiV3ListForAnyType", "/openapi/v3", 200, "serverRelativeURL", "text/html"},
-        Row{"OpenApiV2ForNoOtherType", "/openapi/v2", 406, "", "text/html"},
-        Row{"OpenApiByOneStar", "/openapi/v2", 200, R"("swagger":"2.0")", "*;="},
-        Row{"OpenApiV3ByOneStar", "/openapi/v3/apis/metrics.k8s.io/v1", 200, "openapi", "*;="},
-        Row{"OpenApiForAnyMethod", "/openapi/v2", 200, R"("swagger":"2.0")", "", "POST"},
-        Row{"IndexByItsFileName", "/index.html", 200, "\"paths\": ["},
-        Row{"VersionIsJsonOnly", "/version", 406, "406: Not Acceptable", "application/yaml"},
-        Row{"OpenApiUnknown", "/openapi/v3/x", 404, "NotFound"},
-        Row{"Version_", "/version", 200, "\"major\": \"1\""},
-        Row{"VersionDocumentWithSlashes", "/version//", 200, "\"major\": \"1\""},
-        Row{"PostVersion", "/version", 405, "MethodNotAllowed", "", "POST"}),
+        ApiServerRow{"GroupList", "/apis", 200, R"("name":"external.metrics.k8s.io")"},
+        ApiServerRow{"Aggregated", "/apis", 200, R"("kind":"APIGroupDiscoveryList")", kV2Accept},
+        ApiServerRow{"AggregatedBeforePlain", "/apis", 200, R"("kind":"APIGroupDiscoveryList")",
+                     kV2Accept + ",application/json"},
+        ApiServerRow{"Group", "/apis/custom.metrics.k8s.io", 200, R"("version":"v1beta1")"},
+        ApiServerRow{"Version", C2, 200, R"("name":"pods/m")"},
+        ApiServerRow{"VersionWithSlash", C2 "/", 200, R"("name":"deployments.apps/d")"},
+        ApiServerRow{"External", E1, 200, R"("kind":"ExternalMetricValueList","verbs":["get"])"},
+        ApiServerRow{"Resource", M1, 200, R"("name":"nodes","singularName":"","namespaced":false)"},
+        ApiServerRow{"GroupWithSlashes", "/apis/custom.metrics.k8s.io//", 200,
+                     R"("kind":"APIGroup")"},
+        ApiServerRow{"VersionWithSlashes", C2 "///", 200, R"("name":"deployments.apps/d")"},
+        ApiServerRow{"GroupListWithTwoSlashes", "/apis//", 404, "\"paths\": ["},
+        ApiServerRow{"UnknownVersion", "/apis/custom.metrics.k8s.io/v9", 404,
+                     R"("reason":"NotFound")"},
+        ApiServerRow{"UnknownGroup", "/apis/nope", 404, "\"paths\": ["},
+        ApiServerRow{"AggregatedForAVersion", C1, 406, "NotAcceptable", kV2Accept},
+        ApiServerRow{"OpenApiV2", "/openapi/v2", 200, R"("swagger":"2.0")"},
+        ApiServerRow{"OpenApiV3", "/openapi/v3", 200, R"("serverRelativeURL":"/openapi/v3/apis/)"},
+        ApiServerRow{"OpenApiV3ListForAnyType", "/openapi/v3", 200, "serverRelativeURL",
+                     "text/html"},
+        ApiServerRow{"OpenApiV2ForNoOtherType", "/openapi/v2", 406, "", "text/html"},
+        ApiServerRow{"OpenApiByOneStar", "/openapi/v2", 200, R"("swagger":"2.0")", "*;="},
+        ApiServerRow{"OpenApiV3ByOneStar", "/openapi/v3/apis/metrics.k8s.io/v1", 200, "openapi",
+                     "*;="},
+        ApiServerRow{"OpenApiForAnyMethod", "/openapi/v2", 200, R"("swagger":"2.0")", "", "POST"},
+        ApiServerRow{"IndexByItsFileName", "/index.html", 200, "\"paths\": ["},
+        ApiServerRow{"VersionIsJsonOnly", "/version", 406, "406: Not Acceptable",
+                     "application/yaml"},
+        ApiServerRow{"OpenApiUnknown", "/openapi/v3/x", 404, "NotFound"},
+        ApiServerRow{"Version_", "/version", 200, "\"major\": \"1\""},
+        ApiServerRow{"VersionDocumentWithSlashes", "/version//", 200, "\"major\": \"1\""},
+        ApiServerRow{"PostVersion", "/version", 405, "MethodNotAllowed", "", "POST"}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Metrics, ConformanceTest,
     testing::Values(
-        Row{"AllPods", C2 N "/pods/*/m", 200, R"("metric":{"name":"m","selector":null})"},
-        Row{"EncodedStar", C2 N "/pods/%2A/m", 200, R"("name":"web-2")"},
-        Row{"VersionOne", C1 N "/pods/*/m", 200, R"("metricName":"m")"},
-        Row{"BySelector", C2 N "/pods/*/m?labelSelector=app%3Dweb", 200, R"("name":"web-2")"},
-        Row{"NothingSelected", C2 N "/pods/*/m?labelSelector=app%3Dnone", 200, R"("items":[]})"},
-        Row{"Named", C2 N "/pods/web-1/m", 200, R"("kind":"Pod","namespace":"default")"},
-        Row{"Absent", C2 N "/pods/nope/m", 404,
-            "the server could not find the metric m for pods nope"},
-        Row{"NamedWithSlashes", C2 N "/pods/web-1/m//", 200, R"("kind":"Pod")"},
-        Row{"Singular", C2 N "/pod/web-1/m", 200, R"("value":"1500m")"},
-        Row{"Node", C2 "/nodes/n1/load", 200, R"("describedObject":{"kind":"Node","name":"n1")"},
-        Row{"Namespace", C2 N "/metrics/nsm", 200, R"("kind":"Namespace","name":"default")"},
-        Row{"MetricSelector", C2 N "/pods/*/m?metricLabelSelector=verb%3DGET", 200,
-            R"("selector":{"matchLabels":{"verb":"GET"}})"},
-        Row{"BadMetricSelector", C2 N "/pods/*/m?metricLabelSelector=a+in+b", 500, R"("code":500)"},
-        Row{"CustomWatchIsAList", C2 N "/pods/*/m?watch=true", 200, R"("name":"web-2")"},
-        Row{"ExternalAll", E1 N "/q", 200, R"("metricLabels":{"queue":"b"})"},
-        Row{"ExternalOne", E1 N "/q?labelSelector=queue%3Da", 200, R"({"queue":"a"})"},
-        Row{"WatchAlone", E1 "/watch/?a=1&b", 500,
-            "Internal Server Error: \"" E1 "/watch/?a=1&amp;b\": failed to create RequestInfo: "
-            "unable to determine kind and namespace from url, " E1 "/watch/?a=1&amp;b\n",
-            "text/html", "POST"},
-        Row{"ExternalWatch", E1 N "/q?watch=true", 405,
+        ApiServerRow{"AllPods", C2 IN_DEFAULT "/pods/*/m", 200,
+                     R"("metric":{"name":"m","selector":null})"},
+        ApiServerRow{"EncodedStar", C2 IN_DEFAULT "/pods/%2A/m", 200, R"("name":"web-2")"},
+        ApiServerRow{"VersionOne", C1 IN_DEFAULT "/pods/*/m", 200, R"("metricName":"m")"},
+        ApiServerRow{"BySelector", C2 IN_DEFAULT "/pods/*/m?labelSelector=app%3Dweb", 200,
+                     R"("name":"web-2")"},
+        ApiServerRow{"NothingSelected", C2 IN_DEFAULT "/pods/*/m?labelSelector=app%3Dnone", 200,
+                     R"("items":[]})"},
+        ApiServerRow{"Named", C2 IN_DEFAULT "/pods/web-1/m", 200,
+                     R"("kind":"Pod","namespace":"default")"},
+        ApiServerRow{"Absent", C2 IN_DEFAULT "/pods/nope/m", 404,
+                     "the server could not find the metric m for pods nope"},
+        ApiServerRow{"NamedWithSlashes", C2 IN_DEFAULT "/pods/web-1/m//", 200, R"("kind":"Pod")"},
+        ApiServerRow{"Singular", C2 IN_DEFAULT "/pod/web-1/m", 200, R"("value":"1500m")"},
+        ApiServerRow{"Node", C2 "/nodes/n1/load", 200,
+                     R"("describedObject":{"kind":"Node","name":"n1")"},
+        ApiServerRow{"Namespace", C2 IN_DEFAULT "/metrics/nsm", 200,
+                     R"("kind":"Namespace","name":"default")"},
+        ApiServerRow{"MetricSelector", C2 IN_DEFAULT "/pods/*/m?metricLabelSelector=verb%3DGET",
+                     200, R"("selector":{"matchLabels":{"verb":"GET"}})"},
+        ApiServerRow{"BadMetricSelector", C2 IN_DEFAULT "/pods/*/m?metricLabelSelector=a+in+b", 500,
+                     R"("code":500)"},
+        ApiServerRow{"CustomWatchIsAList", C2 IN_DEFAULT "/pods/*/m?watch=true", 200,
+                     R"("name":"web-2")"},
+        ApiServerRow{"ExternalAll", E1 IN_DEFAULT "/q", 200, R"("metricLabels":{"queue":"b"})"},
+        ApiServerRow{"ExternalOne", E1 IN_DEFAULT "/q?labelSelector=queue%3Da", 200,
+                     R"({"queue":"a"})"},
+        ApiServerRow{"WatchAlone", E1 "/watch/?a=1&b", 500,
+                     "Internal Server Error: \"" E1
+                     "/watch/?a=1&amp;b\": failed to create RequestInfo: "
+                     "unable to determine kind and namespace from url, " E1 "/watch/?a=1&amp;b\n",
+                     "text/html", "POST"},
+        ApiServerRow{
+            "ExternalWatch", E1 IN_DEFAULT "/q?watch=true", 405,
             R"(watch is not supported on resources of kind \"*.external.metrics.k8s.io\")"},
-        Row{"Yaml", E1 N "/q", 200, "kind: ExternalMetricValueList", "application/yaml"},
-        Row{"Protobuf", E1 N "/q", 200, "ExternalMetricValueList",
-            "application/vnd.kubernetes.protobuf, */*"},
-        Row{"TextIsNotAcceptable", E1 N "/q", 406, "NotAcceptable", "text/plain"},
-        Row{"AnyApplicationTypeIsNone", E1 N "/q", 406, "406: Not Acceptable", "application/*"},
-        Row{"TableAlone", E1 N "/q", 406, "", kTableAccept},
-        Row{"TableAloneOfCustom", C2 N "/pods/web-1/m", 406, "only the following", kTableAccept},
-        Row{"CustomErrorIsToldWhateverIsAccepted", C2 N "/pods/nope/m", 404,
-            "{\n  \"kind\": \"Status\"", kTableAccept},
-        Row{"CustomPathThatIsNoneIsTold", C2 N "/pods", 400, "invalid request path", kTableAccept},
-        Row{"TypeComesBeforeThePath", C2 N "/pods", 406, "NotAcceptable", "text/html"},
-        Row{"MethodComesBeforeTheType", E1 N "/q", 405, "{\n  \"kind\"", "text/html", "POST"},
-        Row{"TypeComesBeforeWatch", E1 N "/q?watch=true", 406, "only the following", kTableAccept},
-        Row{"YamlTable", M1 N "/pods", 200, "kind: Table",
-            "application/yaml;as=Table;v=v1;g=meta.k8s.io"},
-        Row{"Post", E1 N "/q", 405, "does not allow this method", "", "POST"},
-        Row{"Delete", E1 N "/q", 405, "does not allow this method", "", "DELETE"},
-        Row{"Head", E1 N "/q", 405, "", "", "HEAD"},
-        Row{"PodList", M1 N "/pods", 200, R"("window":"1m0s")"},
-        Row{"PodFieldSelector", M1 "/pods?fieldSelector=metadata.name%3Dother", 200,
-            R"("items":[]})"},
-        Row{"PodTable", M1 N "/pods", 200, R"("cells":["web-1","12m","100Mi","1m0s"])",
-            "application/json;as=Table;v=v1;g=meta.k8s.io"},
-        Row{"PodTableOfObjects", M1 N "/pods?includeObject=Object", 200,
-            R"("object":{"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1beta1")", kTableAccept},
-        Row{"PodTableOfCells", M1 N "/pods?includeObject=None", 200, R"("object":null)",
-            kTableAccept},
-        Row{"PodTableOfNothingKnown", M1 N "/pods?includeObject=All", 400,
+        ApiServerRow{"Yaml", E1 IN_DEFAULT "/q", 200, "kind: ExternalMetricValueList",
+                     "application/yaml"},
+        ApiServerRow{"Protobuf", E1 IN_DEFAULT "/q", 200, "ExternalMetricValueList",
+                     "application/vnd.kubernetes.protobuf, */*"},
+        ApiServerRow{"TextIsNotAcceptable", E1 IN_DEFAULT "/q", 406, "NotAcceptable", "text/plain"},
+        ApiServerRow{"AnyApplicationTypeIsNone", E1 IN_DEFAULT "/q", 406, "406: Not Acceptable",
+                     "application/*"},
+        ApiServerRow{"TableAlone", E1 IN_DEFAULT "/q", 406, "", kTableAccept},
+        ApiServerRow{"TableAloneOfCustom", C2 IN_DEFAULT "/pods/web-1/m", 406, "only the following",
+                     kTableAccept},
+        ApiServerRow{"CustomErrorIsToldWhateverIsAccepted", C2 IN_DEFAULT "/pods/nope/m", 404,
+                     "{\n  \"kind\": \"Status\"", kTableAccept},
+        ApiServerRow{"CustomPathThatIsNoneIsTold", C2 IN_DEFAULT "/pods", 400,
+                     "invalid request path", kTableAccept},
+        ApiServerRow{"TypeComesBeforeThePath", C2 IN_DEFAULT "/pods", 406, "NotAcceptable",
+                     "text/html"},
+        ApiServerRow{"MethodComesBeforeTheType", E1 IN_DEFAULT "/q", 405, "{\n  \"kind\"",
+                     "text/html", "POST"},
+        ApiServerRow{"TypeComesBeforeWatch", E1 IN_DEFAULT "/q?watch=true", 406,
+                     "only the following", kTableAccept},
+        ApiServerRow{"YamlTable", M1 IN_DEFAULT "/pods", 200, "kind: Table",
+                     "application/yaml;as=Table;v=v1;g=meta.k8s.io"},
+        ApiServerRow{"Post", E1 IN_DEFAULT "/q", 405, "does not allow this method", "", "POST"},
+        ApiServerRow{"Delete", E1 IN_DEFAULT "/q", 405, "does not allow this method", "", "DELETE"},
+        ApiServerRow{"Head", E1 IN_DEFAULT "/q", 405, "", "", "HEAD"},
+        ApiServerRow{"PodList", M1 IN_DEFAULT "/pods", 200, R"("window":"1m0s")"},
+        ApiServerRow{"PodFieldSelector", M1 "/pods?fieldSelector=metadata.name%3Dother", 200,
+                     R"("items":[]})"},
+        ApiServerRow{"PodTable", M1 IN_DEFAULT "/pods", 200,
+                     R"("cells":["web-1","12m","100Mi","1m0s"])",
+                     "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        ApiServerRow{"PodTableOfObjects", M1 IN_DEFAULT "/pods?includeObject=Object", 200,
+                     R"("object":{"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1beta1")",
+                     kTableAccept},
+        ApiServerRow{"PodTableOfCells", M1 IN_DEFAULT "/pods?includeObject=None", 200,
+                     R"("object":null)", kTableAccept},
+        ApiServerRow{
+            "PodTableOfNothingKnown", M1 IN_DEFAULT "/pods?includeObject=All", 400,
             R"(includeObject: Invalid value: \"All\": must be 'Metadata', 'Object', 'None', or empty)",
             kTableAccept},
-        Row{"IncludeObjectIsOfTables", M1 N "/pods?includeObject=All", 200, "PodMetricsList"},
-        Row{"Pod", M1 N "/pods/web-1", 200, R"("kind":"PodMetrics")"},
-        Row{"PodOfV1", "/apis/metrics.k8s.io/v1" N "/pods/web-1", 200,
-            R"({"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1","metadata":)"},
-        Row{"PodsOfV1", "/apis/metrics.k8s.io/v1" N "/pods", 200,
-            R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
-        Row{"NodesOfV1", "/apis/metrics.k8s.io/v1/nodes", 200,
-            R"({"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
-        Row{"PodTableOfV1", "/apis/metrics.k8s.io/v1" N "/pods?includeObject=Object", 200,
+        ApiServerRow{"IncludeObjectIsOfTables", M1 IN_DEFAULT "/pods?includeObject=All", 200,
+                     "PodMetricsList"},
+        ApiServerRow{"Pod", M1 IN_DEFAULT "/pods/web-1", 200, R"("kind":"PodMetrics")"},
+        ApiServerRow{"PodOfV1", "/apis/metrics.k8s.io/v1" IN_DEFAULT "/pods/web-1", 200,
+                     R"({"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        ApiServerRow{"PodsOfV1", "/apis/metrics.k8s.io/v1" IN_DEFAULT "/pods", 200,
+                     R"({"kind":"PodMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        ApiServerRow{"NodesOfV1", "/apis/metrics.k8s.io/v1/nodes", 200,
+                     R"({"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1","metadata":)"},
+        ApiServerRow{
+            "PodTableOfV1", "/apis/metrics.k8s.io/v1" IN_DEFAULT "/pods?includeObject=Object", 200,
             R"("object":{"kind":"PodMetrics","apiVersion":"metrics.k8s.io/v1")", kTableAccept},
-        Row{"V1IsListed", "/apis/metrics.k8s.io/v1", 200, R"("groupVersion":"metrics.k8s.io/v1",)"},
-        Row{"V1IsPreferred", "/apis/metrics.k8s.io", 200,
-            R"("preferredVersion":{"groupVersion":"metrics.k8s.io/v1",)"},
-        Row{"V1IsOfResourceMetricsAlone", "/apis/external.metrics.k8s.io/v1", 404, ""},
-        Row{"NoPod", M1 N "/pods/nope", 404, R"(pods \"nope\" not found)"},
-        Row{"AnErrorIsNoTable", M1 N "/pods/nope", 404, "{\n  \"kind\": \"Status\"", kTableAccept},
-        Row{"AnErrorInTheNextForm", M1 N "/pods/nope", 404, R"({"kind":"Status")",
-            kTableAccept + ",application/json"},
-        Row{"NoSampleForPod", M1 "/namespaces/other/pods/web-1", 404,
-            R"(podmetrics.metrics.k8s.io \"other/web-1\" not found)"},
-        Row{"ExportComesBeforeTheLookup", M1 "/nodes/nope?export=true", 400,
-            "the export parameter, deprecated since v1.14, is no longer supported"},
-        Row{"TypeComesBeforeExport", M1 "/nodes/n1?export", 406, "406: Not Acceptable",
-            "text/html"},
-        Row{"FormComesBeforeExport", M1 N "/pods/web-1?export", 406, "only the following",
-            "application/json;as=Other"},
-        Row{"NoNode", M1 "/nodes/nope", 404, R"(node \"nope\" not found)"}),
+        ApiServerRow{"V1IsListed", "/apis/metrics.k8s.io/v1", 200,
+                     R"("groupVersion":"metrics.k8s.io/v1",)"},
+        ApiServerRow{"V1IsPreferred", "/apis/metrics.k8s.io", 200,
+                     R"("preferredVersion":{"groupVersion":"metrics.k8s.io/v1",)"},
+        ApiServerRow{"V1IsOfResourceMetricsAlone", "/apis/external.metrics.k8s.io/v1", 404, ""},
+        ApiServerRow{"NoPod", M1 IN_DEFAULT "/pods/nope", 404, R"(pods \"nope\" not found)"},
+        ApiServerRow{"AnErrorIsNoTable", M1 IN_DEFAULT "/pods/nope", 404,
+                     "{\n  \"kind\": \"Status\"", kTableAccept},
+        ApiServerRow{"AnErrorInTheNextForm", M1 IN_DEFAULT "/pods/nope", 404, R"({"kind":"Status")",
+                     kTableAccept + ",application/json"},
+        ApiServerRow{"NoSampleForPod", M1 "/namespaces/other/pods/web-1", 404,
+                     R"(podmetrics.metrics.k8s.io \"other/web-1\" not found)"},
+        ApiServerRow{"ExportComesBeforeTheLookup", M1 "/nodes/nope?export=true", 400,
+                     "the export parameter, deprecated since v1.14, is no longer supported"},
+        ApiServerRow{"TypeComesBeforeExport", M1 "/nodes/n1?export", 406, "406: Not Acceptable",
+                     "text/html"},
+        ApiServerRow{"FormComesBeforeExport", M1 IN_DEFAULT "/pods/web-1?export", 406,
+                     "only the following", "application/json;as=Other"},
+        ApiServerRow{"NoNode", M1 "/nodes/nope", 404, R"(node \"nope\" not found)"}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Health, ConformanceTest,
-    testing::Values(Row{"Livez", "/livez", 200, "ok"}, Row{"OneCheck", "/livez/ping", 200, "ok"},
-                    Row{"HookIsOver", "/livez/poststarthook/max-in-flight-filter", 200, "ok"},
-                    Row{"ObjectsAreKnown", "/readyz/informer-sync", 200, "ok"},
-                    Row{"ObjectsAreOfReadiness", "/livez/informer-sync", 404, "\"paths\": ["},
-                    Row{"HealthHasNoSlash", "/healthz/", 404, "\"paths\": ["},
-                    Row{"Verbose", "/readyz?verbose", 200, "[+]shutdown ok\nreadyz check passed\n"},
-                    Row{"Excluded", "/readyz?verbose&exclude=ping", 200, "[+]ping excluded: ok\n"},
-                    Row{"UnknownExclude", "/healthz?verbose&exclude=x", 200,
-                        "no matches for \"x\"\n"}),
+    testing::Values(
+        ApiServerRow{"Livez", "/livez", 200, "ok"},
+        ApiServerRow{"OneCheck", "/livez/ping", 200, "ok"},
+        ApiServerRow{"HookIsOver", "/livez/poststarthook/max-in-flight-filter", 200, "ok"},
+        ApiServerRow{"ObjectsAreKnown", "/readyz/informer-sync", 200, "ok"},
+        ApiServerRow{"ObjectsAreOfReadiness", "/livez/informer-sync", 404, "\"paths\": ["},
+        ApiServerRow{"HealthHasNoSlash", "/healthz/", 404, "\"paths\": ["},
+        ApiServerRow{"Verbose", "/readyz?verbose", 200, "[+]shutdown ok\nreadyz check passed\n"},
+        ApiServerRow{"Excluded", "/readyz?verbose&exclude=ping", 200, "[+]ping excluded: ok\n"},
+        ApiServerRow{"UnknownExclude", "/healthz?verbose&exclude=x", 200,
+                     "no matches for \"x\"\n"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(ApiServerFixture, TheListOfGroupsHasThePortOfTheServer) {
@@ -222,7 +255,8 @@ TEST_F(ApiServerFixture, DocumentsTakeNoContentOfOtherTypes) {
   EXPECT_EQ(ask("/apis/nope", "text/html", "{}")->status, 404);
   EXPECT_EQ(ask("/apis/metrics.k8s.io/v9", "text/html", "{}")->status, 404);
   EXPECT_EQ(client->Post("/version", "{}", "text/html")->status, 405);
-  for (const char* target : {E1 N "/q", M1 "/nodes", "/openapi/v2", "/livez", "/metrics"}) {
+  for (const char* target :
+       {E1 IN_DEFAULT "/q", M1 "/nodes", "/openapi/v2", "/livez", "/metrics"}) {
     EXPECT_EQ(ask(target, "text/html", "{}")->status, 200) << target;
   }
 }
@@ -338,7 +372,7 @@ TEST_F(ApiServerFixture, TheIndexListsTheDebugPagesThatThereAre) {
 TEST_F(ApiServerFixture, GroupsThatAreOffAnswerWithTheIndex) {
   custom_ = nullptr;
   StartServer();
-  for (const char* target : {"/apis/custom.metrics.k8s.io", C2, C2 N "/pods/*/m"}) {
+  for (const char* target : {"/apis/custom.metrics.k8s.io", C2, C2 IN_DEFAULT "/pods/*/m"}) {
     const auto result = Get(target);
     ASSERT_TRUE(result);
     EXPECT_EQ(result->status, 404);
@@ -350,7 +384,7 @@ TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
   StartServer();
   external_->error = absl::InternalError("unable to fetch metrics");
   adapter::SetNote(external_->error, adapter::kWarningNote, "rules[0] (c.yaml:\"2\") fails");
-  const auto internal = Get(E1 N "/q");
+  const auto internal = Get(E1 IN_DEFAULT "/q");
   ASSERT_TRUE(internal);
   EXPECT_EQ(internal->status, 500);
   EXPECT_EQ(internal->get_header_value("Warning"), R"(299 - "rules[0] (c.yaml: 2 ) fails")");
@@ -358,12 +392,12 @@ TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
   EXPECT_NE(internal->body.find("Internal error occurred: unable to fetch metrics"),
             std::string::npos);
   adapter::SetNote(external_->error, adapter::kTooLongNote, "the answer is larger than 9 bytes");
-  const auto too_long = Get(E1 N "/q");
+  const auto too_long = Get(E1 IN_DEFAULT "/q");
   ASSERT_TRUE(too_long);
   EXPECT_EQ(too_long->status, 413);
   EXPECT_NE(too_long->body.find("the answer is larger than 9 bytes"), std::string::npos);
   external_->error = absl::DeadlineExceededError("slow");
-  const auto timeout = Get(E1 N "/q");
+  const auto timeout = Get(E1 IN_DEFAULT "/q");
   ASSERT_TRUE(timeout);
   EXPECT_EQ(timeout->status, 504);
   EXPECT_EQ(timeout->body,
@@ -376,26 +410,26 @@ TEST_F(ApiServerFixture, SourceFailuresKeepTheirMeaning) {
 TEST_F(ApiServerFixture, LargeBodiesAreCompressedForWhoAsks) {
   custom_->pods_count = 2000;
   StartServer();
-  const auto plain = Get(C2 N "/pods/*/m", {{"Accept-Encoding", "identity"}});
-  const auto packed = Get(C2 N "/pods/*/m", {{"Accept-Encoding", "gzip"}});
+  const auto plain = Get(C2 IN_DEFAULT "/pods/*/m", {{"Accept-Encoding", "identity"}});
+  const auto packed = Get(C2 IN_DEFAULT "/pods/*/m", {{"Accept-Encoding", "gzip"}});
   ASSERT_TRUE(plain);
   ASSERT_TRUE(packed);
   EXPECT_GT(plain->body.size(), 128u * 1024);
   EXPECT_EQ(packed->get_header_value("Content-Encoding"), "gzip");
   EXPECT_EQ(packed->body, plain->body);  // the client undid it
   for (const char* other : {"gzip;q=0", "*", "identity, gzip;q=0.5", "xgzip"}) {
-    const auto not_asked = Get(C2 N "/pods/*/m", {{"Accept-Encoding", other}});
+    const auto not_asked = Get(C2 IN_DEFAULT "/pods/*/m", {{"Accept-Encoding", other}});
     EXPECT_EQ(not_asked->get_header_value("Content-Encoding"), "") << other;
   }
 }
 
 TEST_F(ApiServerFixture, CurlGetsIndentedJson) {
   StartServer();
-  EXPECT_NE(Get(E1 N "/q", {{"User-Agent", "curl/8"}})->body.find("\n  \"kind\""),
+  EXPECT_NE(Get(E1 IN_DEFAULT "/q", {{"User-Agent", "curl/8"}})->body.find("\n  \"kind\""),
             std::string::npos);
-  EXPECT_EQ(Get(E1 N "/q?pretty=false", {{"User-Agent", "curl/8"}})->body.find("\n  "),
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q?pretty=false", {{"User-Agent", "curl/8"}})->body.find("\n  "),
             std::string::npos);
-  EXPECT_NE(Get(E1 N "/q?pretty=1")->body.find("\n  \"kind\""), std::string::npos);
+  EXPECT_NE(Get(E1 IN_DEFAULT "/q?pretty=1")->body.find("\n  \"kind\""), std::string::npos);
 }
 
 TEST_F(ApiServerFixture, AuditIdIsEchoed) {
@@ -413,7 +447,7 @@ TEST_F(ApiServerFixture, DegradedResourceMetricsCarryAWarning) {
   resource_->degraded = "query of \"cpu\" failed";
   StartServer();
   constexpr char kWarning[] = "299 - \"query of  cpu  failed\"";
-  EXPECT_EQ(Get(M1 N "/pods")->get_header_value("Warning"), kWarning);
+  EXPECT_EQ(Get(M1 IN_DEFAULT "/pods")->get_header_value("Warning"), kWarning);
   // A pod that the source failed to tell of is 404, as of the original.
   const auto left_out = Get(M1 "/namespaces/other/pods/web-1");
   EXPECT_EQ(left_out->status, 404);
@@ -430,7 +464,7 @@ TEST_F(ApiServerFixture, APodWithoutMetricsIsNotFoundWithoutAWarning) {
 TEST_F(ApiServerFixture, ExternalMetricsThatAreNotOfNowCarryAWarning) {
   external_->replaced = "the source has not answered for 1m0s";
   StartServer();
-  EXPECT_EQ(Get(E1 N "/q")->get_header_value("Warning"),
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->get_header_value("Warning"),
             "299 - \"the source has not answered for 1m0s\"");
 }
 
@@ -444,20 +478,20 @@ TEST_F(ApiServerFixture, AnswersAreRepeatedWhileFresh) {
     EXPECT_EQ(client->Get(target)->status, 200);
     return custom_->calls.load();
   };
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 1);
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 1);
-  EXPECT_EQ(calls_after(C1 N "/pods/*/m"), 2);  // another question
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 1);
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 1);
+  EXPECT_EQ(calls_after(C1 IN_DEFAULT "/pods/*/m"), 2);  // another question
   custom_->epoch = 2;
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 3);
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 3);
   custom_->freshness.epoch = 2;
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 4);
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 4);
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 4);
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 4);
   simulated_.JumpWall(kTestTime + absl::Seconds(1));  // "now" is another second
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 5);
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 5);
   simulated_.JumpWall(kTestTime);
   simulated_.Advance(absl::Minutes(2));
   simulated_.JumpWall(kTestTime);
-  EXPECT_EQ(calls_after(C2 N "/pods/*/m"), 6);  // no longer fresh
+  EXPECT_EQ(calls_after(C2 IN_DEFAULT "/pods/*/m"), 6);  // no longer fresh
 }
 
 TEST_F(ApiServerFixture, AnAgingAnswerIsAskedForAnewByOneWhileOthersAreStillGivenIt) {
@@ -466,23 +500,23 @@ TEST_F(ApiServerFixture, AnAgingAnswerIsAskedForAnewByOneWhileOthersAreStillGive
   const MonotonicTime start = simulated_.MonotonicNow();
   custom_->freshness = {start + absl::Minutes(1), 1, start + absl::Seconds(30)};
   StartServer();
-  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200);
   simulated_.Advance(absl::Seconds(40));
   simulated_.JumpWall(kTestTime);
   custom_->freshness = {start + absl::Minutes(2), 1, start + absl::Seconds(90)};
   custom_->on_get = [&](const adapter::CustomMetricRequest&) {
-    EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+    EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200);
   };
-  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200);
   EXPECT_EQ(custom_->calls, 2);
-  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200);
   EXPECT_EQ(custom_->calls, 2);
 }
 
 TEST_F(ApiServerFixture, OneConnectionServesManyRequests) {
   StartServer();
   auto client = NewClient();
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 N "/q")->status, 200);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(client->Get(E1 IN_DEFAULT "/q")->status, 200);
   EXPECT_NE(Get("/metrics")->body.find("flyball_connections_accepted_total 2"), std::string::npos);
   const std::string metrics = Get("/metrics")->body;
   EXPECT_THAT(metrics, HasSubstr("process_resident_memory_bytes "));

@@ -52,7 +52,7 @@ class AuthFixture : public ApiServerFixture {
   }
 
   httplib::Result GetAs(const std::string& pair, const httplib::Headers& headers,
-                        const std::string& target = E1 N "/q") {
+                        const std::string& target = E1 IN_DEFAULT "/q") {
     return NewClient(pair.empty() ? "" : folder_ + "/" + pair)->Get(target, headers);
   }
 
@@ -72,7 +72,7 @@ class AuthFixture : public ApiServerFixture {
   const http::TestPair unknown_ca_ = http::MakeTestCa("unknown-ca");
 };
 
-struct Row {
+struct AuthMatrixRow {
   std::string name;
   std::string pair;  // client certificate; "" = none
   httplib::Headers headers;
@@ -80,7 +80,7 @@ struct Row {
   std::string user;  // whom the review is about; "" = no review
 };
 
-class AuthMatrixTest : public AuthFixture, public testing::WithParamInterface<Row> {};
+class AuthMatrixTest : public AuthFixture, public testing::WithParamInterface<AuthMatrixRow> {};
 
 TEST_P(AuthMatrixTest, Row) {
   StartServer();
@@ -96,44 +96,47 @@ TEST_P(AuthMatrixTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Credentials, AuthMatrixTest,
     testing::Values(
-        Row{"Proxy", "proxy", {{"X-Remote-User", "ann"}}, 200, "ann"},
-        Row{"ProxyHeaderNamesInAnyCase", "proxy", {{"x-remote-user", "ann"}}, 200, "ann"},
-        Row{"MastersNeedNoReview",
-            "proxy",
-            {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
-            200,
-            ""},
+        AuthMatrixRow{"Proxy", "proxy", {{"X-Remote-User", "ann"}}, 200, "ann"},
+        AuthMatrixRow{"ProxyHeaderNamesInAnyCase", "proxy", {{"x-remote-user", "ann"}}, 200, "ann"},
+        AuthMatrixRow{"MastersNeedNoReview",
+                      "proxy",
+                      {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
+                      200,
+                      ""},
         // Header values are not percent-decoded: this is another group.
-        Row{"EncodedMastersAreNotMasters",
-            "proxy",
-            {{"X-Remote-User", "x"}, {"X-Remote-Group", "system%3Amasters"}},
-            200,
-            "x"},
-        Row{"ProxyWithoutUser", "proxy", {}, 401, ""},
-        Row{"ProxyNameNotAllowed", "stranger-proxy", {{"X-Remote-User", "ann"}}, 401, ""},
-        Row{"ClientCertificate", "jane", {}, 200, "jane"},
-        Row{"ForgedHeadersAreIgnored",
-            "jane",
-            {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
-            200,
-            "jane"},
-        Row{"HeadersWithoutCertificate", "", {{"X-Remote-User", "admin"}}, 200, "system:anonymous"},
-        Row{"UnknownIssuer", "unknown", {}, 401, ""},
-        Row{"UnknownIssuerWithToken", "unknown", {{"Authorization", "Bearer good"}}, 200, "sa"},
-        Row{"Expired", "expired", {}, 401, ""}, Row{"NotForClients", "server-only", {}, 401, ""},
-        Row{"Token", "", {{"Authorization", "Bearer good"}}, 200, "sa"},
-        Row{"SchemeInAnyCase", "", {{"authorization", "bearer good"}}, 200, "sa"},
-        Row{"TokenThroughAProxy", "", {{"X-Flyball-Token", "good"}}, 200, "sa"},
-        Row{"BadTokenThroughAProxy", "", {{"X-Flyball-Token", "bad"}}, 401, ""},
-        Row{"AuthorizationComesFirst",
-            "",
-            {{"Authorization", "Bearer bad"}, {"X-Flyball-Token", "good"}},
-            401,
-            ""},
-        Row{"BadToken", "", {{"Authorization", "Bearer bad"}}, 401, ""},
-        Row{"SchemeAlone", "", {{"Authorization", "Bearer"}}, 200, "system:anonymous"},
-        Row{"Basic", "", {{"Authorization", "Basic YTpi"}}, 200, "system:anonymous"},
-        Row{"Nothing", "", {}, 200, "system:anonymous"}),
+        AuthMatrixRow{"EncodedMastersAreNotMasters",
+                      "proxy",
+                      {{"X-Remote-User", "x"}, {"X-Remote-Group", "system%3Amasters"}},
+                      200,
+                      "x"},
+        AuthMatrixRow{"ProxyWithoutUser", "proxy", {}, 401, ""},
+        AuthMatrixRow{"ProxyNameNotAllowed", "stranger-proxy", {{"X-Remote-User", "ann"}}, 401, ""},
+        AuthMatrixRow{"ClientCertificate", "jane", {}, 200, "jane"},
+        AuthMatrixRow{"ForgedHeadersAreIgnored",
+                      "jane",
+                      {{"X-Remote-User", "admin"}, {"X-Remote-Group", "system:masters"}},
+                      200,
+                      "jane"},
+        AuthMatrixRow{
+            "HeadersWithoutCertificate", "", {{"X-Remote-User", "admin"}}, 200, "system:anonymous"},
+        AuthMatrixRow{"UnknownIssuer", "unknown", {}, 401, ""},
+        AuthMatrixRow{
+            "UnknownIssuerWithToken", "unknown", {{"Authorization", "Bearer good"}}, 200, "sa"},
+        AuthMatrixRow{"Expired", "expired", {}, 401, ""},
+        AuthMatrixRow{"NotForClients", "server-only", {}, 401, ""},
+        AuthMatrixRow{"Token", "", {{"Authorization", "Bearer good"}}, 200, "sa"},
+        AuthMatrixRow{"SchemeInAnyCase", "", {{"authorization", "bearer good"}}, 200, "sa"},
+        AuthMatrixRow{"TokenThroughAProxy", "", {{"X-Flyball-Token", "good"}}, 200, "sa"},
+        AuthMatrixRow{"BadTokenThroughAProxy", "", {{"X-Flyball-Token", "bad"}}, 401, ""},
+        AuthMatrixRow{"AuthorizationComesFirst",
+                      "",
+                      {{"Authorization", "Bearer bad"}, {"X-Flyball-Token", "good"}},
+                      401,
+                      ""},
+        AuthMatrixRow{"BadToken", "", {{"Authorization", "Bearer bad"}}, 401, ""},
+        AuthMatrixRow{"SchemeAlone", "", {{"Authorization", "Bearer"}}, 200, "system:anonymous"},
+        AuthMatrixRow{"Basic", "", {{"Authorization", "Basic YTpi"}}, 200, "system:anonymous"},
+        AuthMatrixRow{"Nothing", "", {}, 200, "system:anonymous"}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(AuthFixture, BadTokenIsRefusedOnProbesToo) {
@@ -227,15 +230,17 @@ TEST_F(AuthFixture, ReviewsCarryTheExactAttributes) {
     EXPECT_EQ(GetAs("jane", {}, target)->status, 200) << target;
     return LastReview()["resourceAttributes"];
   };
-  EXPECT_EQ(resource(C2 N "/pods/*/m"), json::parse(R"({"namespace":"default","verb":"get",
+  EXPECT_EQ(resource(C2 IN_DEFAULT "/pods/*/m"), json::parse(R"({"namespace":"default","verb":"get",
       "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"pods","subresource":"m",
       "name":"*"})"));
-  EXPECT_EQ(resource(C2 N "/metrics/nsm"), json::parse(R"({"namespace":"default","verb":"get",
+  EXPECT_EQ(resource(C2 IN_DEFAULT "/metrics/nsm"),
+            json::parse(R"({"namespace":"default","verb":"get",
       "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"metrics","name":"nsm"})"));
   EXPECT_EQ(resource(C2 "/nodes/n1/load"), json::parse(R"({"verb":"get",
       "group":"custom.metrics.k8s.io","version":"v1beta2","resource":"nodes","subresource":"load",
       "name":"n1"})"));
-  EXPECT_EQ(resource(E1 N "/q?labelSelector=queue%3Da"), json::parse(R"({"namespace":"default",
+  EXPECT_EQ(resource(E1 IN_DEFAULT "/q?labelSelector=queue%3Da"),
+            json::parse(R"({"namespace":"default",
       "verb":"list","group":"external.metrics.k8s.io","version":"v1beta1","resource":"q",
       "labelSelector":{"requirements":[{"key":"queue","operator":"In","values":["a"]}]}})"));
   EXPECT_EQ(GetAs("jane", {}, "/metrics")->status, 200);
@@ -255,9 +260,9 @@ TEST_F(AuthFixture, APathBehindTwoSlashesIsReviewedAsAResourceAndIsNotFound) {
   const std::string index = GetAs("jane", {}, "/apis/other.k8s.io")->body;
   EXPECT_TRUE(absl::StrContains(index, "\"paths\": ["));
   const std::pair<const char*, const char*> kRows[] = {
-      {"/" C2 N "/pods/*/m", R"({"namespace":"default","verb":"get","version":"v1beta2",
+      {"/" C2 IN_DEFAULT "/pods/*/m", R"({"namespace":"default","verb":"get","version":"v1beta2",
           "group":"custom.metrics.k8s.io","resource":"pods","subresource":"m","name":"*"})"},
-      {"//" E1 N "/q", R"({"namespace":"default","verb":"list","version":"v1beta1",
+      {"//" E1 IN_DEFAULT "/q", R"({"namespace":"default","verb":"list","version":"v1beta1",
           "group":"external.metrics.k8s.io","resource":"q"})"},
       {"/" M1 "/nodes/n1//", R"({"verb":"get","version":"v1beta1","group":"metrics.k8s.io",
           "resource":"nodes","name":"n1"})"}};
@@ -274,7 +279,7 @@ TEST_F(AuthFixture, APathBehindTwoSlashesIsReviewedAsAResourceAndIsNotFound) {
   EXPECT_EQ(GetAs("jane", {}, "//api/v1/write")->body, index);
   EXPECT_EQ(LastReview()["resourceAttributes"]["resource"], "write");
   kube_->on_access_review = [](const std::string&) { return FakeKubeApi::Deny(); };
-  EXPECT_EQ(GetAs("", {}, "/" C2 N "/pods/*/m")->status, 403);
+  EXPECT_EQ(GetAs("", {}, "/" C2 IN_DEFAULT "/pods/*/m")->status, 403);
 }
 
 TEST_F(AuthFixture, AnonymousFromTheFrontProxyIsNotAuthenticated) {
@@ -358,7 +363,7 @@ TEST_F(AuthFixture, FailingReviewsCloseTheDoor) {
   const auto result = GetAs("jane", {});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->status, 500);
-  EXPECT_TRUE(absl::StartsWith(result->body, "Internal Server Error: \"" E1 N "/q\": "));
+  EXPECT_TRUE(absl::StartsWith(result->body, "Internal Server Error: \"" E1 IN_DEFAULT "/q\": "));
   EXPECT_EQ(Reviews(), 1u);  // no second try
   EXPECT_EQ(GetAs("", {{"Authorization", "Bearer good"}})->status, 401);
   EXPECT_EQ(GetAs("proxy", {{"X-Remote-User", "a"}, {"X-Remote-Group", "system:masters"}})->status,
@@ -394,8 +399,8 @@ TEST_F(AuthFixture, ATokenReviewThatThrowsIsARefusalAndAskedAgain) {
   auto client = NewClient();
   client->set_read_timeout(30);
   const httplib::Headers token = {{"Authorization", "Bearer good"}};
-  EXPECT_NE(client->Get(E1 N "/q", token)->status, 200);
-  const auto second = client->Get(E1 N "/q", token);
+  EXPECT_NE(client->Get(E1 IN_DEFAULT "/q", token)->status, 200);
+  const auto second = client->Get(E1 IN_DEFAULT "/q", token);
   ASSERT_TRUE(second) << "the second caller still waits for the first one's answer";
   EXPECT_EQ(second->status, 200);
 }
@@ -515,10 +520,10 @@ TEST_F(AuthFixture, ReplacedCaActsOnOpenConnections) {
   StartServer();
   auto client = NewClient(folder_ + "/proxy");
   const httplib::Headers headers = {{"X-Remote-User", "ann"}};
-  EXPECT_EQ(client->Get(E1 N "/q", headers)->status, 200);
+  EXPECT_EQ(client->Get(E1 IN_DEFAULT "/q", headers)->status, 200);
   const http::TestPair new_ca = http::MakeTestCa("new-proxy-ca");
   kube_->Push(json{{"type", "MODIFIED"}, {"object", ConfigMapObject(new_ca, "[]")}}.dump() + "\n");
-  Eventually([&] { return client->Get(E1 N "/q", headers)->status == 401; });
+  Eventually([&] { return client->Get(E1 IN_DEFAULT "/q", headers)->status == 401; });
   EXPECT_EQ(Get("/metrics")->body.find("flyball_connections_accepted_total 3"), std::string::npos);
 }
 
@@ -547,9 +552,9 @@ TEST_F(ApiServerFixture, StaticTokensNeedNoCluster) {
   options_.authorization.mode = AuthorizationMode::kAuthenticated;
   kube_.reset();
   StartServer();
-  EXPECT_EQ(Get(E1 N "/q", {{"Authorization", "Bearer s3cret"}})->status, 200);
-  EXPECT_EQ(Get(E1 N "/q", {{"Authorization", "Bearer other"}})->status, 401);
-  EXPECT_EQ(Get(E1 N "/q")->status, 403);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", {{"Authorization", "Bearer s3cret"}})->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", {{"Authorization", "Bearer other"}})->status, 401);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 403);
   EXPECT_EQ(Get("/readyz")->status, 200);
 }
 

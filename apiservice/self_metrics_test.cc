@@ -32,9 +32,10 @@ std::string Requests(const std::string& code, const std::string& component,
 TEST_F(ApiServerFixture, RequestsAreCountedWithTheLabelsOfTheOriginal) {
   StartServer();
   for (const char* target :
-       {C1 "/nodes/n1/load", C2 N "/pods/web-1/m", C2 N "/pods/nope/m", C2 N "/metrics/nsm",
-        C2 N "/pods/*/m?watch=true", E1 N "/q", E1 N "/q?watch=1", M1 "/pods", M1 N "/pods",
-        M1 N "/pods/web-1", M1 "/nodes", M1 "/nodes/nope", "/healthz", "/livez", "/readyz"}) {
+       {C1 "/nodes/n1/load", C2 IN_DEFAULT "/pods/web-1/m", C2 IN_DEFAULT "/pods/nope/m",
+        C2 IN_DEFAULT "/metrics/nsm", C2 IN_DEFAULT "/pods/*/m?watch=true", E1 IN_DEFAULT "/q",
+        E1 IN_DEFAULT "/q?watch=1", M1 "/pods", M1 IN_DEFAULT "/pods", M1 IN_DEFAULT "/pods/web-1",
+        M1 "/nodes", M1 "/nodes/nope", "/healthz", "/livez", "/readyz"}) {
     ASSERT_TRUE(Get(target)) << target;
   }
   Get("/apis",
@@ -73,11 +74,12 @@ TEST_F(ApiServerFixture, RequestsAreCountedWithTheLabelsOfTheOriginal) {
 // and not the documents of discovery.
 TEST_F(ApiServerFixture, WhatReachesNoHandlerOfMetricsIsNotCounted) {
   StartServer();
-  EXPECT_EQ(Get(E1 N "/q", {{"Authorization", "Bearer unknown"}})->status, 401);
-  EXPECT_EQ(Get(E1 N "/q", {{"Impersonate-User", "jane"}})->status, 403);
-  EXPECT_EQ(Get(E1 N "/q", {{"Accept", "text/html"}})->status, 406);
-  EXPECT_EQ(NewClient()->Post(E1 N "/q", "", "text/plain")->status, 405);
-  for (const char* target : {E1 N "/q/too/long", E1, "/apis", "/livez/ping", "/version", "/nope"}) {
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", {{"Authorization", "Bearer unknown"}})->status, 401);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", {{"Impersonate-User", "jane"}})->status, 403);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", {{"Accept", "text/html"}})->status, 406);
+  EXPECT_EQ(NewClient()->Post(E1 IN_DEFAULT "/q", "", "text/plain")->status, 405);
+  for (const char* target :
+       {E1 IN_DEFAULT "/q/too/long", E1, "/apis", "/livez/ping", "/version", "/nope"}) {
     ASSERT_TRUE(Get(target)) << target;
   }
   const std::string text = Get("/metrics")->body;
@@ -94,14 +96,14 @@ TEST_F(ApiServerFixture, AuthenticationAndAuthorizationAreCountedByTheResultsOfT
     return FakeKubeApi::Json(201, status.load());
   };
   StartServer();
-  EXPECT_EQ(Get(E1 N "/a")->status, 200);
-  EXPECT_EQ(Get(E1 N "/b", {{"Authorization", "Bearer unknown"}})->status, 401);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/a")->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/b", {{"Authorization", "Bearer unknown"}})->status, 401);
   status = R"({"status":{"allowed":false}})";
-  EXPECT_EQ(Get(E1 N "/c")->status, 403);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/c")->status, 403);
   status = R"({"status":{"allowed":false,"denied":true}})";
-  EXPECT_EQ(Get(E1 N "/d")->status, 403);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/d")->status, 403);
   status = "{";
-  EXPECT_EQ(Get(E1 N "/e")->status, 500);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/e")->status, 500);
   status = R"({"status":{"allowed":true}})";
   const std::string text = Get("/metrics")->body;
   for (const char* sample : {"authentication_attempts{result=\"success\"} 5\n",
@@ -124,9 +126,9 @@ TEST_F(ApiServerFixture, ARefusedRequestIsCountedAloneAndByItsAttributes) {
     release.WaitForNotification();
   };
   StartServer();
-  std::thread first([&] { EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200); });
+  std::thread first([&] { EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200); });
   asked.WaitForNotification();
-  EXPECT_EQ(Get(E1 N "/q")->status, 429);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 429);
   EXPECT_EQ(Get("/version")->status, 429);
   release.Notify();
   first.join();

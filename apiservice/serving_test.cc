@@ -103,7 +103,7 @@ TEST_F(ApiServerFixture, IdleConnectionsKeepNobodyWaiting) {
       ASSERT_TRUE(idle.back()->Send("GET /apis HTTP/1.1\r\nHost: x\r\nX-Slow: "));
     }
   }
-  for (int i = 0; i < 8; ++i) EXPECT_EQ(Get(E1 N "/q")->status, 200);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 200);
   // And those who were in the middle may go on.
   ASSERT_TRUE(idle[2]->Send("done\r\nConnection: close\r\n\r\n"));
   EXPECT_TRUE(absl::StartsWith(idle[2]->ReadAll(), "HTTP/1.1 200 OK\r\n"));
@@ -135,7 +135,7 @@ TEST_F(ApiServerFixture, BrokenRequestsAreAnsweredOrEnded) {
                                        "Transfer-Encoding: chunked\r\n" +
                                            kClose + "0\r\n\r\n"),
                                "HTTP/1.1 400 "));
-  EXPECT_EQ(Get(E1 N "/q")->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 200);
 }
 
 TEST_F(ApiServerFixture, PipelinedRequestsAreAnsweredInTurn) {
@@ -174,7 +174,8 @@ class TurnTest : public ApiServerFixture {
     ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"));
     ASSERT_TRUE(absl::EndsWith(one.ReadSome(), "ok"));
     std::string all;
-    for (int i = 0; i < requests; ++i) all += "GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
+    for (int i = 0; i < requests; ++i)
+      all += "GET " C2 IN_DEFAULT "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n";
     ASSERT_TRUE(many.Send(all));  // one record of TLS
     entered.WaitForNotification();
     ASSERT_TRUE(one.Send("GET /livez HTTP/1.1\r\n" + kClose));
@@ -283,7 +284,7 @@ TEST_F(ApiServerFixture, LongAnswersThatAreMadeTakeTheRoomOfRequestsThatStopped)
   ASSERT_TRUE(stopped.Handshake());
   ASSERT_TRUE(stopped.Send("GET /livez HTTP/1.1\r\nHost: x\r\nX: " + std::string(1'000'000, 'x')));
   while (Metric("flyball_connection_bytes") < 1'990'000) std::this_thread::yield();
-  EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200);
+  EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200);
   // It is ended or, if its last bytes were just being read, refused.
   EXPECT_GE(Metric("flyball_connections_ended_for_room_total") +
                 Metric("flyball_requests_without_room_total"),
@@ -303,13 +304,14 @@ TEST_F(ApiServerFixture, LargeRequestsWithoutRoomAreRefusedAndSmallOnesAreNot) {
   const std::string lines = "X: " + std::string(900'000, 'x') + "\r\n" + kClose;
   std::thread first([&] {
     EXPECT_TRUE(absl::StartsWith(
-        SendRaw(server_->port(), "GET " C2 N "/pods/*/m HTTP/1.1\r\n" + lines), "HTTP/1.1 200 "));
+        SendRaw(server_->port(), "GET " C2 IN_DEFAULT "/pods/*/m HTTP/1.1\r\n" + lines),
+        "HTTP/1.1 200 "));
   });
   entered.WaitForNotification();
   const std::string refused = SendRaw(server_->port(), "GET /livez HTTP/1.1\r\n" + lines);
   EXPECT_TRUE(absl::StartsWith(refused, "HTTP/1.1 429 ")) << refused;
   EXPECT_TRUE(absl::StrContains(refused, "Retry-After: 1\r\n")) << refused;
-  EXPECT_EQ(Get(E1 N "/q", large)->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q", large)->status, 200);
   release.Notify();
   first.join();
   EXPECT_EQ(Metric("flyball_requests_without_room_total"), 1);
@@ -326,7 +328,7 @@ TEST_F(ApiServerFixture, AnswersThatNobodyReadsHoldNoWorker) {
   for (int i = 0; i < 4; ++i) {
     held.push_back(std::make_unique<RawClient>(server_->port()));
     ASSERT_TRUE(held.back()->Handshake());
-    ASSERT_TRUE(held.back()->Send("GET " C2 N "/pods/*/m HTTP/1.1\r\n" + kClose));
+    ASSERT_TRUE(held.back()->Send("GET " C2 IN_DEFAULT "/pods/*/m HTTP/1.1\r\n" + kClose));
   }
   while (custom_->calls < 4) std::this_thread::yield();
   for (int i = 0; i < 8; ++i) EXPECT_EQ(Get("/livez")->status, 200);
@@ -344,7 +346,7 @@ TEST_F(ApiServerFixture, AnswersThatAreNotTakenInTimeEnd) {
   StartServer();
   RawClient client(server_->port());
   ASSERT_TRUE(client.Handshake());
-  ASSERT_TRUE(client.Send("GET " C2 N "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n"));
+  ASSERT_TRUE(client.Send("GET " C2 IN_DEFAULT "/pods/*/m HTTP/1.1\r\nHost: x\r\n\r\n"));
   while (Metric("flyball_connection_bytes") < 10'000'000) std::this_thread::yield();
   // Time stands while /metrics is asked for: this request must not come to its own limit.
   while (Metric("flyball_connection_bytes") > 10'000'000) {
@@ -362,15 +364,15 @@ TEST_F(ApiServerFixture, TooManyRequestsUnderWay) {
     release.WaitForNotification();
   };
   StartServer();
-  std::thread first([&] { EXPECT_EQ(Get(C2 N "/pods/*/m")->status, 200); });
+  std::thread first([&] { EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/*/m")->status, 200); });
   entered.WaitForNotification();
-  const auto refused = Get(E1 N "/q");
+  const auto refused = Get(E1 IN_DEFAULT "/q");
   EXPECT_EQ(refused->status, 429);
   EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
   EXPECT_EQ(Get("/readyz")->status, 200);
   release.Notify();
   first.join();
-  EXPECT_EQ(Get(E1 N "/q")->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 200);
 }
 
 TEST_F(ApiServerFixture, WithoutFurtherThreadsThoseThatThereAreServe) {
@@ -381,7 +383,7 @@ TEST_F(ApiServerFixture, WithoutFurtherThreadsThoseThatThereAreServe) {
   for (int i = 0; i < 8; ++i) {
     clients.push_back(std::make_unique<RawClient>(server_->port()));
     ASSERT_TRUE(clients.back()->Handshake());
-    ASSERT_TRUE(clients.back()->Send("GET " E1 N "/q HTTP/1.1\r\n" + kClose));
+    ASSERT_TRUE(clients.back()->Send("GET " E1 IN_DEFAULT "/q HTTP/1.1\r\n" + kClose));
   }
   for (const auto& client : clients) {
     EXPECT_TRUE(absl::StartsWith(client->ReadAll(), "HTTP/1.1 200 OK\r\n"));
@@ -410,7 +412,7 @@ TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
   std::thread load([&] {
     auto kept = NewClient();
     while (!stop) {
-      const auto result = kept->Get(E1 N "/q");
+      const auto result = kept->Get(E1 IN_DEFAULT "/q");
       if (!result || result->status != 200) ++failures;
     }
   });
@@ -450,7 +452,7 @@ TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
   ASSERT_TRUE(server_->Start().ok());
   const auto seen = [&] {
     RawClient client(server_->port());
-    const auto answer = Get(E1 N "/q", {{"Authorization", "Bearer new"}});
+    const auto answer = Get(E1 IN_DEFAULT "/q", {{"Authorization", "Bearer new"}});
     return client.Handshake() && client.Issuer() == "/CN=second" && answer && answer->status == 200;
   };
   const absl::Time limit = absl::Now() + absl::Seconds(30);
@@ -501,7 +503,7 @@ TEST_F(ApiServerFixture, ShutdownAnswersWhatHasBegun) {
   StartServer();
   const int port = server_->port();
   std::thread slow([&] {
-    const auto result = Get(C2 N "/pods/*/m");
+    const auto result = Get(C2 IN_DEFAULT "/pods/*/m");
     ASSERT_TRUE(result);
     EXPECT_EQ(result->status, 200);
     EXPECT_EQ(result->get_header_value("Connection"), "close");

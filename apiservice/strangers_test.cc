@@ -91,7 +91,7 @@ TEST_F(StrangersTest, WhoWaitsForAnAccessReviewKeepsNobodyElseWaiting) {
   // The check of one name is not open to all, so that it is asked about.
   std::thread first([&] { EXPECT_EQ(Get("/livez/ping")->status, 403); });
   asked_.WaitForNotification();
-  for (const char* target : {"/livez/ping", E1 N "/q"}) {
+  for (const char* target : {"/livez/ping", E1 IN_DEFAULT "/q"}) {
     const auto refused = Get(target);
     EXPECT_EQ(refused->status, 429) << target;
     EXPECT_EQ(refused->get_header_value("Retry-After"), "1");
@@ -112,8 +112,8 @@ TEST_F(StrangersTest, StrangersTakeHalfOfTheAccessReviews) {
   StartServer();
   std::thread first([&] { EXPECT_EQ(Get("/livez/ping")->status, 403); });
   asked_.WaitForNotification();
-  EXPECT_EQ(Get(E1 N "/q")->status, 429);
-  EXPECT_EQ(GetWithToken("good", E1 N "/q")->status, 200);
+  EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 429);
+  EXPECT_EQ(GetWithToken("good", E1 IN_DEFAULT "/q")->status, 200);
   release_.Notify();
   first.join();
 }
@@ -158,7 +158,7 @@ TEST_F(StrangersTest, EqualQuestionsShareAReview) {
   StartServer();
   std::vector<std::thread> crowd;
   for (int i = 0; i < 8; ++i) {
-    crowd.emplace_back([&] { EXPECT_EQ(Get(E1 N "/q")->status, 200); });
+    crowd.emplace_back([&] { EXPECT_EQ(Get(E1 IN_DEFAULT "/q")->status, 200); });
   }
   asked_.WaitForNotification();
   release_.Notify();
@@ -174,7 +174,7 @@ TEST_F(StrangersTest, SelectorsOfStrangersAreNotParsed) {
   StartServer();
   std::string values = "-";
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&values, ",-", i);
-  const std::string target = E1 N "/q?labelSelector=a+in+(";
+  const std::string target = E1 IN_DEFAULT "/q?labelSelector=a+in+(";
   const auto long_one = Get(target + values + ")");
   EXPECT_EQ(long_one->status, 403);
   EXPECT_LT(long_one->body.size(), 1000u);
@@ -188,7 +188,7 @@ TEST_F(StrangersTest, OfAWrongSelectorTheFirstErrorsAreTold) {
   std::string values = "-";
   for (int i = 0; i < 500; ++i) absl::StrAppend(&values, ",-", i);
   for (const char* name : {"labelSelector", "metricLabelSelector"}) {
-    const auto result = Get(absl::StrCat(C2 N "/pods/*/m?", name, "=a+in+(", values, ")"));
+    const auto result = Get(absl::StrCat(C2 IN_DEFAULT "/pods/*/m?", name, "=a+in+(", values, ")"));
     EXPECT_GE(result->status, 400);
     EXPECT_TRUE(absl::StrContains(result->body, "unable to parse requirement")) << result->body;
     EXPECT_LT(result->body.size(), 4096u);
@@ -221,7 +221,7 @@ TEST_F(StrangersTest, AnswersAreCountedBeforeTheyAreMade) {
   options_.limits.max_answer_bytes = 100'000;
   custom_->pods_count = 200;
   StartServer();
-  const std::string target = C2 N "/pods/*/m";
+  const std::string target = C2 IN_DEFAULT "/pods/*/m";
   EXPECT_EQ(Get(target)->status, 200);
   // Of protobuf there may be as much as of JSON.
   EXPECT_EQ(Get(target, {{"Accept", kProtobuf}})->status, 200);
@@ -236,7 +236,7 @@ TEST_F(StrangersTest, AnswersAreCountedBeforeTheyAreMade) {
   // What takes more than its length to make is refused earlier.
   EXPECT_EQ(Get(target, {{"Accept", "application/yaml"}})->status, 413);
   EXPECT_EQ(Get(target + "?pretty=1")->status, 413);
-  EXPECT_EQ(Get(C2 N "/pods/web-1/m?metricLabelSelector=" + keys)->status, 200);
+  EXPECT_EQ(Get(C2 IN_DEFAULT "/pods/web-1/m?metricLabelSelector=" + keys)->status, 200);
 }
 
 // A long question costs no more than a short one where its answer is remembered.
@@ -245,7 +245,7 @@ TEST_F(StrangersTest, LongTargetsAreRememberedByTheirDigest) {
   simulated_.JumpWall(kTestTime);
   custom_->freshness = {simulated_.MonotonicNow() + absl::Minutes(1), 1};
   StartServer();
-  const std::string target = C2 N "/pods/web-1/m?ignored=" + std::string(7'000, 'x');
+  const std::string target = C2 IN_DEFAULT "/pods/web-1/m?ignored=" + std::string(7'000, 'x');
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Get(absl::StrCat(target, i))->status, 200);
   EXPECT_EQ(custom_->calls, 3);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(Get(absl::StrCat(target, i))->status, 200);

@@ -22,7 +22,7 @@
 #define C2 "/apis/custom.metrics.k8s.io/v1beta2"
 #define E1 "/apis/external.metrics.k8s.io/v1beta1"
 #define M1 "/apis/metrics.k8s.io/v1beta1"
-#define N "/namespaces/default"
+#define IN_DEFAULT "/namespaces/default"
 
 namespace flyball::apiservice {
 

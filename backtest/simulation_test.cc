@@ -15,7 +15,7 @@ using scaler::MetricType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const absl::Time kBegin = absl::FromUnixSeconds(1767225600);
+const absl::Time kFirst = absl::FromUnixSeconds(1767225600);
 
 MetricSpec Metric(MetricType type, int64_t average) {
   MetricSpec metric;
@@ -35,7 +35,7 @@ class SimulationTest : public testing::Test {
     autoscaler_.name = "web";
     autoscaler_.scale_target = {"apps/v1", "Deployment", "web"};
     autoscaler_.max_replicas = 10;
-    history_ = {.begin = kBegin, .step = absl::Seconds(15), .moments = 0, .totals = {}};
+    history_ = {.begin = kFirst, .step = absl::Seconds(15), .moments = 0, .totals = {}};
   }
 
   // `loads` has values of the load, and for how many moments each one lasts.
@@ -65,7 +65,7 @@ class SimulationTest : public testing::Test {
   static std::vector<std::string> Short(const Simulated& simulated) {
     std::vector<std::string> out;
     for (const Simulated::Change& change : simulated.changes) {
-      out.push_back(absl::StrCat("+", absl::FormatDuration(change.at - kBegin), " ", change.from,
+      out.push_back(absl::StrCat("+", absl::FormatDuration(change.at - kFirst), " ", change.from,
                                  ">", change.to));
     }
     return out;
@@ -144,8 +144,8 @@ TEST_F(SimulationTest, UtilizationIsOfWhatThePodsRequest) {
 TEST_F(SimulationTest, IsToldAsTextAndAsJson) {
   autoscaler_.metrics = {Metric(MetricType::kExternal, 10)};
   const BacktestReport report = {.title = "shop/web",
-                                 .begin = kBegin,
-                                 .end = kBegin + absl::Minutes(1),
+                                 .begin = kFirst,
+                                 .end = kFirst + absl::Minutes(1),
                                  .step = absl::Seconds(15),
                                  .metrics = {"external metric load: sum(load)"},
                                  .notes = {"a note"},

@@ -30,7 +30,7 @@ absl::Time TimeOf(const ASN1_TIME* time) {
   return absl::FromTM(parts, absl::UTCTimeZone());
 }
 
-std::string TextOf(BIO* memory) {
+std::string TextOfBio(BIO* memory) {
   char* text = nullptr;
   const long size = BIO_get_mem_data(memory, &text);
   return size > 0 ? std::string(text, static_cast<size_t>(size)) : "";

@@ -42,6 +42,6 @@ void UseCurvesOnly(SSL_CTX* context);
 absl::Time TimeOf(const ASN1_TIME* time);
 
 // What was written to a memory BIO.
-std::string TextOf(BIO* memory);
+std::string TextOfBio(BIO* memory);
 
 }  // namespace flyball

@@ -58,7 +58,7 @@ void AddRemarks(const Node& object, const scaler::Autoscaler& hpa, Manifests& ou
   }
 }
 
-Json MetadataOf(const scaler::Autoscaler& hpa, bool with_namespace) {
+Json HpaMetadata(const scaler::Autoscaler& hpa, bool with_namespace) {
   Json metadata = {{"name", hpa.name}};
   if (with_namespace) metadata["namespace"] = hpa.ns;
   std::map<std::string, std::string> annotations = hpa.annotations;
@@ -89,7 +89,7 @@ void ConvertHpa(Node object, absl::string_view file, const ConvertOptions& optio
   Json spec = Json::parse(hpa.canonical_spec_json, nullptr, false);
   if (hpa.autoscaler->min_replicas == 0) spec["minReplicas"] = 1;
   out.AddAutoscaler(
-      {{"metadata", MetadataOf(*hpa.autoscaler, has_namespace)}, {"spec", std::move(spec)}},
+      {{"metadata", HpaMetadata(*hpa.autoscaler, has_namespace)}, {"spec", std::move(spec)}},
       options.mode);
   out.Finish(absl::StrCat(kHpa, " ", hpa.autoscaler->name));
 }

@@ -32,7 +32,7 @@ constexpr char kHttpScaledObject[] = "HTTPScaledObject";
 constexpr char kInterceptorRoute[] = "InterceptorRoute";
 constexpr char kSkip[] = "httpscaledobject.keda.sh/skip-scaledobject-creation";
 // The defaults of the add-on and of KEDA.
-constexpr int64_t kMaxReplicas = 100, kCooldownSeconds = 300, kTarget = 100;
+constexpr int64_t kAddOnMaxReplicas = 100, kCooldownSeconds = 300, kTarget = 100;
 
 // NAMESPACE/NAME -> object.
 using ByName = std::map<std::string, Json>;
@@ -42,10 +42,6 @@ struct Surroundings {
   ByName services;
   ByName scaled_objects;  // the key is the object of the add-on that a trigger names
 };
-
-std::string KeyOf(const Json& object, const std::string& name) {
-  return absl::StrCat(TextOf(MemberOf(object, "metadata"), "namespace"), "/", name);
-}
 
 class HttpConverter {
  public:
@@ -85,8 +81,8 @@ class HttpConverter {
   // ---- The target and its bounds
 
   const Json* ScaledObject() const {
-    const auto found =
-        around_.scaled_objects.find(KeyOf(object_, TextOf(MemberOf(object_, "metadata"), "name")));
+    const auto found = around_.scaled_objects.find(
+        NamespacedName(object_, TextOf(MemberOf(object_, "metadata"), "name")));
     return found == around_.scaled_objects.end() ? nullptr : &found->second;
   }
 
@@ -117,7 +113,7 @@ class HttpConverter {
     SetTarget(TextOf(target, "apiVersion"), TextOf(target, "kind"), name, own);
     const Json& replicas = MemberOf(spec_, "replicas");
     own["minReplicas"] = out_.NumberOr(replicas, "spec.replicas", "min", 0);
-    own["maxReplicas"] = out_.NumberOr(replicas, "spec.replicas", "max", kMaxReplicas);
+    own["maxReplicas"] = out_.NumberOr(replicas, "spec.replicas", "max", kAddOnMaxReplicas);
     own["cooldownPeriod"] = out_.NumberOr(spec_, "spec", "scaledownPeriod", kCooldownSeconds);
     out_.MadeFrom("spec.scaleTargetRef", "spec.scaleTargetRef");
     out_.MadeFrom("spec.minReplicas", "spec.replicas.min");
@@ -138,7 +134,7 @@ class HttpConverter {
     const std::string of = Of(scaled);
     const std::string at = of + "spec";
     own["minReplicas"] = out_.NumberOr(spec, at, "minReplicaCount", 0);
-    own["maxReplicas"] = out_.NumberOr(spec, at, "maxReplicaCount", kMaxReplicas);
+    own["maxReplicas"] = out_.NumberOr(spec, at, "maxReplicaCount", kAddOnMaxReplicas);
     own["cooldownPeriod"] = out_.NumberOr(spec, at, "cooldownPeriod", kCooldownSeconds);
     out_.MadeFrom("spec.scaleTargetRef", at + ".scaleTargetRef");
     out_.MadeFrom("spec.minReplicas", at + ".minReplicaCount");
@@ -185,7 +181,7 @@ class HttpConverter {
     const int64_t number = NumberOf(target, "port");
     const std::string name = TextOf(target, "portName");
     const std::string written = name.empty() ? absl::StrCat(number) : name;
-    const auto found = around_.services.find(KeyOf(object_, pods_service_));
+    const auto found = around_.services.find(NamespacedName(object_, pods_service_));
     if (found == around_.services.end()) {
       out_.Remark(absl::StrCat("targetPort is the Service's port ", written, ": give Service ",
                                pods_service_, " in the same file if its targetPort is another."));
@@ -314,14 +310,14 @@ Surroundings LookAround(const std::vector<Node>& documents) {
     const absl::string_view kind = node.FindText("kind");
     if (kind == "Service" && node.FindText("apiVersion") == "v1") {
       Json object = ObjectOf(node);
-      const std::string key = KeyOf(object, TextOf(MemberOf(object, "metadata"), "name"));
+      const std::string key = NamespacedName(object, TextOf(MemberOf(object, "metadata"), "name"));
       around.services[key] = std::move(object);
     }
     if (kind != "ScaledObject") continue;
     const Json object = ObjectOf(node);
     for (const Json& trigger : ItemsOf(MemberOf(object, "spec"), "triggers")) {
       const std::string name = HttpConverter::AddOnObject(trigger);
-      if (!name.empty()) around.scaled_objects[KeyOf(object, name)] = object;
+      if (!name.empty()) around.scaled_objects[NamespacedName(object, name)] = object;
     }
   }
   return around;

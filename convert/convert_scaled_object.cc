@@ -41,10 +41,6 @@ constexpr int64_t kSyncSeconds = 15;
 // NAMESPACE/NAME of a TriggerAuthentication -> its object.
 using Authentications = std::map<std::string, Json>;
 
-std::string KeyOf(const Json& object, const std::string& name) {
-  return absl::StrCat(TextOf(MemberOf(object, "metadata"), "namespace"), "/", name);
-}
-
 class ScaledObjectConverter {
  public:
   ScaledObjectConverter(const Node& node, const Authentications& authentications,
@@ -230,7 +226,7 @@ class ScaledObjectConverter {
                        "namespace, put a TriggerAuthentication that names them into the "
                        "file, and refer to that"));
     }
-    const auto found = authentications_.find(KeyOf(object_, name));
+    const auto found = authentications_.find(NamespacedName(object_, name));
     if (found == authentications_.end()) {
       return out_.Refuse(field + ".authenticationRef",
                          absl::StrCat("put the TriggerAuthentication ", name, " into the file"));
@@ -274,7 +270,7 @@ Conversion ConvertScaledObjects(absl::string_view file, absl::string_view text,
     any |= node.FindText("kind") == kScaledObject;
     if (node.FindText("kind") != "TriggerAuthentication") continue;
     Json object = ObjectOf(node);
-    const std::string key = KeyOf(object, TextOf(MemberOf(object, "metadata"), "name"));
+    const std::string key = NamespacedName(object, TextOf(MemberOf(object, "metadata"), "name"));
     authentications[key] = std::move(object);
   }
   for (const Node& node : *documents) {

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "kube/objects/json_members.h"
 #include "scaler/spec/document_json.h"
 
 namespace flyball::convert {
@@ -46,6 +47,10 @@ Json ObjectOf(const Node& node) {
   Json object = scaler::JsonOf<Json>(node);
   DropNulls(object["spec"]);
   return object;
+}
+
+std::string NamespacedName(const Json& object, const std::string& name) {
+  return absl::StrCat(kube::TextOf(kube::MemberOf(object, "metadata"), "namespace"), "/", name);
 }
 
 std::string OneLine(absl::string_view text) {

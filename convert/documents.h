@@ -25,6 +25,9 @@ absl::StatusOr<std::vector<scaler::Node>> ReadObjects(absl::string_view file,
 // lists stay.
 nlohmann::ordered_json ObjectOf(const scaler::Node& node);
 
+// NAMESPACE/NAME of an object that `object` names, in its own namespace.
+std::string NamespacedName(const nlohmann::ordered_json& object, const std::string& name);
+
 // The text in one line, so that a text from an object cannot end a comment or a message.
 std::string OneLine(absl::string_view text);
 

@@ -22,8 +22,8 @@ using Json = nlohmann::ordered_json;
 using kube::NumberOf;
 namespace knative = scaler::knative;
 
-constexpr int32_t kMaxReplicas = 100;         // if Knative has no limit
-constexpr int64_t kLongestActivation = 3600;  // seconds
+constexpr int32_t kMaxReplicasWithoutLimit = 100;  // if Knative has no limit
+constexpr int64_t kLongestActivation = 3600;       // seconds
 constexpr int kLongestQueue = 10'000;
 
 class ScalingConverter {
@@ -71,10 +71,11 @@ class ScalingConverter {
     const int32_t max =
         knative::IntAnnotation(revision_.annotations, knative::kMaxScale).value_or(0);
     spec_["minReplicas"] = std::max(min, least);
-    spec_["maxReplicas"] = max > 0 ? max : std::max(kMaxReplicas, min);
+    spec_["maxReplicas"] = max > 0 ? max : std::max(kMaxReplicasWithoutLimit, min);
     if (max > 0) return;
     out_.Remark(absl::StrCat("max-scale sets no limit: maxReplicas is ",
-                             std::max(kMaxReplicas, min), ", choose what the cluster can bear."));
+                             std::max(kMaxReplicasWithoutLimit, min),
+                             ", choose what the cluster can bear."));
   }
 
   void AddTrigger() {

@@ -86,13 +86,13 @@ TEST(CheckAutoscaler, NoFaultIsThatNoTriggerIsActive) {
   EXPECT_THAT(Lines(CheckAutoscaler(facts, kNow)), Contains(StartsWith("bad condition: ")));
 }
 
-struct Row {
+struct AutoscalerRow {
   std::string name;
   std::function<void(AutoscalerFacts&)> breaks;
   std::string line, fix;
 };
 
-class CheckAutoscalerTest : public testing::TestWithParam<Row> {};
+class CheckAutoscalerTest : public testing::TestWithParam<AutoscalerRow> {};
 
 TEST_P(CheckAutoscalerTest, Row) {
   AutoscalerFacts facts = Web();
@@ -112,67 +112,79 @@ void Fail(AutoscalerFacts& facts, const char* type, const char* reason) {
 INSTANTIATE_TEST_SUITE_P(
     Links, CheckAutoscalerTest,
     testing::Values(
-        Row{"UnknownKind",
-            [](AutoscalerFacts& f) {
-              f.autoscaler.scale_target = {"example.com/v1", "Widget", "web"};
-              f.target_kind = absl::NotFoundError("no such kind");
-            },
-            "bad target: the cluster knows no Widget of example.com/v1",
-            "spec.scaleTargetRef.apiVersion"},
-        Row{"NoTarget",
-            [](AutoscalerFacts& f) {
-              f.scale = absl::NotFoundError("deployments.apps \"web\" not found");
-              f.target = absl::NotFoundError("deployments.apps \"web\" not found");
-            },
-            "bad target: Deployment web: deployments.apps \"web\" not found", "create the target"},
-        Row{"NoScaleSubresource",
-            [](AutoscalerFacts& f) {
-              f.scale = absl::NotFoundError("the server could not find the requested resource");
-            },
-            "bad target: Deployment web has no scale subresource", "subresources.scale"},
-        Row{"MayNotReadTheScale",
+        AutoscalerRow{"UnknownKind",
+                      [](AutoscalerFacts& f) {
+                        f.autoscaler.scale_target = {"example.com/v1", "Widget", "web"};
+                        f.target_kind = absl::NotFoundError("no such kind");
+                      },
+                      "bad target: the cluster knows no Widget of example.com/v1",
+                      "spec.scaleTargetRef.apiVersion"},
+        AutoscalerRow{"NoTarget",
+                      [](AutoscalerFacts& f) {
+                        f.scale = absl::NotFoundError("deployments.apps \"web\" not found");
+                        f.target = absl::NotFoundError("deployments.apps \"web\" not found");
+                      },
+                      "bad target: Deployment web: deployments.apps \"web\" not found",
+                      "create the target"},
+        AutoscalerRow{"NoScaleSubresource",
+                      [](AutoscalerFacts& f) {
+                        f.scale =
+                            absl::NotFoundError("the server could not find the requested resource");
+                      },
+                      "bad target: Deployment web has no scale subresource", "subresources.scale"},
+        AutoscalerRow{
+            "MayNotReadTheScale",
             [](AutoscalerFacts& f) { f.scale = absl::PermissionDeniedError("forbidden"); },
             "doubtful target", "may get its scale"},
-        Row{"NoSelector", [](AutoscalerFacts& f) { f.scale->selector = ""; }, "bad target-selector",
-            "labelSelectorPath"},
-        Row{"NoPods", [](AutoscalerFacts& f) { f.measured.pods.clear(); },
-            "bad pods: no pod has the labels app=web", "kubectl -n shop get pods -l 'app=web'"},
-        Row{"MayNotListPods",
-            [](AutoscalerFacts& f) { f.pods_read = absl::PermissionDeniedError("no"); },
-            "doubtful pods", "list pods"},
-        Row{"OnePodIsNotReady",
-            [](AutoscalerFacts& f) { f.measured.pods[1] = ReadyPod("web-2", false); },
-            "doubtful pods: 1 of 2 pods are ready", "get pods"},
-        Row{"ScaledToZero",
-            [](AutoscalerFacts& f) {
-              f.scale->spec_replicas = 0;
-              f.measured.pods.clear();
-            },
-            "doubtful pods: the target is scaled to zero", "scale Deployment web"},
-        Row{"TwoOnOneTarget", [](AutoscalerFacts& f) { f.rivals = {"hpa web2"}; },
-            "bad rivals: Deployment web is scaled by hpa web2 too", "leave one"},
-        Row{"NobodyLooks", [](AutoscalerFacts& f) { f.autoscaler.status.conditions.clear(); },
-            "doubtful condition: no controller has looked at it yet", "HPA controller"},
-        Row{"NoMetric", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "FailedGetPodsMetric"); },
+        AutoscalerRow{"NoSelector", [](AutoscalerFacts& f) { f.scale->selector = ""; },
+                      "bad target-selector", "labelSelectorPath"},
+        AutoscalerRow{"NoPods", [](AutoscalerFacts& f) { f.measured.pods.clear(); },
+                      "bad pods: no pod has the labels app=web",
+                      "kubectl -n shop get pods -l 'app=web'"},
+        AutoscalerRow{"MayNotListPods",
+                      [](AutoscalerFacts& f) { f.pods_read = absl::PermissionDeniedError("no"); },
+                      "doubtful pods", "list pods"},
+        AutoscalerRow{"OnePodIsNotReady",
+                      [](AutoscalerFacts& f) { f.measured.pods[1] = ReadyPod("web-2", false); },
+                      "doubtful pods: 1 of 2 pods are ready", "get pods"},
+        AutoscalerRow{"ScaledToZero",
+                      [](AutoscalerFacts& f) {
+                        f.scale->spec_replicas = 0;
+                        f.measured.pods.clear();
+                      },
+                      "doubtful pods: the target is scaled to zero", "scale Deployment web"},
+        AutoscalerRow{"TwoOnOneTarget", [](AutoscalerFacts& f) { f.rivals = {"hpa web2"}; },
+                      "bad rivals: Deployment web is scaled by hpa web2 too", "leave one"},
+        AutoscalerRow{"NobodyLooks",
+                      [](AutoscalerFacts& f) { f.autoscaler.status.conditions.clear(); },
+                      "doubtful condition: no controller has looked at it yet", "HPA controller"},
+        AutoscalerRow{
+            "NoMetric", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "FailedGetPodsMetric"); },
             "bad condition: ScalingActive=False (FailedGetPodsMetric)", "about its metrics"},
-        Row{"NoScale", [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "FailedGetScale"); },
+        AutoscalerRow{
+            "NoScale", [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "FailedGetScale"); },
             "bad condition: AbleToScale=False (FailedGetScale)", "see that Deployment web exists"},
-        Row{"SharedPods", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "AmbiguousSelector"); },
-            "(AmbiguousSelector)", "disjoint"},
-        Row{"SwitchedOff", [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "ScalingDisabled"); },
-            "doubtful condition", "scale Deployment web to 1"},
-        Row{"AReasonOfTomorrow", [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "Moon"); },
-            "bad condition", "kubectl -n shop describe hpa web"},
-        Row{"AtItsMaximum",
-            [](AutoscalerFacts& f) {
-              Fail(f, "ScalingLimited", "TooManyReplicas");
-              f.autoscaler.status.conditions[0].status = scaler::ConditionStatus::kTrue;
-            },
-            "doubtful condition: ScalingLimited=True (TooManyReplicas)", "spec.maxReplicas"},
-        Row{"ARefusedSpec",
-            [](AutoscalerFacts& f) { f.refused = "spec.cadence.interval: too small"; },
-            "bad spec: spec.cadence.interval: too small", "correct that field"},
-        Row{"AWrongAnnotation",
+        AutoscalerRow{"SharedPods",
+                      [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "AmbiguousSelector"); },
+                      "(AmbiguousSelector)", "disjoint"},
+        AutoscalerRow{"SwitchedOff",
+                      [](AutoscalerFacts& f) { Fail(f, "ScalingActive", "ScalingDisabled"); },
+                      "doubtful condition", "scale Deployment web to 1"},
+        AutoscalerRow{"AReasonOfTomorrow",
+                      [](AutoscalerFacts& f) { Fail(f, "AbleToScale", "Moon"); }, "bad condition",
+                      "kubectl -n shop describe hpa web"},
+        AutoscalerRow{"AtItsMaximum",
+                      [](AutoscalerFacts& f) {
+                        Fail(f, "ScalingLimited", "TooManyReplicas");
+                        f.autoscaler.status.conditions[0].status = scaler::ConditionStatus::kTrue;
+                      },
+                      "doubtful condition: ScalingLimited=True (TooManyReplicas)",
+                      "spec.maxReplicas"},
+        AutoscalerRow{"ARefusedSpec",
+                      [](AutoscalerFacts& f) { f.refused = "spec.cadence.interval: too small"; },
+                      "bad spec: spec.cadence.interval: too small", "correct that field"},
+        AutoscalerRow{
+            "AWrongAnnotation",
             [](AutoscalerFacts& f) { f.ignored = {"counts pods by their labels: got Magic"}; },
             "doubtful annotations: the scaler says that it counts pods by their labels: got Magic",
             "correct that annotation"}),

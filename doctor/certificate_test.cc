@@ -33,7 +33,7 @@ TEST(ReadValidity, RefusesTextWithoutOne) {
   EXPECT_FALSE(ReadValidity("-----BEGIN CERTIFICATE-----\nx\n").ok());
 }
 
-struct Row {
+struct CertificateRow {
   std::string name;
   std::string names = "DNS:flyball.monitoring.svc";
   std::string usage = "serverAuth";
@@ -43,10 +43,10 @@ struct Row {
   std::string why;
 };
 
-class WhyNotTrustedTest : public testing::TestWithParam<Row> {};
+class WhyNotTrustedTest : public testing::TestWithParam<CertificateRow> {};
 
 TEST_P(WhyNotTrustedTest, Row) {
-  const Row& row = GetParam();
+  const CertificateRow& row = GetParam();
   const http::TestPair ca = http::MakeTestCa("the CA"), other = http::MakeTestCa("another CA");
   const http::TestPair serving =
       http::MakeTestPair({.common_name = kName, .usage = row.usage, .names = row.names}, &ca);
@@ -63,17 +63,18 @@ TEST_P(WhyNotTrustedTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Certificates, WhyNotTrustedTest,
     testing::Values(
-        Row{.name = "OneOfTheBundlesCa", .why = ""},
-        Row{.name = "TheBundleIsTheCertificateItself", .own_bundle = true, .why = ""},
-        Row{.name = "AnotherCa", .other_ca = true, .why = "issuer"},
-        Row{.name = "AnotherName",
-            .names = "DNS:metrics.monitoring.svc",
-            .why = "hostname mismatch"},
+        CertificateRow{.name = "OneOfTheBundlesCa", .why = ""},
+        CertificateRow{.name = "TheBundleIsTheCertificateItself", .own_bundle = true, .why = ""},
+        CertificateRow{.name = "AnotherCa", .other_ca = true, .why = "issuer"},
+        CertificateRow{.name = "AnotherName",
+                       .names = "DNS:metrics.monitoring.svc",
+                       .why = "hostname mismatch"},
         // Go looks only at alternative names, and the check has to do the same.
-        Row{.name = "TheCommonNameDoesNotCount", .names = "", .why = "hostname mismatch"},
-        Row{.name = "OfAClient", .usage = "clientAuth", .why = "purpose"},
-        Row{.name = "Ended", .later = absl::Hours(2), .why = "expired"},
-        Row{.name = "NotBegun", .later = -absl::Hours(2), .why = "not yet valid"}),
+        CertificateRow{
+            .name = "TheCommonNameDoesNotCount", .names = "", .why = "hostname mismatch"},
+        CertificateRow{.name = "OfAClient", .usage = "clientAuth", .why = "purpose"},
+        CertificateRow{.name = "Ended", .later = absl::Hours(2), .why = "expired"},
+        CertificateRow{.name = "NotBegun", .later = -absl::Hours(2), .why = "not yet valid"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -154,13 +154,13 @@ Walk Whole() {
   return walk;
 }
 
-struct Row {
+struct MetricRow {
   std::string name;
   std::function<void(Walk&)> breaks;
   std::string text, fix;
 };
 
-class BrokenLinkTest : public testing::TestWithParam<Row> {};
+class BrokenLinkTest : public testing::TestWithParam<MetricRow> {};
 
 TEST_P(BrokenLinkTest, Row) {
   Walk walk = Whole();
@@ -173,60 +173,63 @@ TEST_P(BrokenLinkTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Links, BrokenLinkTest,
     testing::Values(
-        Row{"NoRuleAtAll", [](Walk& w) { w = Walk(); }, "no rule gives that name",
-            "docs/rules-by-example.md"},
-        Row{"ASimilarName",
-            [](Walk& w) {
-              w = Walk();
-              w.similar = {"rps_per_second"};
-            },
-            "similar: rps_per_second", "correct the metric's name"},
-        Row{"ForAnotherResource", [](Walk& w) { w.made_for = {"services"}; },
-            "gives it for services and not for pods", "resources.overrides at config.yaml:2"},
-        Row{"ForAnotherResourceWithAHint",
-            [](Walk& w) {
-              w.made_for = {"services"};
-              w.better_label = "exported_pod";
-            },
-            "has the labels exported_pod, namespace, pod", "resources.overrides.exported_pod"},
-        Row{"TheQueryIsRefused",
-            [](Walk& w) { w.asked = absl::InvalidArgumentError("parse error"); },
-            "the query of rule config.yaml:2 fails: parse error: sum(rps_total)",
-            "correct metricsQuery"},
-        Row{"NoNamespaceLabel",
-            [](Walk& w) {
-              w.labels = {"exported_pod", "pod"};
-            },
-            "rps_total has no label namespace, only exported_pod, pod", "set a label namespace"},
-        Row{"AnotherNamespace", [](Walk& w) { w.namespaces = {"bank"}; },
-            "rps_total has namespace bank and not shop", "honorLabels"},
-        Row{"TheExportersName",
-            [](Walk& w) {
-              w.objects = {"exporter-1"};
-              w.objects_that_exist = 0;
-              w.better_label = "exported_pod";
-            },
-            "label pod of rps_total is exporter-1, which is none of the target's pods; label "
-            "exported_pod is",
-            "resources.overrides.exported_pod at config.yaml:2"},
-        Row{"NamesOfNobody",
-            [](Walk& w) {
-              w.objects = {"old-1"};
-              w.objects_that_exist = 0;
-            },
-            "is old-1, which is none of the target's pods", "map the label that has their names"},
-        Row{"NoSampleNow",
-            [](Walk& w) {
-              w.objects = {};
-              w.objects_that_exist = 0;
-            },
-            "has no sample in namespace shop now", "Targets"},
-        Row{"TheQueryLosesThem", [](Walk&) {}, "the series are there, and this gives nothing",
-            "by (<<.GroupBy>>)"},
-        Row{"ExternalWithoutSamples", [](Walk& w) { w.joined = false; },
-            "Prometheus has nothing for sum(rps_total)", "selector"},
-        Row{"OnlyTheServerHasNothing", [](Walk& w) { w.samples = 3; }, "Prometheus has 3 samples",
-            "/debug/rules"}),
+        MetricRow{"NoRuleAtAll", [](Walk& w) { w = Walk(); }, "no rule gives that name",
+                  "docs/rules-by-example.md"},
+        MetricRow{"ASimilarName",
+                  [](Walk& w) {
+                    w = Walk();
+                    w.similar = {"rps_per_second"};
+                  },
+                  "similar: rps_per_second", "correct the metric's name"},
+        MetricRow{"ForAnotherResource", [](Walk& w) { w.made_for = {"services"}; },
+                  "gives it for services and not for pods", "resources.overrides at config.yaml:2"},
+        MetricRow{"ForAnotherResourceWithAHint",
+                  [](Walk& w) {
+                    w.made_for = {"services"};
+                    w.better_label = "exported_pod";
+                  },
+                  "has the labels exported_pod, namespace, pod",
+                  "resources.overrides.exported_pod"},
+        MetricRow{"TheQueryIsRefused",
+                  [](Walk& w) { w.asked = absl::InvalidArgumentError("parse error"); },
+                  "the query of rule config.yaml:2 fails: parse error: sum(rps_total)",
+                  "correct metricsQuery"},
+        MetricRow{"NoNamespaceLabel",
+                  [](Walk& w) {
+                    w.labels = {"exported_pod", "pod"};
+                  },
+                  "rps_total has no label namespace, only exported_pod, pod",
+                  "set a label namespace"},
+        MetricRow{"AnotherNamespace", [](Walk& w) { w.namespaces = {"bank"}; },
+                  "rps_total has namespace bank and not shop", "honorLabels"},
+        MetricRow{"TheExportersName",
+                  [](Walk& w) {
+                    w.objects = {"exporter-1"};
+                    w.objects_that_exist = 0;
+                    w.better_label = "exported_pod";
+                  },
+                  "label pod of rps_total is exporter-1, which is none of the target's pods; label "
+                  "exported_pod is",
+                  "resources.overrides.exported_pod at config.yaml:2"},
+        MetricRow{"NamesOfNobody",
+                  [](Walk& w) {
+                    w.objects = {"old-1"};
+                    w.objects_that_exist = 0;
+                  },
+                  "is old-1, which is none of the target's pods",
+                  "map the label that has their names"},
+        MetricRow{"NoSampleNow",
+                  [](Walk& w) {
+                    w.objects = {};
+                    w.objects_that_exist = 0;
+                  },
+                  "has no sample in namespace shop now", "Targets"},
+        MetricRow{"TheQueryLosesThem", [](Walk&) {}, "the series are there, and this gives nothing",
+                  "by (<<.GroupBy>>)"},
+        MetricRow{"ExternalWithoutSamples", [](Walk& w) { w.joined = false; },
+                  "Prometheus has nothing for sum(rps_total)", "selector"},
+        MetricRow{"OnlyTheServerHasNothing", [](Walk& w) { w.samples = 3; },
+                  "Prometheus has 3 samples", "/debug/rules"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -54,7 +54,7 @@ absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
   for (int i = 0; i < sk_X509_num(chain); ++i) {
     PEM_write_bio_X509(out.get(), sk_X509_value(chain, i));
   }
-  std::string shown = TextOf(out.get());
+  std::string shown = TextOfBio(out.get());
   if (shown.empty())
     return absl::UnavailableError(absl::StrCat(where, ": it presents no certificate"));
   return shown;

@@ -15,17 +15,17 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Row {
+struct ParserRow {
   std::string name;
   std::string query;
   std::string printed;  // the canonical form, or the whole error
   absl::StatusCode code = absl::StatusCode::kOk;
 };
 
-class ParseTest : public testing::TestWithParam<Row> {};
+class ParseTest : public testing::TestWithParam<ParserRow> {};
 
 TEST_P(ParseTest, Row) {
-  const Row& row = GetParam();
+  const ParserRow& row = GetParam();
   const auto expr = Parse(row.query);
   ASSERT_EQ(expr.status().code(), row.code) << expr.status();
   if (!expr.ok()) {
@@ -38,84 +38,92 @@ TEST_P(ParseTest, Row) {
   EXPECT_EQ(Print(**again), row.printed);
 }
 
-std::string RowName(const testing::TestParamInfo<Row>& info) { return info.param.name; }
-
 INSTANTIATE_TEST_SUITE_P(
     Accepts, ParseTest,
     testing::Values(
-        Row{"ModifierAfterAggregation", "sum(rate(x[5m]))by(pod , )", "sum by (pod) (rate(x[5m]))"},
-        Row{"AggregationsHaveNoCase", "Sum(vector(1))", "sum(vector(1))"},
-        Row{"KeywordsAsMetricNames", "sum + by + offset + and{a='b'} + start",
-            "sum + by + offset + and{a=\"b\"} + start"},
-        Row{"KeywordsAsLabels", "sum by (on, bool, group_left, offset) (x)",
-            "sum by (on, bool, group_left, offset) (x)"},
-        Row{"NoKeywordsInBraces", "x{by=\"1\",on=~'a.*',}", "x{by=\"1\",on=~\"a.*\"}"},
-        Row{"RecordingRuleName", "job:x:rate5m{a!='b'}", "job:x:rate5m{a!=\"b\"}"},
-        Row{"QuotedName", "{\"http.total\", \"l.x\"=\"v\"}", "{\"http.total\",\"l.x\"=\"v\"}"},
-        Row{"Octal", "010 + 08 + 0x1F + 5. + 1_000", "8 + 8 + 31 + 5 + 1000"},
-        Row{"SignsFoldIntoNumbers", "- 1 ^ 2 - -3", "-1 ^ 2 - -3"},
-        Row{"OffsetThenAt", "x offset -5m @ 1.5", "x @ 1.5 offset -5m"},
-        Row{"Subquery", "max_over_time(rate(x[1m])[ 1h : ] offset 1d)",
-            "max_over_time(rate(x[1m])[1h:] offset 1d)"},
-        Row{"DurationIsANumber", "5m + 1", "300 + 1"},
-        Row{"NumberIsADuration", "rate(x[300])", "rate(x[5m])"},
-        Row{"DurationArithmetic", "rate(x[2*(1m+30s)])", "rate(x[3m])"},
-        Row{"Matching", "a > bool on(x) b / ignoring(y,) group_right(z) c",
-            "a > bool on (x) b / ignoring (y) group_right (z) c"},
-        Row{"CommentsAndLines", "x # a comment\n + # another\n y", "x + y"},
-        Row{"Escapes", "x{a=\"\\u00e9\\x41\\101\\n\"}", "x{a=\"éAA\\n\"}"},
-        Row{"RawString", "x{a=`\\d\n`}", "x{a=\"\\\\d\\n\"}"},
-        Row{"LabelJoinWithoutSources", "label_join(x, \"a\", \"-\")",
-            "label_join(x, \"a\", \"-\")"}),
-    RowName);
+        ParserRow{"ModifierAfterAggregation", "sum(rate(x[5m]))by(pod , )",
+                  "sum by (pod) (rate(x[5m]))"},
+        ParserRow{"AggregationsHaveNoCase", "Sum(vector(1))", "sum(vector(1))"},
+        ParserRow{"KeywordsAsMetricNames", "sum + by + offset + and{a='b'} + start",
+                  "sum + by + offset + and{a=\"b\"} + start"},
+        ParserRow{"KeywordsAsLabels", "sum by (on, bool, group_left, offset) (x)",
+                  "sum by (on, bool, group_left, offset) (x)"},
+        ParserRow{"NoKeywordsInBraces", "x{by=\"1\",on=~'a.*',}", "x{by=\"1\",on=~\"a.*\"}"},
+        ParserRow{"RecordingRuleName", "job:x:rate5m{a!='b'}", "job:x:rate5m{a!=\"b\"}"},
+        ParserRow{"QuotedName", "{\"http.total\", \"l.x\"=\"v\"}",
+                  "{\"http.total\",\"l.x\"=\"v\"}"},
+        ParserRow{"Octal", "010 + 08 + 0x1F + 5. + 1_000", "8 + 8 + 31 + 5 + 1000"},
+        ParserRow{"SignsFoldIntoNumbers", "- 1 ^ 2 - -3", "-1 ^ 2 - -3"},
+        ParserRow{"OffsetThenAt", "x offset -5m @ 1.5", "x @ 1.5 offset -5m"},
+        ParserRow{"Subquery", "max_over_time(rate(x[1m])[ 1h : ] offset 1d)",
+                  "max_over_time(rate(x[1m])[1h:] offset 1d)"},
+        ParserRow{"DurationIsANumber", "5m + 1", "300 + 1"},
+        ParserRow{"NumberIsADuration", "rate(x[300])", "rate(x[5m])"},
+        ParserRow{"DurationArithmetic", "rate(x[2*(1m+30s)])", "rate(x[3m])"},
+        ParserRow{"Matching", "a > bool on(x) b / ignoring(y,) group_right(z) c",
+                  "a > bool on (x) b / ignoring (y) group_right (z) c"},
+        ParserRow{"CommentsAndLines", "x # a comment\n + # another\n y", "x + y"},
+        ParserRow{"Escapes", "x{a=\"\\u00e9\\x41\\101\\n\"}", "x{a=\"éAA\\n\"}"},
+        ParserRow{"RawString", "x{a=`\\d\n`}", "x{a=\"\\\\d\\n\"}"},
+        ParserRow{"LabelJoinWithoutSources", "label_join(x, \"a\", \"-\")",
+                  "label_join(x, \"a\", \"-\")"}),
+    [](const auto& info) { return info.param.name; });
 
 constexpr auto kBad = absl::StatusCode::kInvalidArgument;
 
 INSTANTIATE_TEST_SUITE_P(
     Refuses, ParseTest,
     testing::Values(
-        Row{"Nothing", " # only this", "1:1: parse error: no expression found in input", kBad},
-        Row{"TrailingComma", "rate(foo[5m],)",
-            "1:13: parse error: trailing commas not allowed in function call args", kBad},
-        Row{"PositionCountsLinesAndBytes", "x +\n \"é\" + )",
-            "2:10: parse error: unexpected right parenthesis ')'", kBad},
-        Row{"NumberThatIsALabel", "sum by (1a) (x)",
-            "1:9: parse error: bad number or duration syntax: \"1\"", kBad},
-        Row{"DurationOrder", "foo[1m5h]", "1:5: parse error: not a valid duration string: \"1m5h\"",
-            kBad},
-        Row{"NothingSelected", "{a=~\".*\"}",
-            "1:1: parse error: vector selector must contain at least one non-empty matcher", kBad},
-        Row{"NameTwice", "x{__name__=\"y\"}",
-            "1:1: parse error: metric name must not be set twice: \"x\" or \"y\"", kBad},
-        Row{"OffsetOfAnAggregation", "sum(x) offset 5m",
+        ParserRow{"Nothing", " # only this", "1:1: parse error: no expression found in input",
+                  kBad},
+        ParserRow{"TrailingComma", "rate(foo[5m],)",
+                  "1:13: parse error: trailing commas not allowed in function call args", kBad},
+        ParserRow{"PositionCountsLinesAndBytes", "x +\n \"é\" + )",
+                  "2:10: parse error: unexpected right parenthesis ')'", kBad},
+        ParserRow{"NumberThatIsALabel", "sum by (1a) (x)",
+                  "1:9: parse error: bad number or duration syntax: \"1\"", kBad},
+        ParserRow{"DurationOrder", "foo[1m5h]",
+                  "1:5: parse error: not a valid duration string: \"1m5h\"", kBad},
+        ParserRow{"NothingSelected", "{a=~\".*\"}",
+                  "1:1: parse error: vector selector must contain at least one non-empty matcher",
+                  kBad},
+        ParserRow{"NameTwice", "x{__name__=\"y\"}",
+                  "1:1: parse error: metric name must not be set twice: \"x\" or \"y\"", kBad},
+        ParserRow{
+            "OffsetOfAnAggregation", "sum(x) offset 5m",
             "1:1: parse error: offset modifier must be preceded by an instant vector selector or "
             "range vector selector or a subquery",
             kBad},
-        Row{"AtNoTime", "sum(rate(x[1m:30s] @ Inf))",
-            "1:10: parse error: timestamp out of bounds for @ modifier: +Inf", kBad},
-        Row{"ColonFirst", "x[ :1m]",
-            "1:5: parse error: unexpected colon before duration in duration expression", kBad},
-        Row{"InfIsNoMetric", "inf{a=\"b\"}", "1:4: parse error: unexpected \"{\"", kBad},
-        Row{"FunctionsHaveCase", "Rate(x[5m])",
-            "1:1: parse error: unknown function with name \"Rate\"", kBad},
-        Row{"OutsideTheSubset", "sort_by_label(x, \"a\")",
-            "1:1: parse error: function sort_by_label() is outside the PromQL subset",
-            absl::StatusCode::kUnimplemented},
-        Row{"BoolNeeded", "1 == 1",
-            "1:3: parse error: comparisons between scalars must use BOOL modifier", kBad},
-        Row{"BoolNotAllowed", "foo and bool foo",
-            "1:5: parse error: bool modifier can only be used on comparison operators", kBad},
-        Row{"BareGroupLeftTakesTheParenthesis", "a > on(x) group_left (b*2)",
-            "1:24: parse error: unexpected <op:*> in grouping opts, expected \",\" or \")\"", kBad},
-        Row{"LabelInOnAndGroup", "a * on(x) group_left(x) b",
-            "1:3: parse error: label \"x\" must not occur in ON and GROUP clause at once", kBad},
-        Row{"TooLarge", "1e400",
+        ParserRow{"AtNoTime", "sum(rate(x[1m:30s] @ Inf))",
+                  "1:10: parse error: timestamp out of bounds for @ modifier: +Inf", kBad},
+        ParserRow{"ColonFirst", "x[ :1m]",
+                  "1:5: parse error: unexpected colon before duration in duration expression",
+                  kBad},
+        ParserRow{"InfIsNoMetric", "inf{a=\"b\"}", "1:4: parse error: unexpected \"{\"", kBad},
+        ParserRow{"FunctionsHaveCase", "Rate(x[5m])",
+                  "1:1: parse error: unknown function with name \"Rate\"", kBad},
+        ParserRow{"OutsideTheSubset", "sort_by_label(x, \"a\")",
+                  "1:1: parse error: function sort_by_label() is outside the PromQL subset",
+                  absl::StatusCode::kUnimplemented},
+        ParserRow{"BoolNeeded", "1 == 1",
+                  "1:3: parse error: comparisons between scalars must use BOOL modifier", kBad},
+        ParserRow{"BoolNotAllowed", "foo and bool foo",
+                  "1:5: parse error: bool modifier can only be used on comparison operators", kBad},
+        ParserRow{"BareGroupLeftTakesTheParenthesis", "a > on(x) group_left (b*2)",
+                  "1:24: parse error: unexpected <op:*> in grouping opts, expected \",\" or \")\"",
+                  kBad},
+        ParserRow{"LabelInOnAndGroup", "a * on(x) group_left(x) b",
+                  "1:3: parse error: label \"x\" must not occur in ON and GROUP clause at once",
+                  kBad},
+        ParserRow{
+            "TooLarge", "1e400",
             "1:1: parse error: error parsing number: strconv.ParseFloat: parsing \"1e400\": value "
             "out of range",
             kBad},
-        Row{"EndlessString", "x{a=\"b}", "1:5: parse error: unterminated quoted string", kBad},
-        Row{"BadRegex", "x{a=~\"(\"}", "1:3: parse error: missing ): ^(?s:()$", kBad}),
-    RowName);
+        ParserRow{"EndlessString", "x{a=\"b}", "1:5: parse error: unterminated quoted string",
+                  kBad},
+        ParserRow{"BadRegex", "x{a=~\"(\"}", "1:3: parse error: missing ): ^(?s:()$", kBad}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(Parse, SpanOfTheQueryInDurations) {
   constexpr QuerySpan kSpan{.step_seconds = 30, .range_seconds = 600};

@@ -23,17 +23,17 @@ std::string Listed(const std::vector<Finding>& findings) {
   });
 }
 
-struct Row {
+struct LintRow {
   std::string name;
   std::string rule;     // the inside of a one-line rule
   std::string warning;  // part of the only finding; "": none
   std::string list = "rules";
 };
 
-class LintConfigTest : public testing::TestWithParam<Row> {};
+class LintConfigTest : public testing::TestWithParam<LintRow> {};
 
 TEST_P(LintConfigTest, Row) {
-  const Row& row = GetParam();
+  const LintRow& row = GetParam();
   const CompileResult result = CompileRules(absl::StrCat(row.list, ":\n- {", row.rule, "}\n"), "f");
   EXPECT_NE(result.rules, nullptr) << Listed(result.findings);
   if (row.warning.empty()) {
@@ -56,107 +56,114 @@ const std::string kRule = kUp + kQuery + kResources;
 std::string Query(const std::string& query) {
   return kUp + kResources + "metricsQuery: '" + query + "'";
 }
-std::string Name(const testing::TestParamInfo<Row>& info) { return info.param.name; }
+std::string Name(const testing::TestParamInfo<LintRow>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Custom, LintConfigTest,
     testing::Values(
-        Row{"NothingToSay", kRule, ""},
-        Row{"EmptySeriesQuery", kQuery + kResources, "seriesQuery: warning: is empty"},
-        Row{"PatternInEquals", kQuery + kResources + R"(seriesQuery: '{__name__!="^a_.*"}')",
-            "letter by letter"},
-        Row{"PatternInOtherQuotes", kQuery + kResources + "seriesQuery: '{__name__=`a.*`}'",
-            "letter by letter"},
-        Row{"PatternInMatch", kQuery + kResources + R"(seriesQuery: '{__name__=~"^a_.*"}')", ""},
-        Row{"NeverRegistered", kUp + kQuery, "is ever registered"},
-        Row{"NamespacedHasNoEffect",
-            kUp + kQuery + "resources: {template: <<.Resource>>, namespaced: true}",
-            "no effect here"},
-        Row{"SpecialCharacters", kUp + kQuery + "resources: {template: 'kube.<<.Resource>>'}",
-            "special in a regular expression"},
-        Row{"TwoOverridesOfOneResource",
-            kUp + kQuery + "resources: {overrides: {a: {resource: pod}, b: {resource: Pods}, " +
-                kNamespace,
-            "overrides.b: warning: names the same resource as \"a\""},
-        Row{"SameNameInOtherGroup",
-            kUp + kQuery +
-                "resources: {overrides: {a: {resource: pod}, b: {resource: pod, group: x}, " +
-                kNamespace,
-            ""},
-        Row{"PodsWithoutNamespaceLabel",
+        LintRow{"NothingToSay", kRule, ""},
+        LintRow{"EmptySeriesQuery", kQuery + kResources, "seriesQuery: warning: is empty"},
+        LintRow{"PatternInEquals", kQuery + kResources + R"(seriesQuery: '{__name__!="^a_.*"}')",
+                "letter by letter"},
+        LintRow{"PatternInOtherQuotes", kQuery + kResources + "seriesQuery: '{__name__=`a.*`}'",
+                "letter by letter"},
+        LintRow{"PatternInMatch", kQuery + kResources + R"(seriesQuery: '{__name__=~"^a_.*"}')",
+                ""},
+        LintRow{"NeverRegistered", kUp + kQuery, "is ever registered"},
+        LintRow{"NamespacedHasNoEffect",
+                kUp + kQuery + "resources: {template: <<.Resource>>, namespaced: true}",
+                "no effect here"},
+        LintRow{"SpecialCharacters", kUp + kQuery + "resources: {template: 'kube.<<.Resource>>'}",
+                "special in a regular expression"},
+        LintRow{"TwoOverridesOfOneResource",
+                kUp + kQuery + "resources: {overrides: {a: {resource: pod}, b: {resource: Pods}, " +
+                    kNamespace,
+                "overrides.b: warning: names the same resource as \"a\""},
+        LintRow{"SameNameInOtherGroup",
+                kUp + kQuery +
+                    "resources: {overrides: {a: {resource: pod}, b: {resource: pod, group: x}, " +
+                    kNamespace,
+                ""},
+        LintRow{
+            "PodsWithoutNamespaceLabel",
             kUp + kQuery + "resources: {overrides: {po: {resource: Pod}, no: {resource: node}}}",
             "resources: warning: has no label for namespaces: every request for a Pod fails"},
-        Row{"DeploymentsWithoutNamespaceLabel",
-            kUp + kQuery + "resources: {overrides: {d: {group: apps, resource: deployments}}}",
-            "has no label for namespaces"},
-        Row{"NodesNeedNoNamespaceLabel",
-            kUp + kQuery +
-                "resources: {overrides: {no: {resource: node}, pv: {resource: "
-                "persistentvolumes}, f: {group: cheese.example, resource: farm}}}",
-            ""},
-        Row{"EmptyQuery", kUp + kResources, "metricsQuery: warning: is empty"},
-        Row{"UnknownField", Query("<<.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
-        Row{"UnknownFieldOfData", Query("<<$.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
-        Row{"FieldOfOtherDot",
-            Query(R"(up{<<range .LabelValuesByName>><<with .>>a="b",<<end>><<end>>})"), ""},
-        Row{"FailsOnARequest", Query("up{<<.LabelMatchers>>}<<slice .Series 100>>"),
-            "fails on a request at 1:25: slice: "},
-        Row{"EmptyOnARequest", Query("<<if not .LabelMatchers>>x<<end>>"), "gives an empty query"},
-        Row{"IgnoresMatchers", Query("up"), "ignores .LabelMatchers"},
-        Row{"ValuesByNameAreMatchers", Query("up{pod=\"<<.LabelValuesByName.pod>>\"}"), ""},
-        Row{"WholeData",
-            Query("<<define \"q\">><<.Series>>{<<.LabelMatchers>>}<<end>>"
-                  "<<template \"q\" .>>"),
-            ""},
-        Row{"IgnoresGroupBy", Query("sum(up{<<.LabelMatchers>>})"), "aggregates without .GroupBy"},
-        Row{"BareSelector", Query("up{<<.LabelMatchers>>}"), ""},
-        Row{"SumInAName", Query("x_sum_total{<<.LabelMatchers>>}"), ""},
-        Row{"SumAsAName", Query("sum{<<.LabelMatchers>>}"), ""},
-        Row{"SumAsALabel", Query("up{sum=\"sum by (x)\",<<.LabelMatchers>>}"), ""},
-        Row{"CountValues", Query("count_values(\"v\", up{<<.LabelMatchers>>})"),
-            "aggregates without .GroupBy"},
-        Row{"GroupBySlice", Query("sum(up{<<.LabelMatchers>>}) by (<<index .GroupBySlice 0>>)"),
-            ""},
-        Row{"WantedAndRefused",
+        LintRow{"DeploymentsWithoutNamespaceLabel",
+                kUp + kQuery + "resources: {overrides: {d: {group: apps, resource: deployments}}}",
+                "has no label for namespaces"},
+        LintRow{"NodesNeedNoNamespaceLabel",
+                kUp + kQuery +
+                    "resources: {overrides: {no: {resource: node}, pv: {resource: "
+                    "persistentvolumes}, f: {group: cheese.example, resource: farm}}}",
+                ""},
+        LintRow{"EmptyQuery", kUp + kResources, "metricsQuery: warning: is empty"},
+        LintRow{"UnknownField", Query("<<.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
+        LintRow{"UnknownFieldOfData", Query("<<$.Serie>>{<<.LabelMatchers>>}"), "asks for .Serie,"},
+        LintRow{"FieldOfOtherDot",
+                Query(R"(up{<<range .LabelValuesByName>><<with .>>a="b",<<end>><<end>>})"), ""},
+        LintRow{"FailsOnARequest", Query("up{<<.LabelMatchers>>}<<slice .Series 100>>"),
+                "fails on a request at 1:25: slice: "},
+        LintRow{"EmptyOnARequest", Query("<<if not .LabelMatchers>>x<<end>>"),
+                "gives an empty query"},
+        LintRow{"IgnoresMatchers", Query("up"), "ignores .LabelMatchers"},
+        LintRow{"ValuesByNameAreMatchers", Query("up{pod=\"<<.LabelValuesByName.pod>>\"}"), ""},
+        LintRow{"WholeData",
+                Query("<<define \"q\">><<.Series>>{<<.LabelMatchers>>}<<end>>"
+                      "<<template \"q\" .>>"),
+                ""},
+        LintRow{"IgnoresGroupBy", Query("sum(up{<<.LabelMatchers>>})"),
+                "aggregates without .GroupBy"},
+        LintRow{"BareSelector", Query("up{<<.LabelMatchers>>}"), ""},
+        LintRow{"SumInAName", Query("x_sum_total{<<.LabelMatchers>>}"), ""},
+        LintRow{"SumAsAName", Query("sum{<<.LabelMatchers>>}"), ""},
+        LintRow{"SumAsALabel", Query("up{sum=\"sum by (x)\",<<.LabelMatchers>>}"), ""},
+        LintRow{"CountValues", Query("count_values(\"v\", up{<<.LabelMatchers>>})"),
+                "aggregates without .GroupBy"},
+        LintRow{"GroupBySlice", Query("sum(up{<<.LabelMatchers>>}) by (<<index .GroupBySlice 0>>)"),
+                ""},
+        LintRow{
+            "WantedAndRefused",
             kQuery + kResources + "seriesQuery: '{a=\"b\"}', seriesFilters: [{is: a}, {isNot: a}]",
             "seriesFilters[1].isNot: warning: refuses all"},
-        Row{"RefusesEverything",
-            kQuery + kResources + "seriesQuery: '{a=\"b\"}', seriesFilters: [{isNot: .*}]",
-            "seriesFilters[0].isNot: warning: refuses all"},
-        Row{"OtherSeriesThanMatches", kRule + "name: {matches: _total$}", "the rule never matches"},
-        Row{"OtherSeriesThanFilters",
-            kQuery + kResources +
-                R"(seriesQuery: '{a="b",__name__="up"}', seriesFilters: [{isNot: p}])",
-            "finds only the series up,"},
-        Row{"OtherSeriesByNameInBraces",
-            kQuery + kResources +
-                R"(seriesQuery: '{"up",a="}"} # all', seriesFilters: [{isNot: p}])",
-            "finds only the series up,"},
-        Row{"GroupThatIsNot", kRule + "name: {matches: (.*), as: '$1_x y'}",
-            "names a capture group \"1_x\""},
-        Row{"GroupThatIs", kRule + "name: {matches: '(?P<n>.)(.*)', as: '${1}$n$2$$3'}", ""},
-        Row{"OneNameForAll",
-            kQuery + kResources + R"(seriesQuery: '{__name__=~"a.*"}', name: {as: x})",
-            "the same name"},
-        Row{"EmptyName", kRule + "name: {matches: 'p(x?)'}", "no path can reach"}),
+        LintRow{"RefusesEverything",
+                kQuery + kResources + "seriesQuery: '{a=\"b\"}', seriesFilters: [{isNot: .*}]",
+                "seriesFilters[0].isNot: warning: refuses all"},
+        LintRow{"OtherSeriesThanMatches", kRule + "name: {matches: _total$}",
+                "the rule never matches"},
+        LintRow{"OtherSeriesThanFilters",
+                kQuery + kResources +
+                    R"(seriesQuery: '{a="b",__name__="up"}', seriesFilters: [{isNot: p}])",
+                "finds only the series up,"},
+        LintRow{"OtherSeriesByNameInBraces",
+                kQuery + kResources +
+                    R"(seriesQuery: '{"up",a="}"} # all', seriesFilters: [{isNot: p}])",
+                "finds only the series up,"},
+        LintRow{"GroupThatIsNot", kRule + "name: {matches: (.*), as: '$1_x y'}",
+                "names a capture group \"1_x\""},
+        LintRow{"GroupThatIs", kRule + "name: {matches: '(?P<n>.)(.*)', as: '${1}$n$2$$3'}", ""},
+        LintRow{"OneNameForAll",
+                kQuery + kResources + R"(seriesQuery: '{__name__=~"a.*"}', name: {as: x})",
+                "the same name"},
+        LintRow{"EmptyName", kRule + "name: {matches: 'p(x?)'}", "no path can reach"}),
     Name);
 
 INSTANTIATE_TEST_SUITE_P(
     External, LintConfigTest,
-    testing::Values(Row{"NoNamespaceLabel", kUp + "metricsQuery: 'up{<<.LabelMatchers>>}'",
-                        "resources: warning: has no label for namespaces", "externalRules"},
-                    Row{"NotNamespaced",
-                        kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', resources: {namespaced: no}",
-                        "", "externalRules"},
-                    Row{"NamespaceOverride",
-                        kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', "
-                              "resources: {overrides: {ns: {resource: namespaces}}}",
-                        "", "externalRules"},
-                    Row{"GroupByIsEmpty", kRule, "uses .GroupBy, which is empty", "externalRules"},
-                    Row{"GroupOfGroupByIsNone",
-                        Query("sum(up{<<.LabelMatchers>>}) by (<<range .GroupBySlice>>x<<end>>)"),
-                        "uses .GroupBy, which is empty", "externalRules"},
-                    Row{"MayAggregate", Query("sum(up{<<.LabelMatchers>>})"), "", "externalRules"}),
+    testing::Values(
+        LintRow{"NoNamespaceLabel", kUp + "metricsQuery: 'up{<<.LabelMatchers>>}'",
+                "resources: warning: has no label for namespaces", "externalRules"},
+        LintRow{"NotNamespaced",
+                kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', resources: {namespaced: no}", "",
+                "externalRules"},
+        LintRow{"NamespaceOverride",
+                kUp + "metricsQuery: 'up{<<.LabelMatchers>>}', "
+                      "resources: {overrides: {ns: {resource: namespaces}}}",
+                "", "externalRules"},
+        LintRow{"GroupByIsEmpty", kRule, "uses .GroupBy, which is empty", "externalRules"},
+        LintRow{"GroupOfGroupByIsNone",
+                Query("sum(up{<<.LabelMatchers>>}) by (<<range .GroupBySlice>>x<<end>>)"),
+                "uses .GroupBy, which is empty", "externalRules"},
+        LintRow{"MayAggregate", Query("sum(up{<<.LabelMatchers>>})"), "", "externalRules"}),
     Name);
 
 TEST(LintConfigTest, TwoRulesMakeOneMetric) {
@@ -205,7 +212,7 @@ TEST(LintConfigTest, LaterDocumentsAreNamed) {
 }
 
 // What Prometheus refuses: the rules compile all the same, as another server may take it.
-class RefusedQueryTest : public testing::TestWithParam<Row> {};
+class RefusedQueryTest : public testing::TestWithParam<LintRow> {};
 
 TEST_P(RefusedQueryTest, Row) {
   const CompileResult result =
@@ -224,21 +231,21 @@ std::string Series(const std::string& query) {
 INSTANTIATE_TEST_SUITE_P(
     Custom, RefusedQueryTest,
     testing::Values(
-        Row{"OpenBrace", Series("http_requests_total{"), "seriesQuery: parse error at 1:21: "},
-        Row{"BadPattern", Series("{__name__=~\"^(x\"}"), "seriesQuery: parse error at 1:2: "},
-        Row{"NoSelector", Series("rate(a[5m])"), "expected a vector selector"},
-        Row{"SetOperator", Series("a and b"), "expected a vector selector"},
-        Row{"Everything", Series("{}"), "must contain at least one non-empty matcher"},
-        Row{"OpenParenthesis",
-            Query("sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m]) by (<<.GroupBy>>)"),
-            "f:2:73: rules[0].metricsQuery: parse error at 1:45: unexpected <by>, in sum("},
-        Row{"BadDuration", Query("rate(up{<<.LabelMatchers>>}[5x])"), "parse error at 1:"},
-        Row{"UnknownFunction", Query("summ(up{<<.LabelMatchers>>})"),
-            "unknown function with name \"summ\""},
-        Row{"Range", Query("up{<<.LabelMatchers>>}[5m]"),
-            "gives a range vector, expected an instant vector"},
-        Row{"MetricsQl", Query("sum(up{<<.LabelMatchers>>}) by (<<.GroupBy>>) limit 5"),
-            "unexpected identifier \"limit\""}),
+        LintRow{"OpenBrace", Series("http_requests_total{"), "seriesQuery: parse error at 1:21: "},
+        LintRow{"BadPattern", Series("{__name__=~\"^(x\"}"), "seriesQuery: parse error at 1:2: "},
+        LintRow{"NoSelector", Series("rate(a[5m])"), "expected a vector selector"},
+        LintRow{"SetOperator", Series("a and b"), "expected a vector selector"},
+        LintRow{"Everything", Series("{}"), "must contain at least one non-empty matcher"},
+        LintRow{"OpenParenthesis",
+                Query("sum(rate(<<.Series>>{<<.LabelMatchers>>}[2m]) by (<<.GroupBy>>)"),
+                "f:2:73: rules[0].metricsQuery: parse error at 1:45: unexpected <by>, in sum("},
+        LintRow{"BadDuration", Query("rate(up{<<.LabelMatchers>>}[5x])"), "parse error at 1:"},
+        LintRow{"UnknownFunction", Query("summ(up{<<.LabelMatchers>>})"),
+                "unknown function with name \"summ\""},
+        LintRow{"Range", Query("up{<<.LabelMatchers>>}[5m]"),
+                "gives a range vector, expected an instant vector"},
+        LintRow{"MetricsQl", Query("sum(up{<<.LabelMatchers>>}) by (<<.GroupBy>>) limit 5"),
+                "unexpected identifier \"limit\""}),
     Name);
 
 // A function of one version of Prometheus is none of the other.

@@ -11,13 +11,13 @@ namespace {
 
 using Op = kube::Operator;
 
-struct Row {
+struct PromqlRow {
   std::string name;
   kube::Requirement requirement;
   std::string matcher;  // "": refused
 };
 
-class AddRequirementTest : public testing::TestWithParam<Row> {};
+class AddRequirementTest : public testing::TestWithParam<PromqlRow> {};
 
 TEST_P(AddRequirementTest, Row) {
   MatcherList matchers;
@@ -28,24 +28,24 @@ TEST_P(AddRequirementTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     SelectorsToMatchers, AddRequirementTest,
-    testing::Values(Row{"Equals", {"k", Op::kEquals, {"v"}}, R"(k="v")"},
-                    Row{"DoubleEquals", {"k", Op::kDoubleEquals, {"v"}}, R"(k="v")"},
-                    Row{"EqualsEmpty", {"k", Op::kEquals, {""}}, R"(k="")"},
-                    Row{"NotEquals", {"k", Op::kNotEquals, {"v"}}, R"(k!="v")"},
-                    Row{"Exists", {"k", Op::kExists, {}}, R"(k!="")"},
-                    Row{"DoesNotExist", {"k", Op::kDoesNotExist, {}}, R"(k="")"},
-                    Row{"InOne", {"k", Op::kIn, {"v"}}, R"(k=~"v")"},
-                    Row{"InMore", {"k", Op::kIn, {"a", "b"}}, R"(k=~"a|b")"},
-                    Row{"InOneTwice", {"k", Op::kIn, {"v", "v"}}, R"(k=~"v")"},
-                    Row{"NotInOne", {"k", Op::kNotIn, {"v"}}, R"(k!~"v")"},
-                    Row{"NotInMore", {"k", Op::kNotIn, {"a", "b"}}, R"(k!~"a|b")"},
+    testing::Values(PromqlRow{"Equals", {"k", Op::kEquals, {"v"}}, R"(k="v")"},
+                    PromqlRow{"DoubleEquals", {"k", Op::kDoubleEquals, {"v"}}, R"(k="v")"},
+                    PromqlRow{"EqualsEmpty", {"k", Op::kEquals, {""}}, R"(k="")"},
+                    PromqlRow{"NotEquals", {"k", Op::kNotEquals, {"v"}}, R"(k!="v")"},
+                    PromqlRow{"Exists", {"k", Op::kExists, {}}, R"(k!="")"},
+                    PromqlRow{"DoesNotExist", {"k", Op::kDoesNotExist, {}}, R"(k="")"},
+                    PromqlRow{"InOne", {"k", Op::kIn, {"v"}}, R"(k=~"v")"},
+                    PromqlRow{"InMore", {"k", Op::kIn, {"a", "b"}}, R"(k=~"a|b")"},
+                    PromqlRow{"InOneTwice", {"k", Op::kIn, {"v", "v"}}, R"(k=~"v")"},
+                    PromqlRow{"NotInOne", {"k", Op::kNotIn, {"v"}}, R"(k!~"v")"},
+                    PromqlRow{"NotInMore", {"k", Op::kNotIn, {"a", "b"}}, R"(k!~"a|b")"},
                     // A single value may be a pattern as far as label syntax goes.
-                    Row{"ValuesAreNotEscaped", {"k", Op::kIn, {"a.b"}}, R"(k=~"a.b")"},
-                    Row{"GreaterThan", {"k", Op::kGreaterThan, {"5"}}, ""},
-                    Row{"LessThan", {"k", Op::kLessThan, {"5"}}, ""},
-                    Row{"InNothing", {"k", Op::kIn, {}}, ""},
-                    Row{"ExistsWithValue", {"k", Op::kExists, {"v"}}, ""},
-                    Row{"NoKey", {"", Op::kEquals, {"v"}}, ""}),
+                    PromqlRow{"ValuesAreNotEscaped", {"k", Op::kIn, {"a.b"}}, R"(k=~"a.b")"},
+                    PromqlRow{"GreaterThan", {"k", Op::kGreaterThan, {"5"}}, ""},
+                    PromqlRow{"LessThan", {"k", Op::kLessThan, {"5"}}, ""},
+                    PromqlRow{"InNothing", {"k", Op::kIn, {}}, ""},
+                    PromqlRow{"ExistsWithValue", {"k", Op::kExists, {"v"}}, ""},
+                    PromqlRow{"NoKey", {"", Op::kEquals, {"v"}}, ""}),
     [](const auto& info) { return info.param.name; });
 
 TEST(MatcherListTest, KeepsOrderAndTheLaterValue) {

@@ -14,17 +14,17 @@ namespace {
 
 // Each row of test/data/templates/go.jsonl: a template, the data it ran on, and what Go's
 // text/template made of it: a text, or the stage that refused it.
-struct Row {
+struct QueryTemplateRow {
   std::string text, data, error;
   std::optional<std::string> out;
 };
 
-std::vector<Row> ReadRows() {
+std::vector<QueryTemplateRow> ReadRows() {
   std::ifstream in(absl::StrCat(FLYBALL_SOURCE_DIR, "/test/data/templates/go.jsonl"));
-  std::vector<Row> rows;
+  std::vector<QueryTemplateRow> rows;
   for (std::string line; std::getline(in, line);) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    Row row{json.at("t"), json.at("d"), json.value("err", ""), std::nullopt};
+    QueryTemplateRow row{json.at("t"), json.at("d"), json.value("err", ""), std::nullopt};
     if (json.contains("out")) row.out = json.at("out").get<std::string>();
     rows.push_back(std::move(row));
   }
@@ -47,7 +47,7 @@ QueryData DataNamed(const std::string& name) {
   return {"queue_depth", "", {}, {}};
 }
 
-Row RunHere(const Row& row) {
+QueryTemplateRow RunHere(const QueryTemplateRow& row) {
   const bool label = row.data == "label" || row.data == "core";
   const auto parsed =
       label ? QueryTemplate::ParseLabel(row.text) : QueryTemplate::ParseQuery(row.text);
@@ -61,10 +61,10 @@ Row RunHere(const Row& row) {
 }
 
 TEST(QueryTemplateTest, DoesWhatGoDoes) {
-  const std::vector<Row> rows = ReadRows();
+  const std::vector<QueryTemplateRow> rows = ReadRows();
   ASSERT_GT(rows.size(), 500u);
-  for (const Row& row : rows) {
-    const Row here = RunHere(row);
+  for (const QueryTemplateRow& row : rows) {
+    const QueryTemplateRow here = RunHere(row);
     EXPECT_EQ(here.error, row.error) << row.text << " on " << row.data;
     EXPECT_EQ(here.out, row.out) << row.text << " on " << row.data;
   }

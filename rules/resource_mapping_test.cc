@@ -36,17 +36,17 @@ std::string Shown(const kube::ResourceInfo* resource) {
   return resource == nullptr ? "" : resource->name.ToString();
 }
 
-struct Row {
+struct ResourceMappingRow {
   std::string name;
   std::string label_template;
   std::string label, resource;  // discovery
   std::string asked_as;         // the label of that resource in a query
 };
 
-class TemplateTest : public testing::TestWithParam<Row> {};
+class TemplateTest : public testing::TestWithParam<ResourceMappingRow> {};
 
 TEST_P(TemplateTest, Row) {
-  const Row& row = GetParam();
+  const ResourceMappingRow& row = GetParam();
   const kube::RestMapper& mapper = TestResources();
   const auto mapping = Compile(Template(row.label_template));
   ASSERT_TRUE(mapping.has_value());
@@ -59,25 +59,28 @@ TEST_P(TemplateTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Directions, TemplateTest,
     testing::Values(
-        Row{"Singular", "<<.Resource>>", "pod", "pods", "pod"},
+        ResourceMappingRow{"Singular", "<<.Resource>>", "pod", "pods", "pod"},
         // Found by the plural or in capitals, but asked for by the singular.
-        Row{"Plural", "<<.Resource>>", "pods", "pods", "pod"},
-        Row{"Capitals", "<<.Resource>>", "Pod", "pods", "pod"},
-        Row{"OrdinaryLabelThatIsAResource", "<<.Resource>>", "job", "jobs.batch", "job"},
-        Row{"OrdinaryLabel", "<<.Resource>>", "instance", "", ""},
-        Row{"Prefix", "kube_<<.Resource>>", "kube_pod", "pods", "kube_pod"},
-        Row{"PrefixMissing", "kube_<<.Resource>>", "pod", "", ""},
-        Row{"Anchored", "kube_<<.Resource>>", "x_kube_pod", "", ""},
-        Row{"Group", "k8s_<<.Group>>_<<.Resource>>", "k8s_apps_deployment", "deployments.apps",
-            "k8s_apps_deployment"},
+        ResourceMappingRow{"Plural", "<<.Resource>>", "pods", "pods", "pod"},
+        ResourceMappingRow{"Capitals", "<<.Resource>>", "Pod", "pods", "pod"},
+        ResourceMappingRow{"OrdinaryLabelThatIsAResource", "<<.Resource>>", "job", "jobs.batch",
+                           "job"},
+        ResourceMappingRow{"OrdinaryLabel", "<<.Resource>>", "instance", "", ""},
+        ResourceMappingRow{"Prefix", "kube_<<.Resource>>", "kube_pod", "pods", "kube_pod"},
+        ResourceMappingRow{"PrefixMissing", "kube_<<.Resource>>", "pod", "", ""},
+        ResourceMappingRow{"Anchored", "kube_<<.Resource>>", "x_kube_pod", "", ""},
+        ResourceMappingRow{"Group", "k8s_<<.Group>>_<<.Resource>>", "k8s_apps_deployment",
+                           "deployments.apps", "k8s_apps_deployment"},
         // The group's prefix finds it, the whole group asks for it.
-        Row{"GroupPrefix", "k8s_<<.Group>>_<<.Resource>>", "k8s_networking_ingress",
-            "ingresses.networking.k8s.io", "k8s_networking_k8s_io_ingress"},
+        ResourceMappingRow{"GroupPrefix", "k8s_<<.Group>>_<<.Resource>>", "k8s_networking_ingress",
+                           "ingresses.networking.k8s.io", "k8s_networking_k8s_io_ingress"},
         // The shortest match makes the group `storage`, the resource `k8s_io_storageclass`.
-        Row{"ShortestGroup", "k8s_<<.Group>>_<<.Resource>>", "k8s_storage_k8s_io_storageclass", "",
-            ""},
-        Row{"GroupNeedsACharacter", "k8s_<<.Group>>_<<.Resource>>", "k8s__pod", "", ""},
-        Row{"LiteralsAreAPattern", "k.b_<<.Resource>>", "kxb_pod", "pods", "k.b_pod"}),
+        ResourceMappingRow{"ShortestGroup", "k8s_<<.Group>>_<<.Resource>>",
+                           "k8s_storage_k8s_io_storageclass", "", ""},
+        ResourceMappingRow{"GroupNeedsACharacter", "k8s_<<.Group>>_<<.Resource>>", "k8s__pod", "",
+                           ""},
+        ResourceMappingRow{"LiteralsAreAPattern", "k.b_<<.Resource>>", "kxb_pod", "pods",
+                           "k.b_pod"}),
     [](const auto& info) { return info.param.name; });
 
 // metrics.k8s.io leaves the singular of its pods to a guess from their kind.

@@ -14,7 +14,7 @@
 namespace flyball::adapter {
 namespace {
 
-constexpr absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+constexpr absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 constexpr absl::Duration kTimeout = absl::Seconds(1);
 
 class LiveNewsTest : public testing::Test {
@@ -38,7 +38,7 @@ class LiveNewsTest : public testing::Test {
   }
 
   live::Store store_;
-  SimulatedClock clock_{kNow};
+  SimulatedClock clock_{kStart};
   Live live_{store_, clock_, {.debounce = absl::Milliseconds(20)}};
 };
 
@@ -115,14 +115,14 @@ TEST_F(LiveNewsTest, AStandingQuerySaysUnchangedOfTheSameAnswer) {
   const StandingResult first = Ask(query);
   ASSERT_NE(first.result, nullptr);
   EXPECT_EQ(first.result->samples.at(0).labels, (LabelSet{{"pod", "a"}}));
-  EXPECT_EQ(first.time, kNow);
+  EXPECT_EQ(first.time, kStart);
 
   clock_.Advance(absl::Seconds(1));
   Push("x", 1, {{"pod", "a"}});
   EXPECT_FALSE(first.read.AreNewest());
   const StandingResult second = Ask(query);
   EXPECT_EQ(second.result, nullptr);
-  EXPECT_EQ(second.time, kNow + absl::Seconds(1));
+  EXPECT_EQ(second.time, kStart + absl::Seconds(1));
   EXPECT_TRUE(second.read.told() && second.read.AreNewest());
 
   clock_.Advance(absl::Seconds(1));
@@ -164,12 +164,12 @@ TEST_F(LiveNewsTest, EqualQueriesShareAnAnswerUntilASampleCame) {
 
 TEST(LiveWindowTest, AQueryIsRefusedUntilItsWindowIsWhole) {
   live::Store store;
-  SimulatedClock clock(kNow);
-  Live live(
-      store, clock,
-      {.window = {.kept = std::make_shared<KeptSince>(KeptSince({{{}, absl::ToUnixMillis(kNow)}})),
-                  .warmup = absl::Seconds(10)},
-       .refuses_unseen = true});
+  SimulatedClock clock(kStart);
+  Live live(store, clock,
+            {.window = {.kept = std::make_shared<KeptSince>(
+                            KeptSince({{{}, absl::ToUnixMillis(kStart)}})),
+                        .warmup = absl::Seconds(10)},
+             .refuses_unseen = true});
   const auto ask = [&](const std::string& promql) {
     StandingQuery query(promql);
     const absl::Status status = live.Query(promql, clock.WallNow(), kTimeout).status();
@@ -177,10 +177,11 @@ TEST(LiveWindowTest, AQueryIsRefusedUntilItsWindowIsWhole) {
     return status;
   };
   ASSERT_TRUE(
-      store.Append(live::Named("x"), {absl::ToUnixMillis(kNow), 1}, absl::ToUnixMillis(kNow)).ok());
+      store.Append(live::Named("x"), {absl::ToUnixMillis(kStart), 1}, absl::ToUnixMillis(kStart))
+          .ok());
   EXPECT_EQ(ask("x").code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ask("x +").code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(live.Series("x", kNow, kTimeout).ok());
+  EXPECT_TRUE(live.Series("x", kStart, kTimeout).ok());
   clock.Advance(absl::Seconds(10));
   EXPECT_TRUE(ask("x").ok());
   EXPECT_EQ(ask("rate(x[30s])").code(), absl::StatusCode::kUnavailable);
@@ -200,7 +201,7 @@ class UnseenQueryTest : public testing::Test {
   absl::StatusOr<StandingResult> Ask() { return live_.Ask(query_, clock_.WallNow(), kTimeout); }
 
   live::Store store_;
-  SimulatedClock clock_{kNow};
+  SimulatedClock clock_{kStart};
   Live live_{store_, clock_, {.refuses_unseen = true}};
   StandingQuery query_{"sum(x) or vector(0)"};
 };

@@ -14,7 +14,7 @@
 namespace flyball::adapter {
 namespace {
 
-constexpr int64_t kNowMs = 1'700'000'000'000;
+constexpr int64_t kSampleMs = 1'700'000'000'000;
 constexpr int64_t kWarmupMs = 10'000;
 
 // The earliest of the times that the query reads. nullopt: it reads no samples.
@@ -30,8 +30,8 @@ std::optional<int64_t> ReadsSince(const promql::Expr& expr, int64_t time_ms) {
 int64_t Back(const std::string& query) {
   const auto expr = promql::Parse(query);
   EXPECT_TRUE(expr.ok()) << expr.status();
-  const auto since = ReadsSince(**expr, kNowMs);
-  return since.has_value() ? kNowMs - *since : -1;
+  const auto since = ReadsSince(**expr, kSampleMs);
+  return since.has_value() ? kSampleMs - *since : -1;
 }
 
 TEST(ForEachRead, AddsRangesOffsetsAndSubqueries) {
@@ -74,14 +74,14 @@ TEST(ForEachRead, StopsAtTheEarliestTime) {
 std::string Checked(const std::string& query, absl::Duration age, const LiveWindow& window) {
   const auto expr = promql::Parse(query);
   EXPECT_TRUE(expr.ok()) << expr.status();
-  const absl::Time at = absl::FromUnixMillis(kNowMs) + age;
+  const absl::Time at = absl::FromUnixMillis(kSampleMs) + age;
   const absl::Status status = CheckReach(**expr, absl::ToUnixMillis(at), window);
   EXPECT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
   return std::string(status.message());
 }
 
 TEST(CheckReach, RefusesWhatTheWindowDoesNotHold) {
-  const LiveWindow window = {.kept = std::make_shared<KeptSince>(KeptSince({{{}, kNowMs}})),
+  const LiveWindow window = {.kept = std::make_shared<KeptSince>(KeptSince({{{}, kSampleMs}})),
                              .retention = absl::Minutes(10),
                              .warmup = absl::Seconds(10)};
   EXPECT_EQ(Checked("rate(x[1m])", absl::Milliseconds(59'999), window),
@@ -100,7 +100,7 @@ TEST(CheckReach, AsksOfEachSelectorSinceWhenItIsKept) {
   const auto named = [](const char* name) { return promql::ParseSeriesSelector(name)->matchers; };
   LiveWindow window;
   window.kept = std::make_shared<KeptSince>(std::vector<KeptSince::Kept>{
-      {named("old"), kNowMs - 600'000}, {named("new"), kNowMs - 30'000}});
+      {named("old"), kSampleMs - 600'000}, {named("new"), kSampleMs - 30'000}});
   EXPECT_EQ(Checked("rate(old[1m])", absl::ZeroDuration(), window), "");
   EXPECT_NE(Checked("rate(new[1m])", absl::ZeroDuration(), window), "");
   EXPECT_EQ(Checked("rate(new{pod=\"a\"}[30s]) / rate(old[10m])", absl::ZeroDuration(), window),

@@ -15,13 +15,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-std::string Vector(const std::string& samples) {
+std::string VectorJson(const std::string& samples) {
   return absl::StrCat(R"({"status":"success","data":{"resultType":"vector","result":)", samples,
                       "}}");
 }
 
 std::string OneValue(const std::string& text) {
-  return Vector(absl::StrCat(R"([{"metric":{"pod":"a"},"value":[1700000000.123,")", text, "\"]}]"));
+  return VectorJson(
+      absl::StrCat(R"([{"metric":{"pod":"a"},"value":[1700000000.123,")", text, "\"]}]"));
 }
 
 // ---- values ----
@@ -65,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
 // ---- query answers ----
 
 TEST(ParseQueryAnswerTest, SamplesKeepTheirOrderAndLabelsAreSorted) {
-  const auto got = ParseQueryAnswer(Vector(
+  const auto got = ParseQueryAnswer(VectorJson(
       R"([{"metric":{"z":"1","a":"q\"\u00e9"},"value":[1,"2"]},{"metric":{},"value":[1.5,"3"]}])"));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ(got->type, QueryResult::Type::kVector);
@@ -87,7 +88,7 @@ TEST(ParseQueryAnswerTest, SamplesOfShortLabelsThatWouldTakeTooMuchAreRefused) {
       absl::StrAppend(&samples, i == 0 ? "" : ",", R"({"metric":{)", labels,
                       R"(},"value":[1,"1"]})");
     }
-    return ParseQueryAnswer(Vector(absl::StrCat("[", samples, "]")));
+    return ParseQueryAnswer(VectorJson(absl::StrCat("[", samples, "]")));
   };
   EXPECT_TRUE(answer(100).ok());
   const absl::Status refused = answer(1'200).status();
@@ -107,9 +108,9 @@ TEST(ParseQueryAnswerTest, ScalarIsOneSampleWithoutLabels) {
 // prometheus/common v0.46: what is behind the point is added also before the epoch.
 TEST(ParseQueryAnswerTest, TimesBeforeTheEpochAreReadAsGoDoes) {
   const auto got = ParseQueryAnswer(
-      Vector(R"([{"metric":{},"value":[-5.5,"1"]},{"metric":{},"value":[-0.25,"1"]},)"
-             R"({"metric":{},"value":[-7,"1"]},{"metric":{},"value":[-1700000000.123,"1"]},)"
-             R"({"metric":{},"value":[-62135596800,"1"]}])"));
+      VectorJson(R"([{"metric":{},"value":[-5.5,"1"]},{"metric":{},"value":[-0.25,"1"]},)"
+                 R"({"metric":{},"value":[-7,"1"]},{"metric":{},"value":[-1700000000.123,"1"]},)"
+                 R"({"metric":{},"value":[-62135596800,"1"]}])"));
   ASSERT_TRUE(got.ok()) << got.status();
   const int64_t wanted[] = {-4500, -250, -7000, -1699999999877, -62135596800000};
   for (size_t i = 0; i < 5; ++i) {
@@ -119,7 +120,7 @@ TEST(ParseQueryAnswerTest, TimesBeforeTheEpochAreReadAsGoDoes) {
 
 TEST(ParseQueryAnswerTest, AValueWithDigitGroupsIsInfiniteAndTheOthersStand) {
   const auto got = ParseQueryAnswer(
-      Vector(R"([{"metric":{"pod":"a"},"value":[1,"1_000"]},{"metric":{},"value":[1,"2"]}])"));
+      VectorJson(R"([{"metric":{"pod":"a"},"value":[1,"1_000"]},{"metric":{},"value":[1,"2"]}])"));
   ASSERT_TRUE(got.ok()) << got.status();
   ASSERT_THAT(got->samples, SizeIs(2));
   EXPECT_EQ(got->samples[0].value, kInf);
@@ -127,7 +128,7 @@ TEST(ParseQueryAnswerTest, AValueWithDigitGroupsIsInfiniteAndTheOthersStand) {
 }
 
 TEST(ParseQueryAnswerTest, NativeHistogramCountsAsZero) {
-  const auto got = ParseQueryAnswer(Vector(
+  const auto got = ParseQueryAnswer(VectorJson(
       R"([{"metric":{"pod":"a"},"histogram":[7,{"count":"5","sum":"9","buckets":[[0,"1","2","3"]]}]}])"));
   ASSERT_TRUE(got.ok()) << got.status();
   ASSERT_THAT(got->samples, SizeIs(1));
@@ -155,8 +156,8 @@ TEST_P(ParseQueryAnswerTypeTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Types, ParseQueryAnswerTypeTest,
     testing::Values(
-        TypeRow{"EmptyVector", Vector("[]"), QueryResult::Type::kVector},
-        TypeRow{"NullVector", Vector("null"), QueryResult::Type::kVector, true},
+        TypeRow{"EmptyVector", VectorJson("[]"), QueryResult::Type::kVector},
+        TypeRow{"NullVector", VectorJson("null"), QueryResult::Type::kVector, true},
         TypeRow{
             "Matrix",
             R"({"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"2"]]}]}})",
@@ -230,29 +231,30 @@ INSTANTIATE_TEST_SUITE_P(
         FailureRow{"UnknownType",
                    R"({"status":"success","data":{"resultType":"table","result":[]}})", kDown,
                    "resultType"},
-        FailureRow{"ValueIsNotAString", Vector(R"([{"metric":{},"value":[1,2]}])"), kDown,
+        FailureRow{"ValueIsNotAString", VectorJson(R"([{"metric":{},"value":[1,2]}])"), kDown,
                    "sample value"},
-        FailureRow{"ValueIsNotANumber", Vector(R"([{"metric":{},"value":[1,"two"]}])"), kDown,
+        FailureRow{"ValueIsNotANumber", VectorJson(R"([{"metric":{},"value":[1,"two"]}])"), kDown,
                    "not a number"},
-        FailureRow{"EmptyValue", Vector(R"([{"metric":{},"value":[1,""]}])"), kDown,
+        FailureRow{"EmptyValue", VectorJson(R"([{"metric":{},"value":[1,""]}])"), kDown,
                    "not a number"},
-        FailureRow{"DigitGroupWithoutDigits", Vector(R"([{"metric":{},"value":[1,"1__0"]}])"),
+        FailureRow{"DigitGroupWithoutDigits", VectorJson(R"([{"metric":{},"value":[1,"1__0"]}])"),
                    kDown, "not a number"},
-        FailureRow{"TwoSigns", Vector(R"([{"metric":{},"value":[1,"+-1"]}])"), kDown,
+        FailureRow{"TwoSigns", VectorJson(R"([{"metric":{},"value":[1,"+-1"]}])"), kDown,
                    "not a number"},
-        FailureRow{"ThreeValues", Vector(R"([{"metric":{},"value":[1,"2","3"]}])"), kDown, "pair"},
-        FailureRow{"TimeOutOfRange", Vector(R"([{"metric":{},"value":[1e300,"2"]}])"), kDown,
+        FailureRow{"ThreeValues", VectorJson(R"([{"metric":{},"value":[1,"2","3"]}])"), kDown,
+                   "pair"},
+        FailureRow{"TimeOutOfRange", VectorJson(R"([{"metric":{},"value":[1e300,"2"]}])"), kDown,
                    "time"},
-        FailureRow{"LabelIsNotAString", Vector(R"([{"metric":{"a":1},"value":[1,"2"]}])"), kDown,
-                   "label value"},
+        FailureRow{"LabelIsNotAString", VectorJson(R"([{"metric":{"a":1},"value":[1,"2"]}])"),
+                   kDown, "label value"},
         FailureRow{"BrokenUtf8", "{\"status\":\"\xff\"}", kDown, "not an answer"}),
     [](const auto& info) { return info.param.name; });
 
 // As Go's encoding/json: one U+FFFD for each byte that belongs to no character.
 TEST(ParseQueryAnswerTest, BytesThatAreNoUtf8AreReplaced) {
-  const auto got =
-      ParseQueryAnswer(Vector("[{\"metric\":{\"a\":\"\xff\xfe|\xc3\xa9|\xed\xa0\x80\",\"po\":\"p\"}"
-                              ",\"value\":[1,\"2\"]}]"));
+  const auto got = ParseQueryAnswer(
+      VectorJson("[{\"metric\":{\"a\":\"\xff\xfe|\xc3\xa9|\xed\xa0\x80\",\"po\":\"p\"}"
+                 ",\"value\":[1,\"2\"]}]"));
   ASSERT_TRUE(got.ok()) << got.status();
   ASSERT_THAT(got->samples, SizeIs(1));
   EXPECT_EQ(LabelValue(got->samples[0].labels, "a"), "\uFFFD\uFFFD|\u00e9|\uFFFD\uFFFD\uFFFD");
@@ -354,7 +356,7 @@ TEST(ParsePast, SamplesOfEachSeries) {
 
 TEST(ParsePast, WhatIsNoMatrixOfRisingTimesIsRefused) {
   for (const std::string& body :
-       {Vector("[]"), Matrix("null"), Matrix(R"([{"values":[[2,"1"],[2,"1"]]}])"),
+       {VectorJson("[]"), Matrix("null"), Matrix(R"([{"values":[[2,"1"],[2,"1"]]}])"),
         Matrix(R"([{"values":[[2]]}])")}) {
     EXPECT_TRUE(absl::IsUnavailable(ParsePastAnswer(body).status())) << body;
   }

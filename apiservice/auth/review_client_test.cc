@@ -38,14 +38,14 @@ class ScriptedTransport : public http::HttpTransport {
   const std::vector<Answer> answers_;
 };
 
-struct Row {
+struct ReviewClientRow {
   std::string name;
   std::vector<Answer> answers;
   bool ok;
   int calls;
 };
 
-class PostTest : public testing::TestWithParam<Row> {};
+class PostTest : public testing::TestWithParam<ReviewClientRow> {};
 
 TEST_P(PostTest, Row) {
   ScriptedTransport transport(GetParam().answers);
@@ -56,14 +56,15 @@ TEST_P(PostTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Retries, PostTest,
-    testing::Values(Row{"Created", {Code(201)}, true, 1},
-                    Row{"FiveTriesOnServerError", {Code(500)}, false, 5},
-                    Row{"RecoversWithinFive", {Code(500), Code(504), Code(201)}, true, 3},
-                    Row{"ThrottledWithoutRetryAfter", {Code(429), Code(201)}, true, 2},
-                    Row{"RetryAfterOnAnyCode", {Code(503, true), Code(201)}, true, 2},
-                    Row{"UnavailableWithoutRetryAfter", {Code(503)}, false, 1},
-                    Row{"ForbiddenAtOnce", {Code(403)}, false, 1},
-                    Row{"RefusedConnectionAtOnce", {absl::UnavailableError("refused")}, false, 1}),
+    testing::Values(
+        ReviewClientRow{"Created", {Code(201)}, true, 1},
+        ReviewClientRow{"FiveTriesOnServerError", {Code(500)}, false, 5},
+        ReviewClientRow{"RecoversWithinFive", {Code(500), Code(504), Code(201)}, true, 3},
+        ReviewClientRow{"ThrottledWithoutRetryAfter", {Code(429), Code(201)}, true, 2},
+        ReviewClientRow{"RetryAfterOnAnyCode", {Code(503, true), Code(201)}, true, 2},
+        ReviewClientRow{"UnavailableWithoutRetryAfter", {Code(503)}, false, 1},
+        ReviewClientRow{"ForbiddenAtOnce", {Code(403)}, false, 1},
+        ReviewClientRow{"RefusedConnectionAtOnce", {absl::UnavailableError("refused")}, false, 1}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace flyball::apiservice::wire {
 namespace {
 
-const absl::Time kThen = absl::FromUnixSeconds(1772600767);  // 2026-03-04T05:06:07Z
+const absl::Time kMeasured = absl::FromUnixSeconds(1772600767);  // 2026-03-04T05:06:07Z
 const absl::Time kNow = absl::FromUnixSeconds(1772600768);
 
 adapter::PodMetrics Cart() {
@@ -21,7 +21,7 @@ adapter::PodMetrics Cart() {
   meta->labels = {{"app", "cart"}};
   // 12m + 1 core; 100Mi + 28Mi.
   return {meta,
-          kThen,
+          kMeasured,
           absl::Minutes(1),
           {{"c", {12, int64_t{104857600} * 1000}}, {"d", {1000, int64_t{29360128} * 1000}}}};
 }
@@ -29,7 +29,7 @@ adapter::PodMetrics Cart() {
 adapter::NodeMetrics NodeOne() {
   auto meta = std::make_shared<kube::ObjectMeta>();
   meta->name = "n1";
-  return {meta, kThen, absl::Seconds(15), {1500, int64_t{2147483648} * 1000}};
+  return {meta, kMeasured, absl::Seconds(15), {1500, int64_t{2147483648} * 1000}};
 }
 
 TEST(PodMetricsJsonTest, ListHasFieldsInGoOrder) {

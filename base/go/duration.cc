@@ -126,6 +126,12 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text) {
   return negative ? -duration : duration;
 }
 
+std::string DurationText(absl::Duration duration) {
+  std::string text;
+  AppendDuration(duration, text);
+  return text;
+}
+
 void AppendDuration(absl::Duration duration, std::string& out) {
   const int64_t nanos = absl::ToInt64Nanoseconds(duration);
   if (nanos == 0) {

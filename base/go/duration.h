@@ -16,6 +16,7 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text);
 
 // String(): `0s`, `15s`, `1m30s`, `1.5s`, `15µs`.
 void AppendDuration(absl::Duration duration, std::string& out);
+std::string DurationText(absl::Duration duration);
 
 // Seconds(), rounded as Go does it: whole seconds and the rest are added as doubles.
 double ToSeconds(absl::Duration duration);

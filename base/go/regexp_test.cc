@@ -7,16 +7,16 @@
 namespace flyball::go {
 namespace {
 
-struct Row {
+struct ExpandRow {
   std::string name;
   std::string pattern, text, as;
   std::optional<std::string> expanded;  // nullopt: no match
 };
 
-class ExpandTest : public testing::TestWithParam<Row> {};
+class ExpandTest : public testing::TestWithParam<ExpandRow> {};
 
 TEST_P(ExpandTest, Row) {
-  const Row& row = GetParam();
+  const ExpandRow& row = GetParam();
   const auto regexp = Regexp::Compile(row.pattern);
   ASSERT_TRUE(regexp.ok()) << regexp.status();
   EXPECT_EQ(regexp->Expand(row.text, row.as), row.expanded);
@@ -25,24 +25,26 @@ TEST_P(ExpandTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Go, ExpandTest,
     testing::Values(
-        Row{"Number", "^(.*)_total$", "a_total", "$1", "a"},
-        Row{"Braces", "^(.*)_total$", "a_total", "${1}_rate", "a_rate"},
+        ExpandRow{"Number", "^(.*)_total$", "a_total", "$1", "a"},
+        ExpandRow{"Braces", "^(.*)_total$", "a_total", "${1}_rate", "a_rate"},
         // The longest run of letters, digits and _ is the name: there is no group 1_rate.
-        Row{"LongestName", "^(.*)_total$", "a_total", "$1_rate", ""},
-        Row{"LongestNameStopsAtDash", "(.*)_total", "a_total", "$1-rate", "a-rate"},
-        Row{"Named", "(?P<base>.*)_total", "a_total", "${base}x$base", "axa"},
-        Row{"SameNameTwice", "(?P<n>x)?(?P<n>b)(?P<n>c)", "abc", "$n", "b"},
-        Row{"NamedTheShortWay", "(?<base>.*)_total", "a_total", "$base", "a"},
-        Row{"NamedAfterANamedClass", "^([[:alpha:][]+)(?<rest>.*)$", "a[1", "$rest", "1"},
-        Row{"Whole", "b.*", "abc", "$0!", "bc!"},
-        Row{"UnmatchedTextIsDropped", "_total$", "a_total", "$0", "_total"},
-        Row{"Dollars", "a", "a", "$$1$$", "$1$"}, Row{"LoneDollar", "a", "a", "$ $", "$ $"},
-        Row{"OpenBrace", "(a)", "a", "${1", "${1"}, Row{"EmptyBraces", "(a)", "a", "${}", "${}"},
-        Row{"LeadingZeroIsAName", "(a)", "a", "$01", ""},
-        Row{"MissingGroup", "(a)", "a", "[$2]", "[]"},
-        Row{"GroupTookNoPart", "(x)?a", "a", "[$1]", "[]"},
-        Row{"LeftmostFirst", "a|ab", "ab", "$0", "a"},
-        Row{"NoMatch", "^b", "ab", "$0", std::nullopt}),
+        ExpandRow{"LongestName", "^(.*)_total$", "a_total", "$1_rate", ""},
+        ExpandRow{"LongestNameStopsAtDash", "(.*)_total", "a_total", "$1-rate", "a-rate"},
+        ExpandRow{"Named", "(?P<base>.*)_total", "a_total", "${base}x$base", "axa"},
+        ExpandRow{"SameNameTwice", "(?P<n>x)?(?P<n>b)(?P<n>c)", "abc", "$n", "b"},
+        ExpandRow{"NamedTheShortWay", "(?<base>.*)_total", "a_total", "$base", "a"},
+        ExpandRow{"NamedAfterANamedClass", "^([[:alpha:][]+)(?<rest>.*)$", "a[1", "$rest", "1"},
+        ExpandRow{"Whole", "b.*", "abc", "$0!", "bc!"},
+        ExpandRow{"UnmatchedTextIsDropped", "_total$", "a_total", "$0", "_total"},
+        ExpandRow{"Dollars", "a", "a", "$$1$$", "$1$"},
+        ExpandRow{"LoneDollar", "a", "a", "$ $", "$ $"},
+        ExpandRow{"OpenBrace", "(a)", "a", "${1", "${1"},
+        ExpandRow{"EmptyBraces", "(a)", "a", "${}", "${}"},
+        ExpandRow{"LeadingZeroIsAName", "(a)", "a", "$01", ""},
+        ExpandRow{"MissingGroup", "(a)", "a", "[$2]", "[]"},
+        ExpandRow{"GroupTookNoPart", "(x)?a", "a", "[$1]", "[]"},
+        ExpandRow{"LeftmostFirst", "a|ab", "ab", "$0", "a"},
+        ExpandRow{"NoMatch", "^b", "ab", "$0", std::nullopt}),
     [](const auto& info) { return info.param.name; });
 
 TEST(CompileTest, TakesAndRefusesWhatGoDoes) {

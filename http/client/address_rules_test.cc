@@ -21,11 +21,11 @@ TEST(AddressRulesTest, OrdinaryAddressesAreAllowed) {
   }
 }
 
-struct Row {
+struct AddressRulesRow {
   std::string address, what;
 };
 
-class SpecialAddressTest : public testing::TestWithParam<Row> {};
+class SpecialAddressTest : public testing::TestWithParam<AddressRulesRow> {};
 
 TEST_P(SpecialAddressTest, IsRefused) {
   const absl::Status status = Check({}, GetParam().address);
@@ -35,22 +35,27 @@ TEST_P(SpecialAddressTest, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, SpecialAddressTest,
-    testing::Values(Row{"0.0.0.0", "unspecified"}, Row{"0.1.2.3", "unspecified"},
-                    Row{"127.0.0.1", "loopback"}, Row{"127.255.255.255", "loopback"},
-                    Row{"169.254.0.0", "link-local"}, Row{"169.254.169.254", "link-local"},
-                    Row{"224.0.0.1", "multicast"}, Row{"239.255.255.255", "multicast"},
-                    Row{"255.255.255.255", "broadcast"}, Row{"100.100.100.200", "metadata"},
-                    Row{"168.63.129.16", "metadata"}, Row{"::", "unspecified"},
-                    Row{"::1", "loopback"}, Row{"fe80::1", "link-local"},
-                    Row{"febf::1", "link-local"}, Row{"ff02::1", "multicast"},
-                    Row{"fd00:ec2::254", "metadata"}, Row{"fd20:ce::254", "metadata"},
-                    // The same as IPv6.
-                    Row{"::ffff:127.0.0.1", "127.0.0.1 is a loopback"},
-                    Row{"::ffff:169.254.169.254", "169.254.169.254 is a link-local"},
-                    Row{"::127.0.0.1", "loopback"}, Row{"64:ff9b::169.254.169.254", "link-local"},
-                    Row{"64:ff9b:1::7f00:1", "loopback"},
-                    Row{"64:ff9b:1:a9fe:a9:fe00:0:0", "link-local"},
-                    Row{"64:ff9b:1:7f00:0:100:0:0", "loopback"}, Row{"2002:7f00:1::", "loopback"}));
+    testing::Values(
+        AddressRulesRow{"0.0.0.0", "unspecified"}, AddressRulesRow{"0.1.2.3", "unspecified"},
+        AddressRulesRow{"127.0.0.1", "loopback"}, AddressRulesRow{"127.255.255.255", "loopback"},
+        AddressRulesRow{"169.254.0.0", "link-local"},
+        AddressRulesRow{"169.254.169.254", "link-local"}, AddressRulesRow{"224.0.0.1", "multicast"},
+        AddressRulesRow{"239.255.255.255", "multicast"},
+        AddressRulesRow{"255.255.255.255", "broadcast"},
+        AddressRulesRow{"100.100.100.200", "metadata"},
+        AddressRulesRow{"168.63.129.16", "metadata"}, AddressRulesRow{"::", "unspecified"},
+        AddressRulesRow{"::1", "loopback"}, AddressRulesRow{"fe80::1", "link-local"},
+        AddressRulesRow{"febf::1", "link-local"}, AddressRulesRow{"ff02::1", "multicast"},
+        AddressRulesRow{"fd00:ec2::254", "metadata"}, AddressRulesRow{"fd20:ce::254", "metadata"},
+        // The same as IPv6.
+        AddressRulesRow{"::ffff:127.0.0.1", "127.0.0.1 is a loopback"},
+        AddressRulesRow{"::ffff:169.254.169.254", "169.254.169.254 is a link-local"},
+        AddressRulesRow{"::127.0.0.1", "loopback"},
+        AddressRulesRow{"64:ff9b::169.254.169.254", "link-local"},
+        AddressRulesRow{"64:ff9b:1::7f00:1", "loopback"},
+        AddressRulesRow{"64:ff9b:1:a9fe:a9:fe00:0:0", "link-local"},
+        AddressRulesRow{"64:ff9b:1:7f00:0:100:0:0", "loopback"},
+        AddressRulesRow{"2002:7f00:1::", "loopback"}));
 
 TEST(AddressRulesTest, WhatIsNamedIsAllowed) {
   const auto rules = AddressRules::Parse({"127.0.0.0/8", "fe80::/10", "169.254.169.254"});

@@ -1,29 +1,14 @@
 #include "http/client/response_reader.h"
 
-#include <zlib.h>
-
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "http/testing/gzip.h"
 
 namespace flyball::http {
 namespace {
 
 using testing::HasSubstr;
-
-std::string Gzip(const std::string& text) {
-  z_stream stream = {};
-  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 // What came of the bytes.
 struct Read {
@@ -59,7 +44,7 @@ Read ReadAll(absl::string_view bytes, size_t piece, bool head_only = false) {
   return out;
 }
 
-struct Row {
+struct ResponseReaderRow {
   std::string name;
   std::string bytes;
   std::string want;  // Read::text, or of the error
@@ -67,9 +52,11 @@ struct Row {
   bool head_only = false;
 };
 
-std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
+std::ostream& operator<<(std::ostream& out, const ResponseReaderRow& row) {
+  return out << row.name;
+}
 
-class GoodAnswerTest : public testing::TestWithParam<Row> {};
+class GoodAnswerTest : public testing::TestWithParam<ResponseReaderRow> {};
 
 TEST_P(GoodAnswerTest, IsReadTheSameHoweverItArrives) {
   for (const size_t piece : {1, 2, 3, 7, 100'000}) {
@@ -87,32 +74,38 @@ const std::string kGzip = kOk + "Content-Encoding: gzip\r\n\r\n";
 INSTANTIATE_TEST_SUITE_P(
     Rows, GoodAnswerTest,
     testing::Values(
-        Row{"Length", kOk + "A: b \r\nContent-Length: 3\r\n\r\nabc",
-            "200 A=b Content-Length=3 | abc"},
-        Row{"NoReason", "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", "404 Content-Length=0 | "},
-        Row{"HeaderValuesStayEncoded", kOk + "Location: /a?b=%2B%20\r\nContent-Length: 0\r\n\r\n",
-            "200 Location=/a?b=%2B%20 Content-Length=0 | "},
-        Row{"Chunks",
+        ResponseReaderRow{"Length", kOk + "A: b \r\nContent-Length: 3\r\n\r\nabc",
+                          "200 A=b Content-Length=3 | abc"},
+        ResponseReaderRow{"NoReason", "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n",
+                          "404 Content-Length=0 | "},
+        ResponseReaderRow{"HeaderValuesStayEncoded",
+                          kOk + "Location: /a?b=%2B%20\r\nContent-Length: 0\r\n\r\n",
+                          "200 Location=/a?b=%2B%20 Content-Length=0 | "},
+        ResponseReaderRow{
+            "Chunks",
             kOk + "Transfer-Encoding: chunked\r\n\r\n3;x=y\r\nabc\r\n1\r\nd\r\n0\r\nT: t\r\n\r\n",
             "200 Transfer-Encoding=chunked | abcd"},
-        Row{"UntilTheEnd", kOk + "\r\nabc", "200 | abc", false},
-        Row{"Closing", kOk + "Connection: close\r\nContent-Length: 1\r\n\r\nx",
-            "200 Connection=close Content-Length=1 | x", false},
-        Row{"OldVersion", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx",
-            "200 Content-Length=1 | x", false},
-        Row{"AfterAContinue",
+        ResponseReaderRow{"UntilTheEnd", kOk + "\r\nabc", "200 | abc", false},
+        ResponseReaderRow{"Closing", kOk + "Connection: close\r\nContent-Length: 1\r\n\r\nx",
+                          "200 Connection=close Content-Length=1 | x", false},
+        ResponseReaderRow{"OldVersion", "HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx",
+                          "200 Content-Length=1 | x", false},
+        ResponseReaderRow{
+            "AfterAContinue",
             "HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" + kOk + "Content-Length: 1\r\n\r\nx",
             "200 Content-Length=1 | x"},
-        Row{"NotModifiedHasNoBody", "HTTP/1.1 304 N\r\nContent-Length: 9\r\n\r\n",
-            "304 Content-Length=9 | "},
-        Row{"NoContent", "HTTP/1.1 204 N\r\n\r\n", "204 | "},
-        Row{"Head", kOk + "Content-Length: 9\r\n\r\n", "200 Content-Length=9 | ", true, true},
-        Row{"Gzip", absl::StrCat(kGzip, Gzip("a text")), "200 Content-Encoding=gzip | a text",
-            false},
-        Row{"GzipOfTwoMembers", absl::StrCat(kGzip, Gzip("a "), Gzip("text")),
-            "200 Content-Encoding=gzip | a text", false},
-        Row{"NothingInGzip", kOk + "Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
-            "200 Content-Encoding=gzip Content-Length=0 | "}),
+        ResponseReaderRow{"NotModifiedHasNoBody", "HTTP/1.1 304 N\r\nContent-Length: 9\r\n\r\n",
+                          "304 Content-Length=9 | "},
+        ResponseReaderRow{"NoContent", "HTTP/1.1 204 N\r\n\r\n", "204 | "},
+        ResponseReaderRow{"Head", kOk + "Content-Length: 9\r\n\r\n", "200 Content-Length=9 | ",
+                          true, true},
+        ResponseReaderRow{"Gzip", absl::StrCat(kGzip, Gzip("a text")),
+                          "200 Content-Encoding=gzip | a text", false},
+        ResponseReaderRow{"GzipOfTwoMembers", absl::StrCat(kGzip, Gzip("a "), Gzip("text")),
+                          "200 Content-Encoding=gzip | a text", false},
+        ResponseReaderRow{"NothingInGzip",
+                          kOk + "Content-Encoding: gzip\r\nContent-Length: 0\r\n\r\n",
+                          "200 Content-Encoding=gzip Content-Length=0 | "}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ResponseReaderTest, WhatFollowsAnAnswerEndsTheConnection) {
@@ -121,7 +114,7 @@ TEST(ResponseReaderTest, WhatFollowsAnAnswerEndsTheConnection) {
   EXPECT_FALSE(got.keep_alive);
 }
 
-class BadAnswerTest : public testing::TestWithParam<Row> {};
+class BadAnswerTest : public testing::TestWithParam<ResponseReaderRow> {};
 
 TEST_P(BadAnswerTest, IsRefusedAndNotShown) {
   for (const size_t piece : {1, 5, 100'000}) {
@@ -135,22 +128,30 @@ TEST_P(BadAnswerTest, IsRefusedAndNotShown) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, BadAnswerTest,
     testing::Values(
-        Row{"Nothing", "", "closed without an answer"},
-        Row{"Greeting", "SSH-2.0-secret\r\n\r\n", "not HTTP"},
-        Row{"CutHead", "HTTP/1.1 200 OK\r\nA: secret", "before the answer was whole"},
-        Row{"CutBody", kOk + "Content-Length: 9\r\n\r\nsecret", "before the answer was whole"},
-        Row{"CutChunk", kOk + "Transfer-Encoding: chunked\r\n\r\n9\r\nsecret",
-            "before the answer was whole"},
-        Row{"NoChunk", kOk + "Transfer-Encoding: chunked\r\n\r\nsecret\r\n", "not HTTP"},
-        Row{"TwoLengths", kOk + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab", "not HTTP"},
-        Row{"LengthAndChunks",
+        ResponseReaderRow{"Nothing", "", "closed without an answer"},
+        ResponseReaderRow{"Greeting", "SSH-2.0-secret\r\n\r\n", "not HTTP"},
+        ResponseReaderRow{"CutHead", "HTTP/1.1 200 OK\r\nA: secret", "before the answer was whole"},
+        ResponseReaderRow{"CutBody", kOk + "Content-Length: 9\r\n\r\nsecret",
+                          "before the answer was whole"},
+        ResponseReaderRow{"CutChunk", kOk + "Transfer-Encoding: chunked\r\n\r\n9\r\nsecret",
+                          "before the answer was whole"},
+        ResponseReaderRow{"NoChunk", kOk + "Transfer-Encoding: chunked\r\n\r\nsecret\r\n",
+                          "not HTTP"},
+        ResponseReaderRow{"TwoLengths", kOk + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+                          "not HTTP"},
+        ResponseReaderRow{
+            "LengthAndChunks",
             kOk + "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
             "not HTTP"},
-        Row{"AnotherProtocol", "HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
-            "not HTTP"},
-        Row{"NoGzip", kOk + "Content-Encoding: gzip\r\n\r\nsecret secret secret", "no gzip"},
-        Row{"CutGzip", absl::StrCat(kGzip, Gzip("a text").substr(0, 12)), "cut short"},
-        Row{"OtherEncoding", kOk + "Content-Encoding: br\r\n\r\nsecret", "not asked for"}),
+        ResponseReaderRow{"AnotherProtocol",
+                          "HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+                          "not HTTP"},
+        ResponseReaderRow{"NoGzip", kOk + "Content-Encoding: gzip\r\n\r\nsecret secret secret",
+                          "no gzip"},
+        ResponseReaderRow{"CutGzip", absl::StrCat(kGzip, Gzip("a text").substr(0, 12)),
+                          "cut short"},
+        ResponseReaderRow{"OtherEncoding", kOk + "Content-Encoding: br\r\n\r\nsecret",
+                          "not asked for"}),
     [](const auto& info) { return info.param.name; });
 
 // ---- limits ----

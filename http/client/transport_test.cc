@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -32,6 +31,7 @@
 #include "http/client/address_rules.h"
 #include "http/client/tls_client.h"
 #include "http/testing/fake_dns_server.h"
+#include "http/testing/gzip.h"
 #include "http/testing/slow_certificate.h"
 #include "httplib.h"
 
@@ -201,20 +201,6 @@ HttpCall Get(const std::string& target) {
   HttpCall call;
   call.target = target;
   return call;
-}
-
-std::string Gzip(const std::string& text) {
-  z_stream stream = {};
-  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
 }
 
 // ---- plain HTTP ----
@@ -430,11 +416,11 @@ TEST(DoTest, ACallThatIsCutSendsNothingAfterwards) {
 
 // ---- sizes ----
 
-struct Flood {
+struct EndlessAnswer {
   std::string prefix, again;  // the second for ever
 };
 
-class FloodingServerTest : public testing::TestWithParam<Flood> {};
+class FloodingServerTest : public testing::TestWithParam<EndlessAnswer> {};
 
 TEST_P(FloodingServerTest, EndsSoon) {
   std::atomic<size_t> sent = 0;
@@ -454,9 +440,10 @@ TEST_P(FloodingServerTest, EndsSoon) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, FloodingServerTest,
-    testing::Values(Flood{"HTTP/1.1 200 ", "x"}, Flood{"HTTP/1.1 200 OK\r\n", "a:\r\n"},
-                    Flood{"HTTP/1.1 200 OK\r\na: ", "x"},
-                    Flood{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;", "x"}));
+    testing::Values(EndlessAnswer{"HTTP/1.1 200 ", "x"},
+                    EndlessAnswer{"HTTP/1.1 200 OK\r\n", "a:\r\n"},
+                    EndlessAnswer{"HTTP/1.1 200 OK\r\na: ", "x"},
+                    EndlessAnswer{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;", "x"}));
 
 // A recursive matcher of the line would need more stack than there is.
 TEST(DoTest, ALongStatusLineIsRefused) {

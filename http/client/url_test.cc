@@ -37,7 +37,7 @@ TEST(UrlParseTest, RefusalsDoNotShowThePassword) {
   }
 }
 
-struct Row {
+struct UrlRow {
   std::string name;
   std::string target;
   std::string location;
@@ -45,7 +45,7 @@ struct Row {
   std::string want;
 };
 
-class ResolveRedirectTest : public testing::TestWithParam<Row> {};
+class ResolveRedirectTest : public testing::TestWithParam<UrlRow> {};
 
 TEST_P(ResolveRedirectTest, Row) {
   const auto from = Url::Parse("http://h:9090/base");
@@ -57,16 +57,16 @@ TEST_P(ResolveRedirectTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rows, ResolveRedirectTest,
-    testing::Values(Row{"Absolute", "/a", "https://o/b?c=d", "https://o:443", "/b?c=d"},
-                    Row{"HostOnly", "/a", "https://o", "https://o:443", "/"},
-                    Row{"SameScheme", "/a", "//o/b", "http://o:80", "/b"},
-                    Row{"PathOnly", "/a?q", "/b", "http://h:9090", "/b"},
-                    Row{"Relative", "/a/b?q", "c", "http://h:9090", "/a/c"},
-                    Row{"QueryAlone", "/a/b?q", "?r", "http://h:9090", "/a/b?r"},
-                    Row{"TheQueryKeepsItsEncoding", "/a?query=x", "/b?query=a%2Bb%20c",
-                        "http://h:9090", "/b?query=a%2Bb%20c"},
-                    Row{"OtherTextIsMadeSafe", "/a", "/b c?d=e f\r\nX: y", "http://h:9090",
-                        "/b%20c?d=e%20f%0D%0AX:%20y"}),
+    testing::Values(UrlRow{"Absolute", "/a", "https://o/b?c=d", "https://o:443", "/b?c=d"},
+                    UrlRow{"HostOnly", "/a", "https://o", "https://o:443", "/"},
+                    UrlRow{"SameScheme", "/a", "//o/b", "http://o:80", "/b"},
+                    UrlRow{"PathOnly", "/a?q", "/b", "http://h:9090", "/b"},
+                    UrlRow{"Relative", "/a/b?q", "c", "http://h:9090", "/a/c"},
+                    UrlRow{"QueryAlone", "/a/b?q", "?r", "http://h:9090", "/a/b?r"},
+                    UrlRow{"TheQueryKeepsItsEncoding", "/a?query=x", "/b?query=a%2Bb%20c",
+                           "http://h:9090", "/b?query=a%2Bb%20c"},
+                    UrlRow{"OtherTextIsMadeSafe", "/a", "/b c?d=e f\r\nX: y", "http://h:9090",
+                           "/b%20c?d=e%20f%0D%0AX:%20y"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(WithoutOriginTest, TakesAwayTheServerThatIsNamedAlready) {

@@ -102,7 +102,7 @@ absl::StatusOr<PemPair> MakePair(const std::string& bind_address) {
   const BioPtr key_pem(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(cert_pem.get(), certificate.get());
   PEM_write_bio_PrivateKey(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  return PemPair{.certificate = TextOf(cert_pem.get()), .key = TextOf(key_pem.get())};
+  return PemPair{.certificate = TextOfBio(cert_pem.get()), .key = TextOfBio(key_pem.get())};
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ struct TestPair {
 inline std::string TestPem(X509* certificate) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_X509(bio.get(), certificate);
-  return TextOf(bio.get());
+  return TextOfBio(bio.get());
 }
 
 inline std::string TestKeyPem(EVP_PKEY* key) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
   PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
-  return TextOf(bio.get());
+  return TextOfBio(bio.get());
 }
 
 struct TestCertificateSpec {

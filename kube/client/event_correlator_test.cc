@@ -22,12 +22,12 @@ struct Step {
   std::string object = "web";
 };
 
-struct Row {
+struct EventCorrelatorRow {
   std::string name;
   std::vector<Step> steps;
 };
 
-class CorrelateTest : public testing::TestWithParam<Row> {};
+class CorrelateTest : public testing::TestWithParam<EventCorrelatorRow> {};
 
 TEST_P(CorrelateTest, Row) {
   EventCorrelator correlator;
@@ -74,37 +74,44 @@ std::vector<Step> Burst(int count) {
 
 INSTANTIATE_TEST_SUITE_P(
     Counting, CorrelateTest,
-    testing::Values(
-        Row{"EqualOnesAreCounted", {{0, "a", "a x1"}, {1, "a", "a x2"}, {9999, "a", "a x3"}}},
-        Row{"OtherObjectsAndTypesAreNot",
-            {{0, "a", "a x1"}, {0, "a", "a x1", true}, {0, "a", "a x1", false, "api"}}},
-        Row{"OtherMessagesAreNot", {{0, "a", "a x1"}, {0, "b", "b x1"}, {0, "a", "a x2"}}}),
+    testing::Values(EventCorrelatorRow{"EqualOnesAreCounted",
+                                       {{0, "a", "a x1"}, {1, "a", "a x2"}, {9999, "a", "a x3"}}},
+                    EventCorrelatorRow{
+                        "OtherObjectsAndTypesAreNot",
+                        {{0, "a", "a x1"}, {0, "a", "a x1", true}, {0, "a", "a x1", false, "api"}}},
+                    EventCorrelatorRow{"OtherMessagesAreNot",
+                                       {{0, "a", "a x1"}, {0, "b", "b x1"}, {0, "a", "a x2"}}}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Combining, CorrelateTest,
-    testing::Values(Row{"TenthMessageIsCombined",
-                        Then(Different(9), {{9, "a9", absl::StrCat(kCombined, "a9 x1")},
-                                            {10, "a10", absl::StrCat(kCombined, "a10 x2")},
-                                            {11, "a9", absl::StrCat(kCombined, "a9 x3")}})},
-                    Row{"EarlierMessagesGoOnAlone",
-                        Then(Different(9),
-                             {{9, "a9", absl::StrCat(kCombined, "a9 x1")}, {10, "a0", "a0 x2"}})},
-                    // 8 + 600 s is not more than ten minutes after the last, 8 + 601 s is.
-                    Row{"TenMinutesOfQuietBeginAnew",
-                        Then(Different(9), {{608, "a9", absl::StrCat(kCombined, "a9 x1")},
-                                            {1209, "a10", "a10 x1"}})},
-                    Row{"OtherTypesAreNotSimilar", Then(Different(9), {{9, "a9", "a9 x1", true}})}),
+    testing::Values(
+        EventCorrelatorRow{"TenthMessageIsCombined",
+                           Then(Different(9), {{9, "a9", absl::StrCat(kCombined, "a9 x1")},
+                                               {10, "a10", absl::StrCat(kCombined, "a10 x2")},
+                                               {11, "a9", absl::StrCat(kCombined, "a9 x3")}})},
+        EventCorrelatorRow{
+            "EarlierMessagesGoOnAlone",
+            Then(Different(9), {{9, "a9", absl::StrCat(kCombined, "a9 x1")}, {10, "a0", "a0 x2"}})},
+        // 8 + 600 s is not more than ten minutes after the last, 8 + 601 s is.
+        EventCorrelatorRow{"TenMinutesOfQuietBeginAnew",
+                           Then(Different(9), {{608, "a9", absl::StrCat(kCombined, "a9 x1")},
+                                               {1209, "a10", "a10 x1"}})},
+        EventCorrelatorRow{"OtherTypesAreNotSimilar",
+                           Then(Different(9), {{9, "a9", "a9 x1", true}})}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Budget, CorrelateTest,
-    testing::Values(Row{"TwentyFiveAtOnce", Burst(27)},
+    testing::Values(EventCorrelatorRow{"TwentyFiveAtOnce", Burst(27)},
                     // What is not sent is counted all the same: 25 sent, two not, then the 28th.
-                    Row{"OneMoreEachFiveMinutes",
+                    EventCorrelatorRow{
+                        "OneMoreEachFiveMinutes",
                         Then(Burst(26), {{299, "a", "-"}, {300, "a", "a x28"}, {300, "a", "-"}})},
-                    Row{"EachTypeHasItsOwn", Then(Burst(25), {{0, "a", "a x1", true}})},
-                    Row{"EachObjectHasItsOwn", Then(Burst(25), {{0, "a", "a x1", false, "api"}})}),
+                    EventCorrelatorRow{"EachTypeHasItsOwn",
+                                       Then(Burst(25), {{0, "a", "a x1", true}})},
+                    EventCorrelatorRow{"EachObjectHasItsOwn",
+                                       Then(Burst(25), {{0, "a", "a x1", false, "api"}})}),
     [](const auto& info) { return info.param.name; });
 
 // Sequences through client-go's own correlator (test/data/kube/README.md).

@@ -73,13 +73,13 @@ TEST(LoadKubeconfigTest, UserIsOptional) {
   EXPECT_TRUE(LoadKubeconfig(Written(kConfig), "bare").ok());
 }
 
-struct Row {
+struct KubeconfigRow {
   std::string text;
   std::string context;
   std::string error;
 };
 
-class LoadKubeconfigRefusedTest : public testing::TestWithParam<Row> {};
+class LoadKubeconfigRefusedTest : public testing::TestWithParam<KubeconfigRow> {};
 
 TEST_P(LoadKubeconfigRefusedTest, Row) {
   const std::string path = Written(GetParam().text);
@@ -91,21 +91,25 @@ TEST_P(LoadKubeconfigRefusedTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, LoadKubeconfigRefusedTest,
     testing::Values(
-        Row{kConfig, "plugin",
+        KubeconfigRow{
+            kConfig, "plugin",
             ": the user's \"exec\" plugin is not supported; use a token, tokenFile or client "
             "certificate"},
-        Row{kConfig, "none", ": no context named \"none\""},
-        Row{kConfig, "lost", ": no cluster named \"nowhere\""},
-        Row{"{}", "", ": no current-context"}, Row{"", "", ": not a kubeconfig"},
-        Row{"a:\n  - b\n c", "", ":3:2: end of map not found"},
-        Row{"current-context: [a]", "", ":1:18: bad conversion"},
-        Row{"contexts: [{name: a, context: {cluster: a}}]\n"
+        KubeconfigRow{kConfig, "none", ": no context named \"none\""},
+        KubeconfigRow{kConfig, "lost", ": no cluster named \"nowhere\""},
+        KubeconfigRow{"{}", "", ": no current-context"},
+        KubeconfigRow{"", "", ": not a kubeconfig"},
+        KubeconfigRow{"a:\n  - b\n c", "", ":3:2: end of map not found"},
+        KubeconfigRow{"current-context: [a]", "", ":1:18: bad conversion"},
+        KubeconfigRow{
+            "contexts: [{name: a, context: {cluster: a}}]\n"
             "clusters: [{name: a, cluster: {server: x, certificate-authority-data: '*'}}]",
             "a", ": certificate-authority-data is not base64"},
-        Row{"contexts: [{name: a, context: {cluster: a}}]\n"
-            "clusters: [{name: a, cluster: {server: x, insecure-skip-tls-verify: true, "
-            "certificate-authority: y}}]",
-            "a", ": certificate-authority and insecure-skip-tls-verify exclude each other"}));
+        KubeconfigRow{"contexts: [{name: a, context: {cluster: a}}]\n"
+                      "clusters: [{name: a, cluster: {server: x, insecure-skip-tls-verify: true, "
+                      "certificate-authority: y}}]",
+                      "a",
+                      ": certificate-authority and insecure-skip-tls-verify exclude each other"}));
 
 TEST(InClusterOptionsTest, FilesOfTheServiceAccount) {
   namespace fs = std::filesystem;

@@ -20,7 +20,7 @@ namespace ondemand = simdjson::ondemand;
 constexpr char kAutoscaling[] = "autoscaling/v1";
 
 // What a Scale and the workloads have in common.
-struct Document {
+struct ScaleDocument {
   std::string api_version, kind;
   Scale scale;
   std::optional<Labels> labels;  // the selector of a ReplicationController or of an older Scale
@@ -61,7 +61,7 @@ simdjson::error_code ReadSelector(ondemand::value value, LabelSelector* selector
 
 // The fields of the document's kind, which is known before. Of a Scale the selector stands in the
 // status, as text; before autoscaling/v1 the text has another name, and stands beside a map.
-simdjson::error_code ReadFields(ondemand::value root, Document* document) {
+simdjson::error_code ReadFields(ondemand::value root, ScaleDocument* document) {
   Scale& scale = document->scale;
   const bool is_scale = document->kind == "Scale";
   const char* const text = document->api_version == kAutoscaling ? "selector" : "targetSelector";
@@ -91,13 +91,13 @@ absl::Status Bad(absl::string_view what, simdjson::error_code error) {
 
 // Reads a document of one of the kinds that `knows(api_version, kind)`.
 template <typename F>
-absl::StatusOr<Document> Read(absl::string_view json, absl::string_view what, int32_t replicas,
-                              F knows) {
+absl::StatusOr<ScaleDocument> Read(absl::string_view json, absl::string_view what, int32_t replicas,
+                                   F knows) {
   const simdjson::padded_string text(json.data(), json.size());
   ondemand::parser parser;
   ondemand::document parsed;
   ondemand::value root;
-  Document document;
+  ScaleDocument document;
   auto error = parser.iterate(text).get(parsed);
   if (!error) error = parsed.get_value().get(root);
   if (!error) {
@@ -123,7 +123,7 @@ absl::StatusOr<Document> Read(absl::string_view json, absl::string_view what, in
 }
 
 // client-go converts each Scale, of whatever version, by way of a LabelSelector.
-absl::StatusOr<std::string> ConvertedSelector(const Document& document) {
+absl::StatusOr<std::string> ConvertedSelector(const ScaleDocument& document) {
   const auto refusal = [](absl::string_view what, const absl::Status& why) {
     return absl::InvalidArgumentError(absl::StrCat(
         "received an object from a /scale endpoint which was not convertible to autoscaling ",
@@ -152,7 +152,7 @@ std::string ScalePath(const ResourceInfo& target, absl::string_view ns, absl::st
 }  // namespace
 
 absl::StatusOr<Scale> ParseScale(absl::string_view json) {
-  ASSIGN_OR_RETURN(Document document,
+  ASSIGN_OR_RETURN(ScaleDocument document,
                    Read(json, "Scale", 0, [](absl::string_view version, absl::string_view kind) {
                      return kind == "Scale" &&
                             (version == kAutoscaling || version == "extensions/v1beta1" ||
@@ -168,7 +168,7 @@ absl::StatusOr<Scale> ParseScale(absl::string_view json) {
 absl::StatusOr<Scale> ScaleOfWorkload(absl::string_view object_json) {
   // Without spec.replicas it is one, as the API server's defaults say.
   ASSIGN_OR_RETURN(
-      Document document,
+      ScaleDocument document,
       Read(object_json, "workload", 1, [](absl::string_view version, absl::string_view kind) {
         if (version == "v1") return kind == "ReplicationController";
         return version == "apps/v1" &&

@@ -28,7 +28,7 @@ Scale Web() {
           .selector = "app=web,tier in (a,b)"};
 }
 
-struct Row {
+struct ScaleRow {
   std::string name;
   std::string json;
   std::optional<Scale> want = std::nullopt;  // not set: kInvalidArgument
@@ -37,7 +37,7 @@ struct Row {
 
 using Parse = absl::StatusOr<Scale> (*)(absl::string_view);
 
-void Check(const Row& row, Parse parse) {
+void Check(const ScaleRow& row, Parse parse) {
   const auto got = parse(row.json);
   if (!row.want.has_value()) {
     ASSERT_EQ(got.status().code(), absl::StatusCode::kInvalidArgument);
@@ -57,7 +57,7 @@ void Check(const Row& row, Parse parse) {
   EXPECT_EQ(got->api_version, row.want->api_version);
 }
 
-class ParseScaleTest : public testing::TestWithParam<Row> {};
+class ParseScaleTest : public testing::TestWithParam<ScaleRow> {};
 TEST_P(ParseScaleTest, Row) { Check(GetParam(), &ParseScale); }
 
 std::string Named(absl::string_view rest) {
@@ -97,67 +97,72 @@ std::string NotConvertible(absl::string_view why) {
 INSTANTIATE_TEST_SUITE_P(
     Scales, ParseScaleTest,
     testing::Values(
-        Row{"WholeScale", kWeb, Web()},
+        ScaleRow{"WholeScale", kWeb, Web()},
         // Go leaves zeros out.
-        Row{"AbsentNumbersAreZero", Named(R"(,"spec":{},"status":{"replicas":null})"),
-            Scale{"", "w", "", "", 0, 0, ""}},
-        Row{"AbsentPartsAreEmpty", Named(R"(,"spec":null)"), Scale{"", "w", "", "", 0, 0, ""}},
-        Row{"KindMayComeLast",
+        ScaleRow{"AbsentNumbersAreZero", Named(R"(,"spec":{},"status":{"replicas":null})"),
+                 Scale{"", "w", "", "", 0, 0, ""}},
+        ScaleRow{"AbsentPartsAreEmpty", Named(R"(,"spec":null)"), Scale{"", "w", "", "", 0, 0, ""}},
+        ScaleRow{
+            "KindMayComeLast",
             R"({"spec":{"replicas":1},"metadata":{"name":"w"},"apiVersion":"autoscaling/v1","kind":"Scale"})",
             Scale{"", "w", "", "", 1, 0, ""}},
-        Row{"DeploymentConfig", kDeploymentConfig, OfVersion("extensions/v1beta1", Web())},
-        Row{"MapWithoutItsText",
-            Older("extensions/v1beta1", R"({"replicas":2,"selector":{"b":"2","a":"1"}})"),
-            OfVersion("extensions/v1beta1", {"", "w", "", "", 0, 2, "a=1,b=2"})},
-        Row{"NullsBeforeAutoscaling",
-            Older("apps/v1beta1", R"({"selector":null,"targetSelector":null})"),
-            OfVersion("apps/v1beta1", {"", "w", "", "", 0, 0, ""})},
-        Row{"AppsV1beta2", Older("apps/v1beta2", R"({"targetSelector":"a"})"),
-            OfVersion("apps/v1beta2", {"", "w", "", "", 0, 0, "a"})},
-        Row{"MapOfAutoscaling", Named(R"(,"status":{"selector":{"a":"1"}})")},
-        Row{"TextBeforeAutoscaling", Older("extensions/v1beta1", R"({"selector":"a=1"})")},
-        Row{"SelectorIsSorted", Selecting("c==1 , !b,a notin (y,x,y),d in (,z)"),
-            Scale{"", "w", "", "", 0, 0, "a notin (x,y),!b,c=1,d in (,z)"}},
-        Row{"OfOneKeyTheLastValueCounts", Selecting("a=1,a=2,a"),
-            Scale{"", "w", "", "", 0, 0, "a=2,a"}},
-        Row{"BlanksSelectNothing", Selecting("  "), Scale{"", "w", "", "", 0, 0, ""}},
-        Row{"SyntaxOf135", Selecting("a in (b,,)"), Scale{"", "w", "", "", 0, 0, "a in (,b)"}},
-        Row{"SelectorThatDoesNotParse", Selecting("a b"), std::nullopt,
+        ScaleRow{"DeploymentConfig", kDeploymentConfig, OfVersion("extensions/v1beta1", Web())},
+        ScaleRow{"MapWithoutItsText",
+                 Older("extensions/v1beta1", R"({"replicas":2,"selector":{"b":"2","a":"1"}})"),
+                 OfVersion("extensions/v1beta1", {"", "w", "", "", 0, 2, "a=1,b=2"})},
+        ScaleRow{"NullsBeforeAutoscaling",
+                 Older("apps/v1beta1", R"({"selector":null,"targetSelector":null})"),
+                 OfVersion("apps/v1beta1", {"", "w", "", "", 0, 0, ""})},
+        ScaleRow{"AppsV1beta2", Older("apps/v1beta2", R"({"targetSelector":"a"})"),
+                 OfVersion("apps/v1beta2", {"", "w", "", "", 0, 0, "a"})},
+        ScaleRow{"MapOfAutoscaling", Named(R"(,"status":{"selector":{"a":"1"}})")},
+        ScaleRow{"TextBeforeAutoscaling", Older("extensions/v1beta1", R"({"selector":"a=1"})")},
+        ScaleRow{"SelectorIsSorted", Selecting("c==1 , !b,a notin (y,x,y),d in (,z)"),
+                 Scale{"", "w", "", "", 0, 0, "a notin (x,y),!b,c=1,d in (,z)"}},
+        ScaleRow{"OfOneKeyTheLastValueCounts", Selecting("a=1,a=2,a"),
+                 Scale{"", "w", "", "", 0, 0, "a=2,a"}},
+        ScaleRow{"BlanksSelectNothing", Selecting("  "), Scale{"", "w", "", "", 0, 0, ""}},
+        ScaleRow{"SyntaxOf135", Selecting("a in (b,,)"), Scale{"", "w", "", "", 0, 0, "a in (,b)"}},
+        ScaleRow{
+            "SelectorThatDoesNotParse", Selecting("a b"), std::nullopt,
             NotConvertible("failed to parse target selector: couldn't parse the selector string "
                            "\"a b\": unable to parse requirement: found 'b', expected: in, notin, "
                            "=, ==, !=, gt, lt")},
-        Row{"TextThatDoesNotParse", Older("apps/v1beta2", R"({"targetSelector":"a,"})"),
+        ScaleRow{
+            "TextThatDoesNotParse", Older("apps/v1beta2", R"({"targetSelector":"a,"})"),
             std::nullopt,
             NotConvertible("failed to parse target selector: couldn't parse the selector string "
                            "\"a,\": found '', expected: identifier after ','")},
-        Row{"NotEqualsIsNoOperatorOfLabels", Selecting("a!=b"), std::nullopt,
+        ScaleRow{
+            "NotEqualsIsNoOperatorOfLabels", Selecting("a!=b"), std::nullopt,
             NotConvertible("failed to parse target selector: \"!=\" is not a valid label selector "
                            "operator")},
-        Row{"NeitherIsGreater", Selecting("a>1"), std::nullopt,
-            NotConvertible("failed to parse target selector: \"gt\" isn't supported in label "
-                           "selectors")},
-        Row{"NorLess", Selecting("a<1"), std::nullopt,
-            NotConvertible("failed to parse target selector: \"lt\" isn't supported in label "
-                           "selectors")},
-        Row{"MapThatIsNoSelector", Older("extensions/v1beta1", R"({"selector":{"":"1"}})"),
+        ScaleRow{"NeitherIsGreater", Selecting("a>1"), std::nullopt,
+                 NotConvertible("failed to parse target selector: \"gt\" isn't supported in label "
+                                "selectors")},
+        ScaleRow{"NorLess", Selecting("a<1"), std::nullopt,
+                 NotConvertible("failed to parse target selector: \"lt\" isn't supported in label "
+                                "selectors")},
+        ScaleRow{
+            "MapThatIsNoSelector", Older("extensions/v1beta1", R"({"selector":{"":"1"}})"),
             std::nullopt,
             NotConvertible("invalid label selector: key: Invalid value: \"\": name part must be "
                            "non-empty; name part must consist of alphanumeric characters, '-', '_' "
                            "or '.', and must start and end with an alphanumeric character (e.g. "
                            "'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
                            "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')")},
-        Row{"OtherVersions", Older("autoscaling/v2", "{}"), std::nullopt,
-            "the answer is no Scale but \"Scale\" of \"autoscaling/v2\""},
-        Row{"OtherKinds", R"({"kind":"Status","apiVersion":"v1","metadata":{"name":"w"}})",
-            std::nullopt, "the answer is no Scale but \"Status\" of \"v1\""},
-        Row{"NoName", R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{}})"},
-        Row{"TooManyReplicas", Named(R"(,"spec":{"replicas":2147483648})")},
-        Row{"ReplicasAsText", Named(R"(,"spec":{"replicas":"1"})")},
-        Row{"BrokenOff", Named(R"(,"spec":{"replicas":1)")}, Row{"NoJson", "404 page not found"},
-        Row{"Empty", ""}, Row{"List", "[]"}),
+        ScaleRow{"OtherVersions", Older("autoscaling/v2", "{}"), std::nullopt,
+                 "the answer is no Scale but \"Scale\" of \"autoscaling/v2\""},
+        ScaleRow{"OtherKinds", R"({"kind":"Status","apiVersion":"v1","metadata":{"name":"w"}})",
+                 std::nullopt, "the answer is no Scale but \"Status\" of \"v1\""},
+        ScaleRow{"NoName", R"({"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{}})"},
+        ScaleRow{"TooManyReplicas", Named(R"(,"spec":{"replicas":2147483648})")},
+        ScaleRow{"ReplicasAsText", Named(R"(,"spec":{"replicas":"1"})")},
+        ScaleRow{"BrokenOff", Named(R"(,"spec":{"replicas":1)")},
+        ScaleRow{"NoJson", "404 page not found"}, ScaleRow{"Empty", ""}, ScaleRow{"List", "[]"}),
     [](const auto& info) { return info.param.name; });
 
-class ScaleOfWorkloadTest : public testing::TestWithParam<Row> {};
+class ScaleOfWorkloadTest : public testing::TestWithParam<ScaleRow> {};
 TEST_P(ScaleOfWorkloadTest, Row) { Check(GetParam(), &ScaleOfWorkload); }
 
 std::string Workload(absl::string_view version, absl::string_view kind, absl::string_view spec) {
@@ -172,40 +177,42 @@ std::string Workload(absl::string_view version, absl::string_view kind, absl::st
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ScaleOfWorkloadTest,
     testing::Values(
-        Row{"Deployment",
+        ScaleRow{
+            "Deployment",
             Workload("apps/v1", "Deployment",
                      R"({"replicas":3,"selector":{"matchExpressions":[{"key":"tier","operator":"In",
                         "values":["b","a"]}],"matchLabels":{"app":"web"}},
                         "template":{"spec":{"replicas":9,"selector":{"matchLabels":{"no":"no"}}}}})"),
             Web()},
-        Row{"ReplicationController",
-            Workload("v1", "ReplicationController",
-                     R"({"replicas":0,"selector":{"b":"2","a":"1"}})"),
-            Scale{"shop", "web", "u1", "42", 0, 2, "a=1,b=2"}},
-        Row{"AbsentReplicasAreOneByDefault",
-            Workload("apps/v1", "StatefulSet", R"({"selector":{"matchLabels":{"a":"1"}}})"),
-            Scale{"shop", "web", "u1", "42", 1, 2, "a=1"}},
-        Row{"ExistsNeedsNoValues",
-            Workload("apps/v1", "ReplicaSet",
-                     R"({"replicas":1,"selector":{"matchExpressions":[
+        ScaleRow{"ReplicationController",
+                 Workload("v1", "ReplicationController",
+                          R"({"replicas":0,"selector":{"b":"2","a":"1"}})"),
+                 Scale{"shop", "web", "u1", "42", 0, 2, "a=1,b=2"}},
+        ScaleRow{"AbsentReplicasAreOneByDefault",
+                 Workload("apps/v1", "StatefulSet", R"({"selector":{"matchLabels":{"a":"1"}}})"),
+                 Scale{"shop", "web", "u1", "42", 1, 2, "a=1"}},
+        ScaleRow{"ExistsNeedsNoValues",
+                 Workload("apps/v1", "ReplicaSet",
+                          R"({"replicas":1,"selector":{"matchExpressions":[
                         {"key":"a","operator":"Exists"},{"key":"b","operator":"DoesNotExist"},
                         {"key":"c","operator":"NotIn","values":["x"]}]}})"),
-            Scale{"shop", "web", "u1", "42", 1, 2, "a,!b,c notin (x)"}},
-        Row{"ValuesThatAreGivenTwiceAreReadOnce",
-            Workload("apps/v1", "ReplicaSet",
-                     R"({"replicas":1,"selector":{"matchExpressions":[
+                 Scale{"shop", "web", "u1", "42", 1, 2, "a,!b,c notin (x)"}},
+        ScaleRow{"ValuesThatAreGivenTwiceAreReadOnce",
+                 Workload("apps/v1", "ReplicaSet",
+                          R"({"replicas":1,"selector":{"matchExpressions":[
                         {"key":"c","operator":"In","values":["x","x"]}]}})"),
-            Scale{"shop", "web", "u1", "42", 1, 2, "c in (x)"}},
-        Row{"SelectorOfNothingIsEmptyText", Workload("apps/v1", "ReplicaSet", R"({"replicas":1})"),
-            Scale{"shop", "web", "u1", "42", 1, 2, ""}},
-        Row{"SelectorThatCannotBe",
-            Workload("apps/v1", "Deployment",
-                     R"({"selector":{"matchExpressions":[{"key":"a","operator":"Like"}]}})"),
-            std::nullopt, "\"Like\" is not a valid label selector operator"},
-        Row{"DaemonSetHasNoScale", Workload("apps/v1", "DaemonSet", "{}"), std::nullopt,
-            "the answer is no workload but \"DaemonSet\" of \"apps/v1\""},
-        Row{"OtherGroupsDeployment", Workload("x/v1", "Deployment", "{}")},
-        Row{"NoKind", R"({"metadata":{"name":"web"}})"}, Row{"Empty", ""}),
+                 Scale{"shop", "web", "u1", "42", 1, 2, "c in (x)"}},
+        ScaleRow{"SelectorOfNothingIsEmptyText",
+                 Workload("apps/v1", "ReplicaSet", R"({"replicas":1})"),
+                 Scale{"shop", "web", "u1", "42", 1, 2, ""}},
+        ScaleRow{"SelectorThatCannotBe",
+                 Workload("apps/v1", "Deployment",
+                          R"({"selector":{"matchExpressions":[{"key":"a","operator":"Like"}]}})"),
+                 std::nullopt, "\"Like\" is not a valid label selector operator"},
+        ScaleRow{"DaemonSetHasNoScale", Workload("apps/v1", "DaemonSet", "{}"), std::nullopt,
+                 "the answer is no workload but \"DaemonSet\" of \"apps/v1\""},
+        ScaleRow{"OtherGroupsDeployment", Workload("x/v1", "Deployment", "{}")},
+        ScaleRow{"NoKind", R"({"metadata":{"name":"web"}})"}, ScaleRow{"Empty", ""}),
     [](const auto& info) { return info.param.name; });
 
 // Answers with the last body and keeps what it was asked.

@@ -8,17 +8,17 @@
 namespace flyball::kube {
 namespace {
 
-struct Row {
+struct ListSplitterRow {
   std::string name;
   std::string list;
   std::vector<std::string> objects = {};
   std::string rest = {};
 };
 
-class ListSplitterTest : public testing::TestWithParam<Row> {};
+class ListSplitterTest : public testing::TestWithParam<ListSplitterRow> {};
 
 TEST_P(ListSplitterTest, TheSameInPiecesOfAnySize) {
-  const Row& row = GetParam();
+  const ListSplitterRow& row = GetParam();
   for (size_t size = 1; size <= row.list.size(); ++size) {
     ListSplitter splitter(1000);
     std::vector<std::string> objects;
@@ -36,29 +36,31 @@ TEST_P(ListSplitterTest, TheSameInPiecesOfAnySize) {
 INSTANTIATE_TEST_SUITE_P(
     Lists, ListSplitterTest,
     testing::Values(
-        Row{"MetadataFirst",
+        ListSplitterRow{
+            "MetadataFirst",
             R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"a":1}, {"b":[{}]}]})",
             {R"({"a":1})", R"({"b":[{}]})"},
             R"({"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[]})"},
-        Row{"MetadataLast",
-            "{\"items\":[\n {} ,\n {}\n],\"metadata\":{}}\n",
-            {"{}", "{}"},
-            "{\"items\":[],\"metadata\":{}}\n"},
-        Row{"BracketsAndEscapesInStrings",
-            R"({"items":[{"a":"}]\"\\"},{"\\":"\\\""}]})",
-            {R"({"a":"}]\"\\"})", R"({"\\":"\\\""})"},
-            R"({"items":[]})"},
-        Row{"OnlyTheItemsOfTheListItself",
+        ListSplitterRow{"MetadataLast",
+                        "{\"items\":[\n {} ,\n {}\n],\"metadata\":{}}\n",
+                        {"{}", "{}"},
+                        "{\"items\":[],\"metadata\":{}}\n"},
+        ListSplitterRow{"BracketsAndEscapesInStrings",
+                        R"({"items":[{"a":"}]\"\\"},{"\\":"\\\""}]})",
+                        {R"({"a":"}]\"\\"})", R"({"\\":"\\\""})"},
+                        R"({"items":[]})"},
+        ListSplitterRow{
+            "OnlyTheItemsOfTheListItself",
             R"({"metadata":{"items":[{"a":1}]},"x":["items",{}],"items":[{"items":[{}]}]})",
             {R"({"items":[{}]})"},
             R"({"metadata":{"items":[{"a":1}]},"x":["items",{}],"items":[]})"},
-        Row{"WhatIsNoObjectStaysForTheReader",
-            R"({"items":[1,"{",[{}]]})",
-            {},
-            R"({"items":[1,"{",[{}]]})"},
-        Row{"NullStays", R"({"items":null})", {}, R"({"items":null})"},
-        Row{"BrokenOff", R"({"items":[{"a":1},{"b")", {R"({"a":1})"}, R"({"items":[)"},
-        Row{"NoJson", "<html>", {}, "<html>"}),
+        ListSplitterRow{"WhatIsNoObjectStaysForTheReader",
+                        R"({"items":[1,"{",[{}]]})",
+                        {},
+                        R"({"items":[1,"{",[{}]]})"},
+        ListSplitterRow{"NullStays", R"({"items":null})", {}, R"({"items":null})"},
+        ListSplitterRow{"BrokenOff", R"({"items":[{"a":1},{"b")", {R"({"a":1})"}, R"({"items":[)"},
+        ListSplitterRow{"NoJson", "<html>", {}, "<html>"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(ListSplitterLimitTest, AnObjectAndTheRestAreLimited) {

@@ -18,13 +18,13 @@ TEST(GuessPluralTest, AsClientGo) {
   EXPECT_EQ(GuessPlural("Endpoints"), "endpoints");
 }
 
-struct Row {
+struct ManifestRow {
   std::string name;
   std::string text;
   std::string error;
 };
 
-class ReadManifestRefusedTest : public testing::TestWithParam<Row> {};
+class ReadManifestRefusedTest : public testing::TestWithParam<ManifestRow> {};
 
 TEST_P(ReadManifestRefusedTest, Row) {
   EXPECT_EQ(std::string(ReadManifest(GetParam().text, "f").status().message()), GetParam().error);
@@ -33,19 +33,21 @@ TEST_P(ReadManifestRefusedTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, ReadManifestRefusedTest,
     testing::Values(
-        Row{"BrokenYaml", "a:\n  - b\n c", "f:3:2: end of map not found"},
-        Row{"NoMap", "- a", "f:1:1: this is no object: a map was expected"},
-        Row{"SecondDocument", "---\n---\nkind: Pod", "f:3:1: the object has no apiVersion"},
-        Row{"NoKind", "apiVersion: v1", "f:1:1: the object has no kind"},
-        Row{"NoName", "\napiVersion: v1\nkind: Pod\nmetadata: {namespace: a}",
-            "f:2:1: the Pod has no metadata.name"},
-        Row{"LabelsAreNoMap", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: [b]}",
-            "f:3:29: metadata.labels: a map was expected"},
-        Row{"LabelValueIsNoText", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: []}}",
-            "f:3:33: bad conversion"},
-        Row{"ListInList", "apiVersion: v1\nkind: List\nitems:\n- {kind: List, items: []}",
-            "f:4:3: a List inside a List"},
-        Row{"NotUtf8", "apiVersion: v1\nkind: Pod\nmetadata: {name: a\xc3}", "f:3: not UTF-8"}),
+        ManifestRow{"BrokenYaml", "a:\n  - b\n c", "f:3:2: end of map not found"},
+        ManifestRow{"NoMap", "- a", "f:1:1: this is no object: a map was expected"},
+        ManifestRow{"SecondDocument", "---\n---\nkind: Pod", "f:3:1: the object has no apiVersion"},
+        ManifestRow{"NoKind", "apiVersion: v1", "f:1:1: the object has no kind"},
+        ManifestRow{"NoName", "\napiVersion: v1\nkind: Pod\nmetadata: {namespace: a}",
+                    "f:2:1: the Pod has no metadata.name"},
+        ManifestRow{"LabelsAreNoMap", "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: [b]}",
+                    "f:3:29: metadata.labels: a map was expected"},
+        ManifestRow{"LabelValueIsNoText",
+                    "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: []}}",
+                    "f:3:33: bad conversion"},
+        ManifestRow{"ListInList", "apiVersion: v1\nkind: List\nitems:\n- {kind: List, items: []}",
+                    "f:4:3: a List inside a List"},
+        ManifestRow{"NotUtf8", "apiVersion: v1\nkind: Pod\nmetadata: {name: a\xc3}",
+                    "f:3: not UTF-8"}),
     [](const auto& info) { return info.param.name; });
 
 class ManifestObjectsTest : public testing::Test {

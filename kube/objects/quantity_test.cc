@@ -9,12 +9,12 @@
 namespace flyball::kube {
 namespace {
 
-struct Row {
+struct QuantityRow {
   std::string text;
   std::string canonical;
 };
 
-class CanonicalTest : public testing::TestWithParam<Row> {};
+class CanonicalTest : public testing::TestWithParam<QuantityRow> {};
 
 TEST_P(CanonicalTest, Row) {
   const auto quantity = Quantity::Parse(GetParam().text);
@@ -26,28 +26,35 @@ INSTANTIATE_TEST_SUITE_P(
     Forms, CanonicalTest,
     testing::Values(
         // Decimal: an integer with the largest suffix that leaves one.
-        Row{"0", "0"}, Row{"-0", "0"}, Row{"0.0", "0"}, Row{"00", "0"}, Row{"1500m", "1500m"},
-        Row{"1.5", "1500m"}, Row{"1000m", "1"}, Row{"0.1", "100m"}, Row{".1", "100m"},
-        Row{"0.001", "1m"}, Row{"0.0001", "100u"}, Row{"0.0000001", "100n"}, Row{"1.001", "1001m"},
-        Row{"+1", "1"}, Row{"01", "1"}, Row{"1.", "1"}, Row{"1000", "1k"}, Row{"1000000", "1M"},
-        Row{"1500k", "1500k"}, Row{"1.5k", "1500"}, Row{"1.5M", "1500k"}, Row{"1024", "1024"},
-        Row{"1000P", "1E"}, Row{"10E", "10E"}, Row{"-1.5", "-1500m"}, Row{"-0.0001", "-100u"},
-        Row{"12345.6789", "12345678900u"}, Row{"9223372036854775808", "9223372036854775808"},
+        QuantityRow{"0", "0"}, QuantityRow{"-0", "0"}, QuantityRow{"0.0", "0"},
+        QuantityRow{"00", "0"}, QuantityRow{"1500m", "1500m"}, QuantityRow{"1.5", "1500m"},
+        QuantityRow{"1000m", "1"}, QuantityRow{"0.1", "100m"}, QuantityRow{".1", "100m"},
+        QuantityRow{"0.001", "1m"}, QuantityRow{"0.0001", "100u"}, QuantityRow{"0.0000001", "100n"},
+        QuantityRow{"1.001", "1001m"}, QuantityRow{"+1", "1"}, QuantityRow{"01", "1"},
+        QuantityRow{"1.", "1"}, QuantityRow{"1000", "1k"}, QuantityRow{"1000000", "1M"},
+        QuantityRow{"1500k", "1500k"}, QuantityRow{"1.5k", "1500"}, QuantityRow{"1.5M", "1500k"},
+        QuantityRow{"1024", "1024"}, QuantityRow{"1000P", "1E"}, QuantityRow{"10E", "10E"},
+        QuantityRow{"-1.5", "-1500m"}, QuantityRow{"-0.0001", "-100u"},
+        QuantityRow{"12345.6789", "12345678900u"},
+        QuantityRow{"9223372036854775808", "9223372036854775808"},
         // More than nine decimals round up, away from zero.
-        Row{"0.0000000001", "1n"}, Row{"0.5n", "1n"}, Row{"-0.5n", "-1n"},
-        Row{"3.14159265358979", "3141592654n"}, Row{"1.0000000001", "1000000001n"},
-        Row{"1.5m", "1500u"},
+        QuantityRow{"0.0000000001", "1n"}, QuantityRow{"0.5n", "1n"}, QuantityRow{"-0.5n", "-1n"},
+        QuantityRow{"3.14159265358979", "3141592654n"}, QuantityRow{"1.0000000001", "1000000001n"},
+        QuantityRow{"1.5m", "1500u"},
         // Binary: decimal below 1024 or when broken; capped at 2^63-1.
-        Row{"1Ki", "1Ki"}, Row{"1024Ki", "1Mi"}, Row{"1.5Ki", "1536"}, Row{"0.5Ki", "512"},
-        Row{"0.1Ki", "102400m"}, Row{"1000Ki", "1000Ki"}, Row{"1536Mi", "1536Mi"},
-        Row{"2.5Gi", "2560Mi"}, Row{"1.1Gi", "1181116006400m"}, Row{"8Ei", "9223372036854775807"},
-        Row{"16Ei", "9223372036854775807"}, Row{"-1.5Ki", "-1536"},
+        QuantityRow{"1Ki", "1Ki"}, QuantityRow{"1024Ki", "1Mi"}, QuantityRow{"1.5Ki", "1536"},
+        QuantityRow{"0.5Ki", "512"}, QuantityRow{"0.1Ki", "102400m"},
+        QuantityRow{"1000Ki", "1000Ki"}, QuantityRow{"1536Mi", "1536Mi"},
+        QuantityRow{"2.5Gi", "2560Mi"}, QuantityRow{"1.1Gi", "1181116006400m"},
+        QuantityRow{"8Ei", "9223372036854775807"}, QuantityRow{"16Ei", "9223372036854775807"},
+        QuantityRow{"-1.5Ki", "-1536"},
         // Exponent.
-        Row{"1e3", "1e3"}, Row{"1E3", "1e3"}, Row{"1e+3", "1e3"}, Row{"1.5e3", "1500"},
-        Row{"15e2", "1500"}, Row{"1e1", "10"}, Row{"123e-2", "1230e-3"}, Row{"5e-1", "500e-3"},
-        Row{"1e20", "100e18"}, Row{"1e100", "10e99"}, Row{"1e-10", "1e-9"},
+        QuantityRow{"1e3", "1e3"}, QuantityRow{"1E3", "1e3"}, QuantityRow{"1e+3", "1e3"},
+        QuantityRow{"1.5e3", "1500"}, QuantityRow{"15e2", "1500"}, QuantityRow{"1e1", "10"},
+        QuantityRow{"123e-2", "1230e-3"}, QuantityRow{"5e-1", "500e-3"},
+        QuantityRow{"1e20", "100e18"}, QuantityRow{"1e100", "10e99"}, QuantityRow{"1e-10", "1e-9"},
         // Differs: upstream prints 1.
-        Row{"1000E", "1000E"}));
+        QuantityRow{"1000E", "1000E"}));
 
 class RefusedTest : public testing::TestWithParam<std::string> {};
 

@@ -35,13 +35,13 @@ const RestMapper& Mapper() {
   return mapper;
 }
 
-struct Row {
+struct RestMappingRow {
   std::string name;
   std::string asked;  // as in a URL
   std::string found;  // "" = unknown
 };
 
-class FindQualifiedTest : public testing::TestWithParam<Row> {};
+class FindQualifiedTest : public testing::TestWithParam<RestMappingRow> {};
 
 TEST_P(FindQualifiedTest, Row) {
   const ResourceInfo* info = Mapper().FindQualified(GetParam().asked);
@@ -50,17 +50,19 @@ TEST_P(FindQualifiedTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, FindQualifiedTest,
-    testing::Values(Row{"Plural", "pods", "pods"}, Row{"Singular", "pod", "pods"},
-                    Row{"AnyCase", "PoD", "pods"},
-                    Row{"SingularIsGuessedFromTheKind", "deployment", "deployments.apps"},
-                    Row{"GuessedSingularOfAnotherKind", "podmetrics", "pods.metrics.k8s.io"},
-                    Row{"FirstGroupInDiscoveryOrderWins", "ingress", "ingresses.networking.k8s.io"},
-                    Row{"CoreComesFirst", "event", "events"},
-                    Row{"ExactGroup", "ingress.extensions", "ingresses.extensions"},
-                    Row{"GroupPrefix", "storageclass.storage", "storageclasses.storage.k8s.io"},
-                    Row{"GroupIsCutAtTheFirstDot", "events.events.k8s.io", "events.events.k8s.io"},
-                    Row{"ShortNamesAreUnknown", "po", ""}, Row{"UnknownGroup", "pods.nope", ""},
-                    Row{"GroupsKeepTheirCase", "deployments.Apps", ""}),
+    testing::Values(
+        RestMappingRow{"Plural", "pods", "pods"}, RestMappingRow{"Singular", "pod", "pods"},
+        RestMappingRow{"AnyCase", "PoD", "pods"},
+        RestMappingRow{"SingularIsGuessedFromTheKind", "deployment", "deployments.apps"},
+        RestMappingRow{"GuessedSingularOfAnotherKind", "podmetrics", "pods.metrics.k8s.io"},
+        RestMappingRow{"FirstGroupInDiscoveryOrderWins", "ingress", "ingresses.networking.k8s.io"},
+        RestMappingRow{"CoreComesFirst", "event", "events"},
+        RestMappingRow{"ExactGroup", "ingress.extensions", "ingresses.extensions"},
+        RestMappingRow{"GroupPrefix", "storageclass.storage", "storageclasses.storage.k8s.io"},
+        RestMappingRow{"GroupIsCutAtTheFirstDot", "events.events.k8s.io", "events.events.k8s.io"},
+        RestMappingRow{"ShortNamesAreUnknown", "po", ""},
+        RestMappingRow{"UnknownGroup", "pods.nope", ""},
+        RestMappingRow{"GroupsKeepTheirCase", "deployments.Apps", ""}),
     [](const auto& info) { return info.param.name; });
 
 TEST(FindTest, ScopeAndVersionComeWithTheResource) {

@@ -9,12 +9,12 @@
 namespace flyball::kube {
 namespace {
 
-struct Row {
+struct SelectorRow {
   std::string text;
   std::string canonical;  // "" = refused
 };
 
-class ParseTest : public testing::TestWithParam<Row> {};
+class ParseTest : public testing::TestWithParam<SelectorRow> {};
 
 TEST_P(ParseTest, Row) {
   const auto selector = Selector::Parse(GetParam().text);
@@ -27,22 +27,27 @@ TEST_P(ParseTest, Row) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Accepted, ParseTest,
-                         testing::Values(Row{"x,!y,verb = GET , code notin(500,503)",
-                                             "code notin (500,503),verb=GET,x,!y"},
-                                         Row{"in in (in)", "in in (in)"},
-                                         Row{"a in (c,b,c)", "a in (b,c)"}, Row{"a=", "a="},
-                                         Row{"a in ()", "a in ()"}, Row{"a in (b,)", "a in (,b)"},
-                                         Row{"a==b", "a==b"}, Row{"b>5,a<4", "a<4,b>5"},
-                                         Row{"a=b,a=c", "a=b,a=c"}));
+                         testing::Values(SelectorRow{"x,!y,verb = GET , code notin(500,503)",
+                                                     "code notin (500,503),verb=GET,x,!y"},
+                                         SelectorRow{"in in (in)", "in in (in)"},
+                                         SelectorRow{"a in (c,b,c)", "a in (b,c)"},
+                                         SelectorRow{"a=", "a="}, SelectorRow{"a in ()", "a in ()"},
+                                         SelectorRow{"a in (b,)", "a in (,b)"},
+                                         SelectorRow{"a==b", "a==b"},
+                                         SelectorRow{"b>5,a<4", "a<4,b>5"},
+                                         SelectorRow{"a=b,a=c", "a=b,a=c"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Refused, ParseTest,
-    testing::Values(Row{"a b", ""}, Row{"a=b c", ""}, Row{"a,", ""}, Row{",a", ""}, Row{"a,,b", ""},
-                    Row{"!a=b", ""}, Row{"!!a", ""}, Row{"a===b", ""}, Row{"a>=1", ""},
-                    Row{"a>1.5", ""}, Row{"a in b", ""}, Row{"a in (b", ""}, Row{"(a)", ""},
-                    Row{"=b", ""}, Row{"a=\"b\"", ""}, Row{"a=b/c", ""}, Row{"a=*", ""},
-                    Row{"_a", ""}, Row{"a=-b", ""}, Row{"X.com/y=z", ""}, Row{"a>-1", ""},
-                    Row{std::string(64, 'k'), ""}, Row{"a=" + std::string(64, 'v'), ""}));
+    testing::Values(SelectorRow{"a b", ""}, SelectorRow{"a=b c", ""}, SelectorRow{"a,", ""},
+                    SelectorRow{",a", ""}, SelectorRow{"a,,b", ""}, SelectorRow{"!a=b", ""},
+                    SelectorRow{"!!a", ""}, SelectorRow{"a===b", ""}, SelectorRow{"a>=1", ""},
+                    SelectorRow{"a>1.5", ""}, SelectorRow{"a in b", ""}, SelectorRow{"a in (b", ""},
+                    SelectorRow{"(a)", ""}, SelectorRow{"=b", ""}, SelectorRow{"a=\"b\"", ""},
+                    SelectorRow{"a=b/c", ""}, SelectorRow{"a=*", ""}, SelectorRow{"_a", ""},
+                    SelectorRow{"a=-b", ""}, SelectorRow{"X.com/y=z", ""}, SelectorRow{"a>-1", ""},
+                    SelectorRow{std::string(64, 'k'), ""},
+                    SelectorRow{"a=" + std::string(64, 'v'), ""}));
 
 TEST(ParseTest, ANulBehindATokenIsSwallowed) {
   const auto read = [](absl::string_view text) {

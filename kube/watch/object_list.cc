@@ -15,8 +15,8 @@
 namespace flyball::kube {
 namespace {
 
-constexpr char kAccept[] = "application/json";
-constexpr char kAcceptMetadata[] =
+constexpr char kAcceptList[] = "application/json";
+constexpr char kAcceptListOfMetadata[] =
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 constexpr size_t kMaxPageBytes = 1u << 30;
 constexpr size_t kMaxObjectBytes = 16u << 20;
@@ -61,7 +61,7 @@ absl::Status ListError(absl::string_view path, const http::HttpAnswer& answer) {
 http::HttpCall ListCall(const ObjectWatchOptions& options, std::string target) {
   http::HttpCall call;
   call.target = std::move(target);
-  call.headers = {{"Accept", options.metadata_only ? kAcceptMetadata : kAccept}};
+  call.headers = {{"Accept", options.metadata_only ? kAcceptListOfMetadata : kAcceptList}};
   call.timeout = options.list_timeout;
   call.max_body_bytes = kMaxPageBytes;
   return call;

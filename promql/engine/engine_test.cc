@@ -77,7 +77,7 @@ std::string Ask(const std::string& query, int64_t at_ms, Dialect dialect) {
   return text;
 }
 
-struct Row {
+struct EngineRow {
   std::string name;
   std::string query;
   double at_seconds = 600;
@@ -85,109 +85,113 @@ struct Row {
   std::string in_2 = "same";
 };
 
-class EvalInstantTest : public testing::TestWithParam<Row> {};
+class EvalInstantTest : public testing::TestWithParam<EngineRow> {};
 
 TEST_P(EvalInstantTest, Row) {
-  const Row& row = GetParam();
+  const EngineRow& row = GetParam();
   const auto at_ms = static_cast<int64_t>(row.at_seconds * 1000);
   EXPECT_EQ(Ask(row.query, at_ms, Dialect::k3), row.in_3);
   EXPECT_EQ(Ask(row.query, at_ms, Dialect::k2), row.in_2 == "same" ? row.in_3 : row.in_2);
 }
 
-std::string RowName(const testing::TestParamInfo<Row>& info) { return info.param.name; }
+std::string RowName(const testing::TestParamInfo<EngineRow>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     WhereTheDialectsDiffer, EvalInstantTest,
     testing::Values(
-        Row{"NoBestOfAnything", "topk(-Inf, limit)", 600, "", "Scalar value -Inf overflows int64"},
-        Row{"MoreThanCanBeCounted", "topk(9223372036854775807, limit)", 600,
-            "Scalar value 9223372036854776000 overflows int64"},
-        Row{"TextInParentheses", "(\"a\")", 600, "a",
-            "unexpected result in StepInvariantExpr evaluation: *parser.StepInvariantExpr"}),
+        EngineRow{"NoBestOfAnything", "topk(-Inf, limit)", 600, "",
+                  "Scalar value -Inf overflows int64"},
+        EngineRow{"MoreThanCanBeCounted", "topk(9223372036854775807, limit)", 600,
+                  "Scalar value 9223372036854776000 overflows int64"},
+        EngineRow{"TextInParentheses", "(\"a\")", 600, "a",
+                  "unexpected result in StepInvariantExpr evaluation: *parser.StepInvariantExpr"}),
     RowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Operators, EvalInstantTest,
     testing::Values(
-        Row{"UnaryBindsLikeTimes", "-2^2 + 2^3^2 + 2*3%4", 600, "510"},  // -4 + 512 + 2
-        Row{"RemainderHasTheSignOfTheDividend", "7 % -3 * 100 + -7 % 3", 600, "99"},
-        Row{"ComparisonsGoLeftToRight", "1 < bool 2 < bool 1", 600, "0"},
-        Row{"NanIsNotEqual", "vector(1) == bool vector(NaN)", 600, "{} 0"},
-        Row{"OnKeepsItsLabelsOnly", "cpu{mode=\"idle\"} > on(node) limit", 600,
-            "{node=\"n1\"} 598"},
+        EngineRow{"UnaryBindsLikeTimes", "-2^2 + 2^3^2 + 2*3%4", 600, "510"},  // -4 + 512 + 2
+        EngineRow{"RemainderHasTheSignOfTheDividend", "7 % -3 * 100 + -7 % 3", 600, "99"},
+        EngineRow{"ComparisonsGoLeftToRight", "1 < bool 2 < bool 1", 600, "0"},
+        EngineRow{"NanIsNotEqual", "vector(1) == bool vector(NaN)", 600, "{} 0"},
+        EngineRow{"OnKeepsItsLabelsOnly", "cpu{mode=\"idle\"} > on(node) limit", 600,
+                  "{node=\"n1\"} 598"},
         // 538 fails the test, so dialect 2 never sees the second match.
-        Row{"SecondMatchThatFailsTheFilter", "cpu > on(node) limit", 600,
-            "multiple matches for labels: many-to-one matching must be explicit "
-            "(group_left/group_right)",
-            "{node=\"n1\"} 598"},
-        Row{"GroupLeftCopiesLabels", "cpu{mode=\"idle\"} - on(node) group_left(team) limit", 600,
-            "{mode=\"idle\", node=\"n1\", team=\"a\"} 38"},
-        Row{"DuplicateOnTheOneSide", "limit * on(node) cpu", 600,
+        EngineRow{"SecondMatchThatFailsTheFilter", "cpu > on(node) limit", 600,
+                  "multiple matches for labels: many-to-one matching must be explicit "
+                  "(group_left/group_right)",
+                  "{node=\"n1\"} 598"},
+        EngineRow{"GroupLeftCopiesLabels", "cpu{mode=\"idle\"} - on(node) group_left(team) limit",
+                  600, "{mode=\"idle\", node=\"n1\", team=\"a\"} 38"},
+        EngineRow{
+            "DuplicateOnTheOneSide", "limit * on(node) cpu", 600,
             "found duplicate series for the match group {node=\"n1\"} on the right hand-side of "
             "the operation: [{__name__=\"cpu\", mode=\"user\", node=\"n1\"}, "
             "{__name__=\"cpu\", mode=\"idle\", node=\"n1\"}]"
             ";many-to-many matching not allowed: matching labels must be unique on one side"},
-        Row{"OrHidesTheMatched", "limit or on(node) cpu", 600,
-            "limit{node=\"n1\", team=\"a\"} 560"},
-        Row{"UnlessWithoutMatch", "limit unless on(team) cpu", 600,
-            "limit{node=\"n1\", team=\"a\"} 560"}),
+        EngineRow{"OrHidesTheMatched", "limit or on(node) cpu", 600,
+                  "limit{node=\"n1\", team=\"a\"} 560"},
+        EngineRow{"UnlessWithoutMatch", "limit unless on(team) cpu", 600,
+                  "limit{node=\"n1\", team=\"a\"} 560"}),
     RowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Windows, EvalInstantTest,
     testing::Values(
         // Samples at 300, 360, … 600; dialect 3 leaves 300 out.
-        Row{"LeftEnd", "count_over_time(grid{every=\"60s\"}[5m])", 600, "{every=\"60s\"} 5",
-            "{every=\"60s\"} 6"},
-        Row{"OneSampleHasNoRate", "rate(steps_total[1m])", 600, "", "{} 0.08333333333333333"},
-        Row{"IncreaseIsTheSameInBoth", "increase(steps_total[2m])", 600, "{} 10"},
-        Row{"LookbackEnds", "hole", 599.999, "hole 10"},
-        Row{"LookbackLeftEnd", "hole", 600, "", "hole 10"},
-        Row{"LookbackOver", "hole", 600.001, ""},
+        EngineRow{"LeftEnd", "count_over_time(grid{every=\"60s\"}[5m])", 600, "{every=\"60s\"} 5",
+                  "{every=\"60s\"} 6"},
+        EngineRow{"OneSampleHasNoRate", "rate(steps_total[1m])", 600, "", "{} 0.08333333333333333"},
+        EngineRow{"IncreaseIsTheSameInBoth", "increase(steps_total[2m])", 600, "{} 10"},
+        EngineRow{"LookbackEnds", "hole", 599.999, "hole 10"},
+        EngineRow{"LookbackLeftEnd", "hole", 600, "", "hole 10"},
+        EngineRow{"LookbackOver", "hole", 600.001, ""},
         // 30 in 240 s; 60 s to the start, 0 to the end: 30 * (240+60+0)/240 / 300.
-        Row{"RateToTheWindowsStart", "rate(pair_total[5m])", 600, "{} 0.125"},
+        EngineRow{"RateToTheWindowsStart", "rate(pair_total[5m])", 600, "{} 0.125"},
         // 360 s to the start is over 1.1 * 240, so half an interval: 30 * (240+120)/240.
-        Row{"IncreaseFarFromTheStart", "increase(pair_total[10m])", 600, "{} 45"},
-        Row{"SubquerySteps", "sum_over_time(vector(2)[5m:1m])", 600, "{} 10", "{} 12"},
-        Row{"TimestampIsTheSamples", "timestamp(grid{every=\"60s\"})", 645, "{every=\"60s\"} 600"},
-        Row{"SeriesMayNotBecomeOne",
-            "rate({__name__=~\"steps_total|grid\",every=\"\"}[5m]) or "
-            "rate({__name__=~\"steps_total|pair_total\"}[5m])",
-            600, "vector cannot contain metrics with the same labelset"}),
+        EngineRow{"IncreaseFarFromTheStart", "increase(pair_total[10m])", 600, "{} 45"},
+        EngineRow{"SubquerySteps", "sum_over_time(vector(2)[5m:1m])", 600, "{} 10", "{} 12"},
+        EngineRow{"TimestampIsTheSamples", "timestamp(grid{every=\"60s\"})", 645,
+                  "{every=\"60s\"} 600"},
+        EngineRow{"SeriesMayNotBecomeOne",
+                  "rate({__name__=~\"steps_total|grid\",every=\"\"}[5m]) or "
+                  "rate({__name__=~\"steps_total|pair_total\"}[5m])",
+                  600, "vector cannot contain metrics with the same labelset"}),
     RowName);
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, EvalInstantTest,
-    testing::Values(Row{"HalvesRoundUp", "round(vector(-2.5))", 600, "{} -2"},
-                    Row{"RoundToNothing", "round(vector(7), 0)", 600, "{} NaN"},
-                    Row{"ClampUpsideDown", "clamp(vector(5), 3, 0)", 600, ""},
-                    Row{"ClampToNan", "clamp_max(vector(9), NaN)", 600, "{} NaN"},
-                    Row{"YearOfNan", "year(vector(NaN))", 600, "{} 292277026596"},
-                    Row{"MonthOfMinusInf", "month(vector(-Inf))", 600, "{} 12"},
-                    Row{"AbsentWithALabelTwice", "absent(nothing{a=\"b\",a=\"c\",d=\"e\"})", 600,
-                        "{d=\"e\"} 1"},
-                    Row{"AbsentOfASum", "absent(sum(nothing{a=\"b\"}))", 600, "{} 1"},
-                    Row{"ReplacementGroups",
-                        "label_replace(label_replace(vector(1),\"s\",\"x1y22\",\"\",\"\"),\"d\","
-                        "\"${n}_$2_$$_$9_${1}0_$1x\",\"s\",\"x(?P<n>\\\\d)y(\\\\d+)\")",
-                        600, "{d=\"1_$_10_\", s=\"x1y22\"} 1"},
-                    Row{"TheCountedLabelIsTakenAway",
-                        "count_values without (team) (\"team\", limit)", 600, "{node=\"n1\"} 1"},
-                    Row{"WithoutTakesTheCountedName",
-                        "count_values without (zone) (\"__name__\", vector(1))", 600, "{} 1"},
-                    Row{"CountValuesWithoutExponent", "count_values(\"v\", vector(1e21))", 600,
-                        "{v=\"1000000000000000000000\"} 1"},
-                    // Raised to 10, 10, 12, 12, 15: rank 7.5 of 10 in 0 … 0.1.
-                    Row{"FallingBucketsAreRaised", "histogram_quantile(0.5, unsorted_bucket)", 600,
-                        "{} 0.07500000000000001"},
-                    // Bounds 1 and 1.0 are one bucket of 7: 0.1 + 0.9 * (3-2)/(7-2).
-                    Row{"EqualBoundsAreAdded", "histogram_quantile(0.3, twice)", 600, "{} 0.28"},
-                    Row{"WrongSmoothing", "holt_winters(grid[5m], 1, 0.5)", 600,
-                        "invalid smoothing factor. Expected: 0 < sf < 1, got: 1.000000"},
-                    // 14 of 15 lie up to 1; of the 2 in the last finite bucket three fifths.
-                    Row{"PartOfTheObservations", "histogram_fraction(0.1, 0.5, unsorted_bucket)",
-                        600, "{} 0.13333333333333333", ""},
-                    Row{"NoNativeHistograms", "histogram_count(grid)", 600, ""}),
+    testing::Values(
+        EngineRow{"HalvesRoundUp", "round(vector(-2.5))", 600, "{} -2"},
+        EngineRow{"RoundToNothing", "round(vector(7), 0)", 600, "{} NaN"},
+        EngineRow{"ClampUpsideDown", "clamp(vector(5), 3, 0)", 600, ""},
+        EngineRow{"ClampToNan", "clamp_max(vector(9), NaN)", 600, "{} NaN"},
+        EngineRow{"YearOfNan", "year(vector(NaN))", 600, "{} 292277026596"},
+        EngineRow{"MonthOfMinusInf", "month(vector(-Inf))", 600, "{} 12"},
+        EngineRow{"AbsentWithALabelTwice", "absent(nothing{a=\"b\",a=\"c\",d=\"e\"})", 600,
+                  "{d=\"e\"} 1"},
+        EngineRow{"AbsentOfASum", "absent(sum(nothing{a=\"b\"}))", 600, "{} 1"},
+        EngineRow{"ReplacementGroups",
+                  "label_replace(label_replace(vector(1),\"s\",\"x1y22\",\"\",\"\"),\"d\","
+                  "\"${n}_$2_$$_$9_${1}0_$1x\",\"s\",\"x(?P<n>\\\\d)y(\\\\d+)\")",
+                  600, "{d=\"1_$_10_\", s=\"x1y22\"} 1"},
+        EngineRow{"TheCountedLabelIsTakenAway", "count_values without (team) (\"team\", limit)",
+                  600, "{node=\"n1\"} 1"},
+        EngineRow{"WithoutTakesTheCountedName",
+                  "count_values without (zone) (\"__name__\", vector(1))", 600, "{} 1"},
+        EngineRow{"CountValuesWithoutExponent", "count_values(\"v\", vector(1e21))", 600,
+                  "{v=\"1000000000000000000000\"} 1"},
+        // Raised to 10, 10, 12, 12, 15: rank 7.5 of 10 in 0 … 0.1.
+        EngineRow{"FallingBucketsAreRaised", "histogram_quantile(0.5, unsorted_bucket)", 600,
+                  "{} 0.07500000000000001"},
+        // Bounds 1 and 1.0 are one bucket of 7: 0.1 + 0.9 * (3-2)/(7-2).
+        EngineRow{"EqualBoundsAreAdded", "histogram_quantile(0.3, twice)", 600, "{} 0.28"},
+        EngineRow{"WrongSmoothing", "holt_winters(grid[5m], 1, 0.5)", 600,
+                  "invalid smoothing factor. Expected: 0 < sf < 1, got: 1.000000"},
+        // 14 of 15 lie up to 1; of the 2 in the last finite bucket three fifths.
+        EngineRow{"PartOfTheObservations", "histogram_fraction(0.1, 0.5, unsorted_bucket)", 600,
+                  "{} 0.13333333333333333", ""},
+        EngineRow{"NoNativeHistograms", "histogram_count(grid)", 600, ""}),
     RowName);
 
 TEST(EvalRange, PredictLinearAtAPinnedTimeWandersInDialect2) {

@@ -13,7 +13,7 @@
 namespace flyball::promql {
 namespace {
 
-struct Row {
+struct SeriesNotationRow {
   std::string name;
   std::string text;
   std::string values;  // "!": refused
@@ -31,7 +31,7 @@ std::string Show(const std::vector<std::optional<double>>& values) {
   return shown;
 }
 
-class ParseSeriesValuesTest : public testing::TestWithParam<Row> {};
+class ParseSeriesValuesTest : public testing::TestWithParam<SeriesNotationRow> {};
 
 TEST_P(ParseSeriesValuesTest, Row) {
   const auto values = ParseSeriesValues(GetParam().text);
@@ -45,15 +45,21 @@ TEST_P(ParseSeriesValuesTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Promtool, ParseSeriesValuesTest,
-    testing::Values(
-        Row{"CountIsOfSteps", "1+2x3", "1 3 5 7"}, Row{"Falls", "-2-4x2", "-2 -6 -10"},
-        Row{"RepeatsWithoutStep", "5x2", "5 5 5"}, Row{"NoStepsIsOneValue", "1+1x0", "1"},
-        Row{"Gaps", "1 _ 2 _x2 3", "1 _ 2 _ _ 3"}, Row{"Stale", "1 stale 2", "1 stale 2"},
-        Row{"SpecialNumbers", "NaN -Inf 1e3 .5", "NaN -Inf 1000 0.5"},
-        Row{"StepWithExponent", "1e1+1e-1x1", "10 10.1"}, Row{"NoHexadecimal", "0x3", "0 0 0 0"},
-        Row{"NoHexadecimalStart", "0x3x1", "!"}, Row{"Nothing", "", ""}, Row{"Word", "1 two", "!"},
-        Row{"NoCount", "1+1x", "!"}, Row{"NativeHistogram", "{{schema:1}}", "!"},
-        Row{"TooMany", "1x100001", "!"}, Row{"TooManyInAll", "1x60000 1x60000", "!"}),
+    testing::Values(SeriesNotationRow{"CountIsOfSteps", "1+2x3", "1 3 5 7"},
+                    SeriesNotationRow{"Falls", "-2-4x2", "-2 -6 -10"},
+                    SeriesNotationRow{"RepeatsWithoutStep", "5x2", "5 5 5"},
+                    SeriesNotationRow{"NoStepsIsOneValue", "1+1x0", "1"},
+                    SeriesNotationRow{"Gaps", "1 _ 2 _x2 3", "1 _ 2 _ _ 3"},
+                    SeriesNotationRow{"Stale", "1 stale 2", "1 stale 2"},
+                    SeriesNotationRow{"SpecialNumbers", "NaN -Inf 1e3 .5", "NaN -Inf 1000 0.5"},
+                    SeriesNotationRow{"StepWithExponent", "1e1+1e-1x1", "10 10.1"},
+                    SeriesNotationRow{"NoHexadecimal", "0x3", "0 0 0 0"},
+                    SeriesNotationRow{"NoHexadecimalStart", "0x3x1", "!"},
+                    SeriesNotationRow{"Nothing", "", ""}, SeriesNotationRow{"Word", "1 two", "!"},
+                    SeriesNotationRow{"NoCount", "1+1x", "!"},
+                    SeriesNotationRow{"NativeHistogram", "{{schema:1}}", "!"},
+                    SeriesNotationRow{"TooMany", "1x100001", "!"},
+                    SeriesNotationRow{"TooManyInAll", "1x60000 1x60000", "!"}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -104,23 +104,23 @@ int64_t Milliseconds(const json& seconds) {
 }
 
 // One series of an answer: its labels and its values as the API prints them.
-struct Row {
+struct VectorsRow {
   std::string labels;
   std::vector<std::pair<int64_t, std::string>> values;
 
-  friend auto operator<=>(const Row&, const Row&) = default;
+  friend auto operator<=>(const VectorsRow&, const VectorsRow&) = default;
 };
 
-std::ostream& operator<<(std::ostream& out, const Row& row) {
+std::ostream& operator<<(std::ostream& out, const VectorsRow& row) {
   out << "{" << row.labels << "}";
   for (const auto& [time_ms, value] : row.values) out << " " << value << "@" << time_ms;
   return out;
 }
 
-using Answer = std::vector<Row>;
+using Answer = std::vector<VectorsRow>;
 
-Row MakeRow(const Labels& labels, const std::vector<Point>& points) {
-  Row row;
+VectorsRow MakeRow(const Labels& labels, const std::vector<Point>& points) {
+  VectorsRow row;
   for (const auto& [name, value] : labels) absl::StrAppend(&row.labels, name, Quote(value));
   for (const Point& point : points) {
     row.values.emplace_back(point.time_ms, FormatValue(point.value));
@@ -136,7 +136,7 @@ Answer FromJson(const json& data, bool ordered) {
   }
   Answer answer;
   for (const json& series : result) {
-    Row row;
+    VectorsRow row;
     for (const auto& [name, value] : series["metric"].items()) {
       absl::StrAppend(&row.labels, name, Quote(value.get<std::string>()));
     }

@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
+constexpr absl::Time kMeasured = absl::FromUnixSeconds(1700000000);
 
 class LoopMetricsTest : public testing::Test {
  protected:
@@ -23,7 +23,7 @@ class LoopMetricsTest : public testing::Test {
     decision_.current = 3;
     record_.decision = &decision_;
     record_.mode = Mode::kAct;
-    record_.time = kNow;
+    record_.time = kMeasured;
     record_.took = absl::Milliseconds(2);
   }
 
@@ -34,7 +34,7 @@ class LoopMetricsTest : public testing::Test {
   std::string Text() const { return prometheus::TextSerializer().Serialize(registry_.Collect()); }
 
   prometheus::Registry registry_;
-  SimulatedClock clock_{kNow + absl::Milliseconds(150)};
+  SimulatedClock clock_{kMeasured + absl::Milliseconds(150)};
   LoopMetrics metrics_{registry_, clock_};
   std::shared_ptr<Managed> managed_ = std::make_shared<Managed>();
   Decision decision_;
@@ -78,7 +78,7 @@ TEST_F(LoopMetricsTest, ALastPodThatWaitsForTheFrontIsNoFailedWrite) {
 }
 
 TEST_F(LoopMetricsTest, TheReactionIsFromTheSampleToTheWrite) {
-  record_.newest_sample = kNow - absl::Milliseconds(700);
+  record_.newest_sample = kMeasured - absl::Milliseconds(700);
   Decide();
   EXPECT_THAT(Text(), HasSubstr("flyball_scaler_reaction_seconds_count 0"));
   record_.scale_written = true;
@@ -111,8 +111,8 @@ TEST_F(LoopMetricsTest, ARoundCountsAsADecisionOfEachAutoscaler) {
                                        {.kind = &own, .autoscalers = 2}};
   metrics_.OnRound({.keys = {},
                     .kinds = counts,
-                    .time = kNow,
-                    .newest_sample = kNow - absl::Milliseconds(500),
+                    .time = kMeasured,
+                    .newest_sample = kMeasured - absl::Milliseconds(500),
                     .took = absl::Milliseconds(4)});
   const std::string text = Text();
   const auto has = [&text](const std::string& line) { EXPECT_THAT(text, HasSubstr(line + "\n")); };

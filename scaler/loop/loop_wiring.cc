@@ -11,7 +11,7 @@ namespace flyball::scaler {
 namespace {
 
 // How often Turn checks whether the first lists have arrived.
-constexpr absl::Duration kListWait = absl::Milliseconds(50);
+constexpr absl::Duration kFirstListsWait = absl::Milliseconds(50);
 
 TriggerContext MakeTriggerContext(const LoopDependencies& deps, TriggerSecrets secrets,
                                   const PodStore& pods) {
@@ -117,7 +117,7 @@ void LoopWiring::UseWhatShows() {
 MonotonicTime LoopWiring::Turn() {
   const MonotonicTime now = dependencies_.clock.MonotonicNow();
   listed_ = listed_ || Listed().ok();
-  if (!listed_) return now + kListWait;
+  if (!listed_) return now + kFirstListsWait;
   {
     // A gate must count for the first decision on the object that shows it.
     absl::MutexLock lock(&version_mutex_);

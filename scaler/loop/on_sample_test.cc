@@ -77,7 +77,7 @@ class CountingSource : public adapter::MetricSource {
   std::map<std::string, int> asked_ ABSL_GUARDED_BY(mutex_);
 };
 
-std::string MetricOf(const std::string& metric, const std::string& app) {
+std::string LiveMetricOf(const std::string& metric, const std::string& app) {
   return absl::StrCat(R"({"type":"External","external":{"metric":{"name":")", metric,
                       R"(","selector":{"matchLabels":{"app":")", app,
                       R"("}}},"target":{"type":"AverageValue","averageValue":"10"}}})");
@@ -136,7 +136,7 @@ class LiveWorld {
   void StartWeb(double jobs) {
     Push("jobs", "web", 0, jobs);
     world.AddDeployment("web", 2);
-    world.PutOwn("web", MetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
+    world.PutOwn("web", LiveMetricOf("jobs", "web"), R"(,"cadence":{"onSample":true})");
     Start(1);
   }
 
@@ -167,7 +167,8 @@ TEST(OnSample, ASampleWakesOneOfAThousandAndAsksOneQuery) {
     world.AddDeployment(absl::StrCat("web-", i), 0);
     world.api.Patch(absl::StrCat("/apis/apps/v1/namespaces/shop/deployments/web-", i),
                     R"({"spec":{"replicas":2},"status":{"replicas":2}})");
-    world.PutOwn(absl::StrCat("web-", i), MetricOf("jobs", app), R"(,"cadence":{"onSample":true})");
+    world.PutOwn(absl::StrCat("web-", i), LiveMetricOf("jobs", app),
+                 R"(,"cadence":{"onSample":true})");
   }
   live.Start(kAutoscalers);
   const int decided = world.diary.total(), asked = live.source.asked();
@@ -267,7 +268,7 @@ TEST(OnSample, TheSameValueAgainDecidesNothing) {
 
 // Nothing is held back, so that a decision depends on samples and time alone. The number makes it
 // another spec, which is decided at once and from nothing.
-std::string Behavior(int number) {
+std::string BehaviorJson(int number) {
   return absl::StrCat(R"(,"behavior":{"scaleUp":{"tolerance":"0","stabilizationWindowSeconds":0,)",
                       R"("policies":[{"type":"Pods","value":)", 1000 + number,
                       R"(,"periodSeconds":1}]},"scaleDown":{"tolerance":"0",)",
@@ -291,9 +292,9 @@ TEST(OnSample, DecidesAsFromNothingOnTheSameSamples) {
   };
   const auto metrics = [](int app) {
     const std::string name = absl::StrCat("app-", app);
-    return app % 2 == 0
-               ? MetricOf("jobs", name)
-               : absl::StrCat(MetricOf("jobs", name), ",", MetricOf("hits_per_second", name));
+    return app % 2 == 0 ? LiveMetricOf("jobs", name)
+                        : absl::StrCat(LiveMetricOf("jobs", name), ",",
+                                       LiveMetricOf("hits_per_second", name));
   };
   for (int moment = 0; moment < 2; ++moment) {
     for (int app = 0; app < kApps; ++app) {
@@ -305,9 +306,9 @@ TEST(OnSample, DecidesAsFromNothingOnTheSameSamples) {
     world.AddDeployment(absl::StrCat("sampled-", app), 2);
     world.AddDeployment(absl::StrCat("fresh-", app), 2);
     world.PutOwn(absl::StrCat("sampled-", app), metrics(app),
-                 absl::StrCat(R"(,"cadence":{"onSample":true})", Behavior(0)));
+                 absl::StrCat(R"(,"cadence":{"onSample":true})", BehaviorJson(0)));
     world.PutOwn(absl::StrCat("fresh-", app), metrics(app),
-                 absl::StrCat(R"(,"mode":"Shadow","cadence":{"interval":"1h"})", Behavior(0)));
+                 absl::StrCat(R"(,"mode":"Shadow","cadence":{"interval":"1h"})", BehaviorJson(0)));
   }
   live.Start(kApps);
   int wanted_changes = 0;
@@ -329,7 +330,7 @@ TEST(OnSample, DecidesAsFromNothingOnTheSameSamples) {
       const int checked = world.diary.count(fresh);
       world.PutOwn(
           fresh, metrics(app),
-          absl::StrCat(R"(,"mode":"Shadow","cadence":{"interval":"1h"})", Behavior(round)));
+          absl::StrCat(R"(,"mode":"Shadow","cadence":{"interval":"1h"})", BehaviorJson(round)));
       ASSERT_TRUE(world.diary.AwaitCount(fresh, checked + 1, absl::Seconds(30))) << round;
       const Decision expected = world.diary.last(fresh).decision;
       ASSERT_EQ(expected.outcome, Outcome::kDecided) << expected.error;

@@ -17,9 +17,6 @@ namespace {
 
 using testing::IsEmpty;
 
-const SimulatedCluster::Target kWeb = {"shop", "web"};
-const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
-
 AutoscalerText Following(const std::string& spec, int max = 20) {
   return {.key = kHpa,
           .metrics = MetricOf('a', "web", 10),

@@ -13,13 +13,10 @@ namespace {
 
 using testing::IsEmpty;
 
-const SimulatedCluster::Target kWeb = {"shop", "web"};
-const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
-
-constexpr char kAtOnce[] = R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})";
+constexpr char kScaleDownAtOnce[] = R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}})";
 constexpr char kNever[] = R"(,"behavior":{"scaleDown":{"selectPolicy":"Disabled"}})";
 
-AutoscalerText Following(const std::string& behavior) {
+AutoscalerText WithBehavior(const std::string& behavior) {
   return {.key = kHpa,
           .metrics = MetricOf('a', "web", 10),
           .spec = absl::StrCat(R"(,"minReplicas":1,"maxReplicas":20)", behavior),
@@ -34,7 +31,7 @@ class Stall : public testing::TestWithParam<int> {
     SimulatedReplica& replica = sim.AddReplica();
     sim.Set(kWeb, 'a', 40'000);
     sim.cluster.PutDeployment(kWeb, 4);
-    sim.cluster.PutAutoscaler(Following(kAtOnce).Json());
+    sim.cluster.PutAutoscaler(WithBehavior(kScaleDownAtOnce).Json());
     sim.Run(absl::Seconds(20) + GetParam() * absl::Milliseconds(40));
     replica.Freeze();
     sim.Run(absl::Seconds(1));
@@ -59,12 +56,12 @@ class Stall : public testing::TestWithParam<int> {
 };
 
 TEST_P(Stall, HidesNoPause) {
-  AutoscalerText paused = Following(kAtOnce);
+  AutoscalerText paused = WithBehavior(kScaleDownAtOnce);
   paused.annotations = R"("flyball.dev/paused-until":"2036-01-01T00:00:00Z")";
   ExpectFourAfter(paused, 80'000);
 }
 
-TEST_P(Stall, HidesNoEditThatForbidsARemoval) { ExpectFourAfter(Following(kNever), 20'000); }
+TEST_P(Stall, HidesNoEditThatForbidsARemoval) { ExpectFourAfter(WithBehavior(kNever), 20'000); }
 
 TEST_P(Stall, DelaysARemovalBySeconds) {
   SimulatedReplica& replica = Stopped();

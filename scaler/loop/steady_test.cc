@@ -126,7 +126,7 @@ bool Says(SteadyWorld& world, absl::string_view text) {
 bool IsDecided(SteadyWorld& world) { return world.diary.decided("web") > world.decided_before; }
 
 constexpr char kDeployment[] = "/apis/apps/v1/namespaces/shop/deployments/web";
-constexpr char kHpa[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web";
+constexpr char kHpaPath[] = "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web";
 
 INSTANTIATE_TEST_SUITE_P(
     Steady, SteadyEnds,
@@ -148,11 +148,12 @@ INSTANTIATE_TEST_SUITE_P(
             [](SteadyWorld& w) { return Desires(w, 4); }},
         Row{"AnotherMode",
             [](SteadyWorld& w) {
-              w.api.Patch(kHpa, R"({"metadata":{"annotations":{"flyball.dev/mode":"shadow"}}})");
+              w.api.Patch(kHpaPath,
+                          R"({"metadata":{"annotations":{"flyball.dev/mode":"shadow"}}})");
             },
             [](SteadyWorld& w) { return w.diary.last("web").mode == Mode::kShadow; }},
         Row{"AStatusThatSomebodyElseWrote",
-            [](SteadyWorld& w) { w.api.Patch(kHpa, R"({"status":{"desiredReplicas":7}})"); },
+            [](SteadyWorld& w) { w.api.Patch(kHpaPath, R"({"status":{"desiredReplicas":7}})"); },
             IsDecided},
         Row{"ARival",
             [](SteadyWorld& w) {
@@ -163,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
                   ExternalMetricJson("queue", "10") + "]}}");
             },
             [](SteadyWorld& w) { return Says(w, "are controlled by multiple HPAs"); }},
-        Row{"ItsEnd", [](SteadyWorld& w) { w.api.Delete(kHpa); },
+        Row{"ItsEnd", [](SteadyWorld& w) { w.api.Delete(kHpaPath); },
             [](SteadyWorld& w) { return w.diary.forgotten("web") == 1; }},
         Row{"AnotherOwner", [](SteadyWorld& w) { w.owner.Become(false); },
             [](SteadyWorld& w) { return w.diary.forgotten("web") == 1; }},

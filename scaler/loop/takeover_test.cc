@@ -17,12 +17,9 @@ namespace {
 
 using testing::IsEmpty;
 
-const SimulatedCluster::Target kWeb = {"shop", "web"};
-const AutoscalerKey kOwn = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
-
 // An Autoscaler (CRD) of the target `web`.
-std::string Following(const std::string& name, const std::string& interval,
-                      const std::string& scale_down, int max = 20) {
+std::string FollowingAt(const std::string& name, const std::string& interval,
+                        const std::string& scale_down, int max = 20) {
   return absl::StrCat(
       R"({"apiVersion":"flyball.dev/v1alpha1","kind":"Autoscaler","metadata":{"namespace":"shop",)",
       R"("name":")", name, R"("},"spec":{"scaleTargetRef":{"apiVersion":"apps/v1",)",
@@ -48,7 +45,7 @@ TEST_P(LostRemoval, CountsForWhoWinsItsShardBack) {
   SimulatedReplica& first = sim.AddReplica();
   sim.Set(kWeb, 'a', 100'000);
   sim.cluster.PutDeployment(kWeb, 10);
-  sim.cluster.PutAutoscaler(Following("web", "60s", kThree));
+  sim.cluster.PutAutoscaler(FollowingAt("web", "60s", kThree));
   sim.Run(absl::Seconds(150));
   const auto judge = sim.cluster.on_scale_write;
   sim.cluster.on_scale_write = [&](const SimulatedCluster::ScaleWrite& write) {
@@ -69,7 +66,7 @@ TEST_P(LostRemoval, CountsForWhoWinsItsShardBack) {
   while (!second.Owns(kOwn)) sim.Run(absl::Milliseconds(100));
   if (!has_slot) {
     first.BreakWatch("autoscalers", absl::UnavailableError("connection reset"));
-    sim.cluster.PutAutoscaler(Following("web", "60s", kThree, /*max=*/19));
+    sim.cluster.PutAutoscaler(FollowingAt("web", "60s", kThree, /*max=*/19));
   }
   while (Replicas() != 10) sim.Run(absl::Milliseconds(100));
   sim.Run(absl::Seconds(1));
@@ -91,7 +88,7 @@ TEST_F(Takeover, AWriteThatFailsInALaterTermIsReportedInNone) {
   sim.Set(kWeb, 'a', 100'000);
   sim.cluster.PutDeployment(kWeb, 10);
   sim.cluster.PutAutoscaler(
-      Following("web", "2s", R"(,"policies":[{"type":"Pods","value":1,"periodSeconds":600}])"));
+      FollowingAt("web", "2s", R"(,"policies":[{"type":"Pods","value":1,"periodSeconds":600}])"));
   sim.Run(absl::Seconds(40));
   bool frozen = false;
   first.refuses = [&](const http::HttpCall& call) {

@@ -24,10 +24,6 @@ constexpr char kOneInTenMinutes[] =
     R"(,"behavior":{"scaleDown":{"stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
     R"("value":1,"periodSeconds":600}]}})";
 
-const SimulatedCluster::Target kWeb = {"shop", "web"};
-const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
-const AutoscalerKey kOwn = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
-
 AutoscalerText Following(const AutoscalerKey& key, const std::string& spec) {
   return {.key = key,
           .metrics = MetricOf('a', "web", 10),

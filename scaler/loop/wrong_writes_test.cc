@@ -17,10 +17,11 @@ namespace {
 
 using testing::IsEmpty;
 
-constexpr char kNow[] = R"("stabilizationWindowSeconds":0,"policies":[{"type":"Percent",)"
-                        R"("value":100,"periodSeconds":15}])";
-constexpr char kOneInTenMinutes[] = R"("stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
-                                    R"("value":1,"periodSeconds":600}])";
+constexpr char kAllAtOnce[] = R"("stabilizationWindowSeconds":0,"policies":[{"type":"Percent",)"
+                              R"("value":100,"periodSeconds":15}])";
+constexpr char kOnePodInTenMinutes[] =
+    R"("stabilizationWindowSeconds":0,"policies":[{"type":"Pods",)"
+    R"("value":1,"periodSeconds":600}])";
 
 AutoscalerKey Hpa(const std::string& ns = "shop", const std::string& name = "web") {
   return {.kind = AutoscalerKind::kHpa, .ns = ns, .name = name};
@@ -51,13 +52,15 @@ class WrongWrites : public testing::Test {
     sim.AddReplica();
     Make({.key = Hpa(),
           .metrics = metrics,
-          .spec = Bounds(8, 20) + ScaleDown(kNow),
+          .spec = Bounds(8, 20) + ScaleDown(kAllAtOnce),
           .annotations = ""},
          8);
     sim.Run(absl::Seconds(20));
     ASSERT_EQ(Replicas(Hpa()), 8);
-    sim.cluster.PutAutoscaler(AutoscalerText{
-        .key = Hpa(), .metrics = edited, .spec = Bounds(1, 20) + ScaleDown(kNow), .annotations = ""}
+    sim.cluster.PutAutoscaler(AutoscalerText{.key = Hpa(),
+                                             .metrics = edited,
+                                             .spec = Bounds(1, 20) + ScaleDown(kAllAtOnce),
+                                             .annotations = ""}
                                   .Json());
     sim.Run(absl::Seconds(20));
     EXPECT_EQ(Replicas(Hpa()), 8);
@@ -88,7 +91,7 @@ TEST_F(WrongWrites, AHandOverForgetsNoChange) {
     sim.Set({ns, "web"}, 'a', 10'000);
     Make({.key = Hpa(ns),
           .metrics = MetricOf('a', "web", 10),
-          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
           .annotations = ""},
          8);
   }
@@ -115,7 +118,7 @@ TEST(HandOver, WhatIsAdvisedMeanwhileReplacesNothing) {
         sim.cluster.PutAutoscaler(
             AutoscalerText{.key = Hpa(ns),
                            .metrics = MetricOf('a', "web", 10),
-                           .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+                           .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
                            .annotations = absl::StrCat(R"("flyball.dev/mode":")", mode, "\"")}
                 .Json());
       }
@@ -219,7 +222,7 @@ TEST_F(WrongWrites, AnEditOfThePodSelectionWaitsForTheWatchToo) {
   sim.Set(TargetOf(Hpa()), 'c', 500);  // of 1000 that are requested
   AutoscalerText text{.key = Hpa(),
                       .metrics = CpuOf(50),
-                      .spec = Bounds(1, 20) + ScaleDown(kNow),
+                      .spec = Bounds(1, 20) + ScaleDown(kAllAtOnce),
                       .annotations = R"("flyball.dev/pod-selection":"LabelSelector")"};
   Make(text, 4);
   sim.Run(absl::Seconds(20));
@@ -278,7 +281,7 @@ TEST_F(WrongWrites, ReplicasWithOtherNumbersOfShardsAreNeverTwoOwners) {
     sim.Set({ns, "web"}, 'a', 10'000);
     Make({.key = Hpa(ns),
           .metrics = MetricOf('a', "web", 10),
-          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
           .annotations = ""},
          8);
   }
@@ -330,7 +333,7 @@ TEST_F(WrongWrites, WhoOnlyAdvisesRemembersWhatItActsOnAcrossOwners) {
   advising.cluster.PutAutoscaler(
       AutoscalerText{.key = Own(),
                      .metrics = MetricOf('a', "web", 10),
-                     .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes) + R"(,"mode":"Act")",
+                     .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes) + R"(,"mode":"Act")",
                      .annotations = ""}
           .Json());
   advising.AddReplica();
@@ -485,7 +488,7 @@ TEST_F(WrongWrites, ARemovalThatWasSentTwiceCounts) {
     sim.Set({"shop", name}, 'a', 80'000);
     Make({.key = Hpa("shop", name),
           .metrics = MetricOf('a', name, 10),
-          .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+          .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
           .annotations = ""},
          8);
   }
@@ -504,7 +507,7 @@ TEST_F(WrongWrites, AnAdditionThatWasSentTwiceReplacesEarlierOnes) {
   sim.Set(TargetOf(Hpa()), 'a', 150'000);
   Make({.key = Hpa(),
         .metrics = MetricOf('a', "web", 10),
-        .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+        .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
         .annotations = ""},
        8);
   sim.Run(absl::Seconds(20));
@@ -571,7 +574,7 @@ TEST_F(WrongWrites, ARemovalAfterSomebodyElsesAdditionIsNotForgotten) {
   sim.Set(TargetOf(Hpa()), 'a', 60'000);
   Make({.key = Hpa(),
         .metrics = MetricOf('a', "web", 10),
-        .spec = Bounds(1, 20) + ScaleDown(kOneInTenMinutes),
+        .spec = Bounds(1, 20) + ScaleDown(kOnePodInTenMinutes),
         .annotations = ""},
        6);
   sim.Run(absl::Seconds(40));
@@ -595,7 +598,7 @@ TEST_F(WrongWrites, ToleranceOfADirectionCounts) {
   sim.Set({"shop", "web"}, 'a', 70'000);
   Make({.key = Hpa(),
         .metrics = MetricOf('a', "web", 10),
-        .spec = Bounds(1, 20) + ScaleDown(absl::StrCat(R"("tolerance":"0.5",)", kNow)),
+        .spec = Bounds(1, 20) + ScaleDown(absl::StrCat(R"("tolerance":"0.5",)", kAllAtOnce)),
         .annotations = ""},
        10);
   sim.Run(absl::Seconds(20));

@@ -10,7 +10,7 @@
 namespace flyball::scaler {
 namespace {
 
-constexpr absl::Time kNow = absl::FromUnixSeconds(1767225600);
+constexpr absl::Time kRead = absl::FromUnixSeconds(1767225600);
 
 kube::Quantity Q(absl::string_view text) { return *kube::Quantity::Parse(text); }
 
@@ -27,7 +27,7 @@ PodTable TableOf(const std::vector<std::string>& names) {
 PodMetrics Using(const char* name, std::vector<ResourceList> containers) {
   PodMetrics pod;
   pod.name = name;
-  pod.timestamp = kNow;
+  pod.timestamp = kRead;
   for (size_t i = 0; i < containers.size(); ++i) {
     pod.containers.push_back({.name = i == 0 ? "app" : "log", .usage = containers[i]});
   }
@@ -53,7 +53,7 @@ TEST(ReadResourceTest, PodsAreSummedAndMatchedByName) {
   Reading reading;
   ReadResource(answer, "cpu", "", table, reading);
   EXPECT_EQ(Samples(reading), "2:1500 -1:7000");
-  EXPECT_EQ(reading.timestamp, kNow);
+  EXPECT_EQ(reading.timestamp, kRead);
   ReadResource(answer, "cpu", "app", table, reading);
   EXPECT_EQ(Samples(reading), "2:1000 -1:7000 0:1000");
 }

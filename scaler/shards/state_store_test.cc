@@ -22,7 +22,7 @@ namespace {
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1700000000);
 
-AutoscalerKey Key(std::string name, std::string ns = "shop") {
+AutoscalerKey HpaKey(std::string name, std::string ns = "shop") {
   return {.kind = AutoscalerKind::kHpa, .ns = std::move(ns), .name = std::move(name)};
 }
 
@@ -101,7 +101,7 @@ TEST(CompactState, OfVeryManyChangesNoneIsForgottenEarly) {
 KeptShard Shard(int autoscalers) {
   KeptShard shard{.saved_at = kNow, .complete = true, .autoscalers = {}};
   for (int i = 0; i < autoscalers; ++i) {
-    KeptAutoscaler kept{.key = Key(absl::StrCat("web-", i * 7919)), .replicas = i, .state = {}};
+    KeptAutoscaler kept{.key = HpaKey(absl::StrCat("web-", i * 7919)), .replicas = i, .state = {}};
     kept.state.recommendations = {{i, Ago(i % 300)}, {-3, Ago(0)}};
     kept.state.scale_ups = {{.change = 4, .time = Ago(3)}};
     shard.autoscalers.push_back(kept);
@@ -146,7 +146,7 @@ TEST(EncodeShard, DropsTheLastOnesThatDoNotFit) {
   ASSERT_TRUE(got.ok());
   EXPECT_GT(got->autoscalers.size(), 50u);
   EXPECT_EQ(got->autoscalers.size() + encoded.dropped, 1000u);
-  EXPECT_EQ(got->autoscalers[0].key, Key("web-0"));
+  EXPECT_EQ(got->autoscalers[0].key, HpaKey("web-0"));
 }
 
 TEST(DecodeShard, RefusesWhatIsCutOffOrChanged) {
@@ -236,7 +236,7 @@ class BringForwardTest : public testing::TestWithParam<ForwardRow> {};
 TEST_P(BringForwardTest, Row) {
   const ForwardRow& row = GetParam();
   const ScalerState got =
-      BringForward({.key = Key("web"), .replicas = row.kept_replicas, .state = row.kept},
+      BringForward({.key = HpaKey("web"), .replicas = row.kept_replicas, .state = row.kept},
                    row.complete, row.current, kNow, StateStoreOptions());
   EXPECT_EQ(got.recommendations, row.want.recommendations);
   EXPECT_EQ(got.scale_ups, row.want.scale_ups);
@@ -376,7 +376,7 @@ class StateStoreTest : public testing::Test {
               std::vector<Recommendation> recommendations, std::vector<ScaleEvent> additions = {},
               const std::string& ns = "shop") {
     auto managed = std::make_shared<Managed>();
-    managed->key = Key(name, ns);
+    managed->key = HpaKey(name, ns);
     managed->autoscaler.max_replicas = 10;
     Decision decision;
     decision.outcome = outcome_;
@@ -412,13 +412,13 @@ TEST_F(StateStoreTest, TheNextOwnerGoesOnWhereTheLastOneHandedOver) {
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  const auto state = second->Take(Key("web"), 5, kNow);
+  const auto state = second->Take(HpaKey("web"), 5, kNow);
   ASSERT_TRUE(state.has_value());
   EXPECT_THAT(state->state.recommendations,
               testing::ElementsAre(Recommendation{9, Ago(40)}, Recommendation{5, Ago(2)}));
   EXPECT_TRUE(state->complete);
-  EXPECT_FALSE(second->Take(Key("web"), 5, kNow).has_value());  // once
-  EXPECT_FALSE(second->Take(Key("other"), 5, kNow).has_value());
+  EXPECT_FALSE(second->Take(HpaKey("web"), 5, kNow).has_value());  // once
+  EXPECT_FALSE(second->Take(HpaKey("other"), 5, kNow).has_value());
 }
 
 // The watch told late: another object had taken the name, and the last owner had decided that one.
@@ -431,18 +431,18 @@ TEST_F(StateStoreTest, WhatWasReadOutlivesAnEndThatIsToldSoonAfterIt) {
     const auto second = Make();
     ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
     if (taken) {
-      EXPECT_TRUE(second->Take(Key("web"), 5, kNow).has_value());
+      EXPECT_TRUE(second->Take(HpaKey("web"), 5, kNow).has_value());
     }
-    second->OnForgotten(Key("web"));
-    const auto state = second->Take(Key("web"), 5, kNow);
+    second->OnForgotten(HpaKey("web"));
+    const auto state = second->Take(HpaKey("web"), 5, kNow);
     ASSERT_TRUE(state.has_value());
     // As a new object begins: its window holds the count.
     EXPECT_FALSE(state->complete);
     ASSERT_EQ(state->state.recommendations.size(), 3u);
     EXPECT_EQ(state->state.recommendations.back(), kFound5);
     Pass(absl::Seconds(61));
-    second->OnForgotten(Key("web"));
-    EXPECT_FALSE(second->Take(Key("web"), 5, kNow).has_value());
+    second->OnForgotten(HpaKey("web"));
+    EXPECT_FALSE(second->Take(HpaKey("web"), 5, kNow).has_value());
   }
 }
 
@@ -453,7 +453,7 @@ TEST_F(StateStoreTest, AnOwnerInBetweenThatCrashedMakesTheRecordIncomplete) {
   first->Save(0);
   const auto third = Make();
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
-  EXPECT_THAT(third->Take(Key("web"), 5, kNow)->state.recommendations,
+  EXPECT_THAT(third->Take(HpaKey("web"), 5, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(2)}, kFound5));
 }
 
@@ -466,7 +466,7 @@ TEST_F(StateStoreTest, AnOwnerThatLosesItsShardAndWinsItBackFindsAnIncompleteRec
   const auto second = Make();
   for (const bool complete : {true, false}) {
     ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-    EXPECT_EQ(second->Take(Key("web"), 5, kNow)->complete, complete);
+    EXPECT_EQ(second->Take(HpaKey("web"), 5, kNow)->complete, complete);
     second->Drop(0);
   }
 }
@@ -475,7 +475,7 @@ TEST_F(StateStoreTest, AnOwnerThatLosesItsShardAndWinsItBackFindsAnIncompleteRec
 // last recommendation was two seconds old when it was saved, that of the later record 40.
 TEST_F(StateStoreTest, WhatAnEarlierDivisionLeftBehindIsNotTakenForTheLatest) {
   constexpr int kMany = 4;
-  const int shard = ShardOf(Key("web"), kMany);
+  const int shard = ShardOf(HpaKey("web"), kMany);
   ASSERT_NE(shard, 0);
   const auto of_many = Make(kMostKeptBytes, kMany);
   ASSERT_TRUE(of_many->Load(shard, {.epoch = 0, .division = 0}).ok());
@@ -489,7 +489,7 @@ TEST_F(StateStoreTest, WhatAnEarlierDivisionLeftBehindIsNotTakenForTheLatest) {
   const auto of_many_again = Make(kMostKeptBytes, kMany);
   ASSERT_TRUE(of_many_again->Move(1, 2).ok());
   ASSERT_TRUE(of_many_again->Load(shard, {.epoch = 2, .division = 2}).ok());
-  const auto state = of_many_again->Take(Key("web"), 9, kNow);
+  const auto state = of_many_again->Take(HpaKey("web"), 9, kNow);
   ASSERT_TRUE(state.has_value());
   EXPECT_THAT(state->state.recommendations,
               testing::ElementsAre(Recommendation{9, Ago(40)},
@@ -517,7 +517,7 @@ TEST_F(StateStoreTest, WritesAtMostEachIntervalAndOnlyWhatChanged) {
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 3);
   Pass(absl::Seconds(15));
-  store->OnForgotten(Key("web"));
+  store->OnForgotten(HpaKey("web"));
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 4);
   EXPECT_EQ(store->stats().written, 4u);
@@ -556,7 +556,7 @@ TEST_F(StateStoreTest, WhatIsDecidedBeforeTheRecordIsTakenIsHandedOnBesideIt) {
   second->Save(0);
   const auto third = Make();
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
-  const auto state = third->Take(Key("web"), 5, kNow);
+  const auto state = third->Take(HpaKey("web"), 5, kNow);
   ASSERT_TRUE(state.has_value());
   EXPECT_THAT(state->state.recommendations,
               testing::ElementsAre(Recommendation{9, Ago(40)}, Recommendation{7, Ago(0)}));
@@ -571,7 +571,7 @@ TEST_F(StateStoreTest, WhatIsOursIsSavedAlsoBeforeItIsRestoredAgain) {
   store->Save(0);
   const auto next = Make();
   ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
-  EXPECT_THAT(next->Take(Key("web"), 5, kNow)->state.recommendations,
+  EXPECT_THAT(next->Take(HpaKey("web"), 5, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{6, Ago(0)}));
 }
 
@@ -583,7 +583,7 @@ TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
   first->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 1);
   const auto steadiness = std::make_shared<Steadiness>();
-  first->OnSteady(Key("web"), 5, steadiness);
+  first->OnSteady(HpaKey("web"), 5, steadiness);
   Pass(absl::Seconds(30));
   steadiness->AddRound(Ago(-30), absl::ZeroDuration(), absl::InfinitePast());
   first->WriteWhatChanged();
@@ -596,7 +596,7 @@ TEST_F(StateStoreTest, RoundsRenewTheRecommendation) {
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  EXPECT_THAT(second->Take(Key("web"), 5, Ago(-120))->state.recommendations,
+  EXPECT_THAT(second->Take(HpaKey("web"), 5, Ago(-120))->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(-100)}));
 }
 
@@ -616,12 +616,12 @@ TEST_F(StateStoreTest, WhatWasReadUnchangedIsHandedOnAsOfThen) {
   restored_ = false;
   Decide(*second, "web", 7, {{7, Ago(0)}});
   Pass(absl::Seconds(10));
-  EXPECT_EQ(NewestRecommendation(second->Take(Key("web"), 7, Ago(-20))->state), Ago(-10));
+  EXPECT_EQ(NewestRecommendation(second->Take(HpaKey("web"), 7, Ago(-20))->state), Ago(-10));
   reads_of_second->AddRound(Ago(-20), absl::ZeroDuration(), absl::InfinitePast());
   second->Save(0);
   const auto third = Make();
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
-  EXPECT_EQ(NewestRecommendation(third->Take(Key("web"), 7, Ago(-20))->state), Ago(-20));
+  EXPECT_EQ(NewestRecommendation(third->Take(HpaKey("web"), 7, Ago(-20))->state), Ago(-20));
 }
 
 TEST_F(StateStoreTest, OfWhatIsShadowedNothingIsWritten) {
@@ -645,7 +645,7 @@ TEST_F(StateStoreTest, OfWhatIsPausedTheCountIsHandedOn) {
   first->Save(0);
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  EXPECT_THAT(second->Take(Key("web"), 3, kNow)->state.recommendations,
+  EXPECT_THAT(second->Take(HpaKey("web"), 3, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{5, Ago(400)}, Recommendation{3, Ago(0)},
                                    Recommendation{3, kNow - absl::Microseconds(1)}));
 }
@@ -655,7 +655,7 @@ TEST_F(StateStoreTest, WhatWasPutToSleepIsToldFromOwnerToOwnerUntilOneFindsItSwi
   const auto put_to_sleep = [&](int64_t epoch) {
     const auto next = Make();
     EXPECT_TRUE(next->Load(0, {.epoch = epoch}).ok());
-    return next->Take(Key("web"), 0, kNow)->put_to_sleep;
+    return next->Take(HpaKey("web"), 0, kNow)->put_to_sleep;
   };
   const auto first = Make();
   ASSERT_TRUE(first->Load(0, {.epoch = 0}).ok());
@@ -664,7 +664,7 @@ TEST_F(StateStoreTest, WhatWasPutToSleepIsToldFromOwnerToOwnerUntilOneFindsItSwi
   EXPECT_TRUE(put_to_sleep(1));
   const auto second = Make();
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  ASSERT_TRUE(second->Take(Key("web"), 0, kNow).has_value());
+  ASSERT_TRUE(second->Take(HpaKey("web"), 0, kNow).has_value());
   outcome_ = Outcome::kSwitchedOff;
   for (const bool told : {true, false}) {
     Decide(*second, "web", 0, {{5, Ago(9)}, {0, Ago(2)}});
@@ -686,7 +686,7 @@ TEST_F(StateStoreTest, WhatIsFoundAtZeroIsNotHandedOnAsPutToSleep) {
   second->Save(0);
   const auto third = Make();
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
-  EXPECT_FALSE(third->Take(Key("web"), 0, kNow)->put_to_sleep);
+  EXPECT_FALSE(third->Take(HpaKey("web"), 0, kNow)->put_to_sleep);
 }
 
 TEST_F(StateStoreTest, OfWhatIsAdvisedNoAdditionsAreHandedOn) {
@@ -698,7 +698,7 @@ TEST_F(StateStoreTest, OfWhatIsAdvisedNoAdditionsAreHandedOn) {
     first->Save(0);
     const auto second = Make();
     ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-    EXPECT_THAT(second->Take(Key("web"), 5, kNow)->state.scale_ups,
+    EXPECT_THAT(second->Take(HpaKey("web"), 5, kNow)->state.scale_ups,
                 testing::SizeIs(mode == Mode::kAct ? 1 : 0));
   }
 }
@@ -712,7 +712,7 @@ TEST_F(StateStoreTest, AdditionsThatAClockAheadHasDatedAreNotHandedOn) {
     clock_.JumpWall(kNow - (much ? absl::Seconds(5) : absl::Milliseconds(500)));
     const auto second = Make();
     ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-    const auto state = second->Take(Key("web"), 5, clock_.WallNow())->state;
+    const auto state = second->Take(HpaKey("web"), 5, clock_.WallNow())->state;
     EXPECT_THAT(state.scale_ups, testing::SizeIs(much ? 0 : 1));
     EXPECT_THAT(state.recommendations, testing::SizeIs(1));
   }
@@ -727,7 +727,7 @@ TEST_F(StateStoreTest, ARecordThatLacksAnAdditionIsIncomplete) {
     first->Save(0);
     const auto second = Make();
     ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-    EXPECT_EQ(second->Take(Key("web"), current, kNow)->complete, current == 5);
+    EXPECT_EQ(second->Take(HpaKey("web"), current, kNow)->complete, current == 5);
   }
 }
 
@@ -764,11 +764,11 @@ TEST_F(StateStoreTest, WhileWritesFailThereIsAnIntervalBetweenThemAndOneLine) {
   EXPECT_EQ(run(63), 8) << "after 1, 2, 4, 8, 16, 31, 46 and 61 s";
   EXPECT_EQ(run(600), 40);
   EXPECT_EQ(log.Count("cannot be written: connection refused"), 1u);
-  EXPECT_FALSE(store->IsSafe(Key("web"), 1));
+  EXPECT_FALSE(store->IsSafe(HpaKey("web"), 1));
   server_.down = false;
   EXPECT_GT(run(15), 1) << "the pause is over";
   EXPECT_EQ(log.Count("is written again"), 1u);
-  EXPECT_TRUE(store->IsSafe(Key("web"), 1));
+  EXPECT_TRUE(store->IsSafe(HpaKey("web"), 1));
   server_.down = true;
   EXPECT_EQ(run(15), 4) << "it begins anew";
   EXPECT_EQ(log.Count("cannot be written"), 2u);
@@ -786,14 +786,14 @@ TEST_F(StateStoreTest, AWriteThatRanOutOfTimeIsTriedAgainAsSoonAsOneThatWasRefus
     store->WriteWhatChanged();
   }
   EXPECT_GT(server_.calls, 3);
-  EXPECT_FALSE(store->IsSafe(Key("web"), 5));
+  EXPECT_FALSE(store->IsSafe(HpaKey("web"), 5));
   server_.down = false;
   for (int i = 0; i < 15; ++i) {
     Pass(absl::Seconds(1));
     store->WriteWhatChanged();
   }
   EXPECT_EQ(server_.writes, 1);
-  EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+  EXPECT_TRUE(store->IsSafe(HpaKey("web"), 5));
 }
 
 TEST_F(StateStoreTest, AfterASlowWriteWhatIsUrgentWaitsForNoMoreThanAnInterval) {
@@ -820,12 +820,12 @@ TEST_F(StateStoreTest, OneRefusalDoesNotMeanThatNothingCanBeWritten) {
   Pass(absl::Seconds(1));
   store->WriteWhatChanged();
   EXPECT_EQ(store->stats().failed, 1u);
-  EXPECT_FALSE(store->IsSafe(Key("web"), 5));
-  EXPECT_FALSE(store->TellsOfSleep(Key("web")));
+  EXPECT_FALSE(store->IsSafe(HpaKey("web"), 5));
+  EXPECT_FALSE(store->TellsOfSleep(HpaKey("web")));
   Pass(absl::Seconds(1));
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 1);
-  EXPECT_TRUE(store->IsSafe(Key("web"), 5));
+  EXPECT_TRUE(store->IsSafe(HpaKey("web"), 5));
 }
 
 TEST_F(StateStoreTest, WhatMayNotBeWrittenIsNotWaitedFor) {
@@ -837,8 +837,8 @@ TEST_F(StateStoreTest, WhatMayNotBeWrittenIsNotWaitedFor) {
     Pass(absl::Seconds(1));
     store->WriteWhatChanged();
   }
-  EXPECT_TRUE(store->IsSafe(Key("web"), 5));
-  EXPECT_TRUE(store->TellsOfSleep(Key("web")));
+  EXPECT_TRUE(store->IsSafe(HpaKey("web"), 5));
+  EXPECT_TRUE(store->TellsOfSleep(HpaKey("web")));
 }
 
 // The next owner must not wait for what the API server did not take a while ago.
@@ -868,7 +868,7 @@ TEST_F(StateStoreTest, AnOlderOwnerDoesNotOverwriteALaterOne) {
   EXPECT_EQ(older->stats().failed, 1u);
   const auto next = Make();
   ASSERT_TRUE(next->Load(0, {.epoch = 5}).ok());
-  EXPECT_THAT(next->Take(Key("web"), 7, kNow)->state.recommendations,
+  EXPECT_THAT(next->Take(HpaKey("web"), 7, kNow)->state.recommendations,
               testing::ElementsAre(Recommendation{7, Ago(0)}));
 }
 
@@ -892,11 +892,11 @@ TEST_F(StateStoreTest, AnOwnerWhoseTermsCountAnewWritesOnceTheFenceLetsItAgain) 
   ours = false;
   write();
   EXPECT_EQ(anew->stats().written, 0u);
-  EXPECT_FALSE(anew->IsSafe(Key("web"), 6));
+  EXPECT_FALSE(anew->IsSafe(HpaKey("web"), 6));
   ours = true;
   write();
   EXPECT_EQ(anew->stats().written, 1u);
-  EXPECT_TRUE(anew->IsSafe(Key("web"), 6));
+  EXPECT_TRUE(anew->IsSafe(HpaKey("web"), 6));
   Decide(*earlier, "web", 9, {{9, Ago(0)}});
   earlier->Save(0);
   EXPECT_EQ(earlier->stats().failed, 1u) << "now it is the earlier one by its number too";
@@ -921,7 +921,7 @@ TEST_F(StateStoreTest, ADeletedLeaseThatCountsAnewIsNoReasonToForget) {
   store->Save(0);
   const auto anew = Make();
   ASSERT_TRUE(anew->Load(0, {.epoch = 0}).ok());
-  EXPECT_TRUE(anew->Take(Key("web"), 5, kNow).has_value());
+  EXPECT_TRUE(anew->Take(HpaKey("web"), 5, kNow).has_value());
   Decide(*anew, "web", 6, {{6, Ago(1)}});
   anew->Save(0);
   EXPECT_EQ(anew->stats().failed, 0u);
@@ -937,7 +937,7 @@ TEST_F(StateStoreTest, WhatWasNotYetDecidedIsHandedOn) {
   second->Save(0);
   const auto third = Make();
   ASSERT_TRUE(third->Load(0, {.epoch = 2}).ok());
-  EXPECT_TRUE(third->Take(Key("web"), 5, kNow).has_value());
+  EXPECT_TRUE(third->Take(HpaKey("web"), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, WhatDoesNotReadIsIgnored) {
@@ -946,7 +946,7 @@ TEST_F(StateStoreTest, WhatDoesNotReadIsIgnored) {
                               {"binaryData", {{"state", data}}}};
     const auto store = Make();
     EXPECT_TRUE(store->Load(0, {.epoch = 0}).ok()) << data;
-    EXPECT_FALSE(store->Take(Key("web"), 5, kNow).has_value());
+    EXPECT_FALSE(store->Take(HpaKey("web"), 5, kNow).has_value());
     Decide(*store, "web", 6, {{6, Ago(1)}});
     store->Save(0);
     EXPECT_EQ(store->stats().failed, 0u) << data;
@@ -975,7 +975,7 @@ TEST_F(StateStoreTest, AnAnswerThatIsNoConfigMapIsAFailureAndOverwritesNothing) 
   }
   server_.objects[kPath] = kept;
   ASSERT_TRUE(second->Load(0, {.epoch = 1}).ok());
-  EXPECT_TRUE(second->Take(Key("web"), 5, kNow).has_value());
+  EXPECT_TRUE(second->Take(HpaKey("web"), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, TellsWhetherAnOwnerHasSavedAnything) {
@@ -1002,8 +1002,8 @@ TEST_F(StateStoreTest, KeepsTheYoungestWhenThereIsNoRoomForAll) {
   EXPECT_GT(store->stats().dropped, 100u);
   const auto next = Make();
   ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
-  EXPECT_TRUE(next->Take(Key("web-0"), 5, kNow).has_value());
-  EXPECT_FALSE(next->Take(Key(absl::StrCat("web-", 299 * 7919)), 5, kNow).has_value());
+  EXPECT_TRUE(next->Take(HpaKey("web-0"), 5, kNow).has_value());
+  EXPECT_FALSE(next->Take(HpaKey(absl::StrCat("web-", 299 * 7919)), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, WhenThereIsNoRoomForAllOneNamespaceLeavesRoomForOthers) {
@@ -1015,7 +1015,7 @@ TEST_F(StateStoreTest, WhenThereIsNoRoomForAllOneNamespaceLeavesRoomForOthers) {
   EXPECT_GT(store->stats().dropped, 100u);
   const auto next = Make();
   ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
-  EXPECT_TRUE(next->Take(Key("quiet", "bank"), 5, kNow).has_value());
+  EXPECT_TRUE(next->Take(HpaKey("quiet", "bank"), 5, kNow).has_value());
 }
 
 // Two shards become one, each with a namespace that has more than fits. The quiet one is the last
@@ -1037,7 +1037,7 @@ TEST_F(StateStoreTest, AMoveToFewerShardsLeavesRoomForOthersToo) {
   const auto next = Make(2000);
   ASSERT_TRUE(next->Move(kShards, 1).ok());
   ASSERT_TRUE(next->Load(0, {.epoch = 1, .division = 1}).ok());
-  EXPECT_TRUE(next->Take(Key("quiet", "zoo"), 5, kNow).has_value());
+  EXPECT_TRUE(next->Take(HpaKey("quiet", "zoo"), 5, kNow).has_value());
 }
 
 TEST_F(StateStoreTest, WithoutTheFenceNothingIsWrittenAndNothingForgotten) {
@@ -1050,13 +1050,13 @@ TEST_F(StateStoreTest, WithoutTheFenceNothingIsWrittenAndNothingForgotten) {
   Decide(*store, "web", 5, {{5, Ago(2)}});
   Pass(absl::Seconds(15));
   allowed = false;  // being handed over: the loop lets go of its autoscalers first
-  store->OnReleased(Key("web"));
+  store->OnReleased(HpaKey("web"));
   store->WriteWhatChanged();
   EXPECT_EQ(server_.writes, 0);
   store->Save(0);
   const auto next = Make();
   ASSERT_TRUE(next->Load(0, {.epoch = 1}).ok());
-  EXPECT_TRUE(next->Take(Key("web"), 5, kNow).has_value());
+  EXPECT_TRUE(next->Take(HpaKey("web"), 5, kNow).has_value());
 }
 
 }  // namespace

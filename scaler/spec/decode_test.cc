@@ -56,14 +56,14 @@ std::string Show(const Whole& whole) {
   return absl::StrCat("{", out, " }");
 }
 
-struct Row {
+struct DecodeRow {
   std::string name;
   std::string json;
   std::string want;  // or "error: …"
   KeyMatch match = KeyMatch::kExact;
 };
 
-class DecodeTest : public testing::TestWithParam<Row> {};
+class DecodeTest : public testing::TestWithParam<DecodeRow> {};
 
 TEST_P(DecodeTest, Row) {
   const auto json = ParseJson(GetParam().json);
@@ -81,29 +81,30 @@ TEST_P(DecodeTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, DecodeTest,
     testing::Values(
-        Row{"UnknownFieldsGo", R"({"count": 1, "other": {"x": 1}})", "{ count=1 }"},
-        Row{"CaseCounts", R"({"Count": 1})", "{ }"},
-        Row{"CaseMayNotCount", R"({"COUNT": 1})", "{ count=1 }", KeyMatch::kIgnoreCase},
-        Row{"LongSAndKelvinFold", "{\"count\": 1, \"part\xC5\xBF\": []}", "{ count=1 parts=[ ] }",
-            KeyMatch::kIgnoreCase},
-        Row{"NullLeavesAValueAlone", R"({"count": 1, "count": null})", "{ count=1 }"},
-        Row{"NullEmptiesAPointer", R"({"limit": 1, "limit": null})", "{ }"},
-        Row{"RepeatedObjectsMerge", R"({"labels": {"a": "1"}, "labels": {"b": "2"}})",
-            "{ labels={ a=1 b=2 } }"},
-        Row{"RepeatedListsMergeByPlace",
-            R"({"parts": [{"name": "x", "amount": 1}], "parts": [{"name": "y"}]})",
-            "{ parts=[ { name=y amount=1 } ] }"},
-        Row{"NullInAListIsZero", R"({"parts": [null]})", "{ parts=[ { } ] }"},
-        Row{"NullInAMapIsEmpty", R"({"labels": {"a": null}})", "{ labels={ a= } }"},
-        Row{"QuantitiesAreTrimmed", R"({"parts": [{"amount": " 5 "}, {"amount": 1e3}]})",
-            "{ parts=[ { amount=5 } { amount=1e3 } ] }"},
-        Row{"QuantitiesTakeNoEscapes", R"({"parts": [{"amount": "\u0035"}]})",
-            "error: line 1: parts[0].amount: expected a quantity"},
-        Row{"IntegersTakeNoExponent", R"({"count": 1e3})",
-            "error: line 1: count: expected a whole number, got the number 1e3"},
-        Row{"IntegersHave32Bits", R"({"count": 2147483648})", "error: line 1: count: expected"},
-        Row{"StringsAreNoNumbers", R"({"labels": {"a": 1}})",
-            "error: line 1: labels[a]: expected a string, got the number 1"}),
+        DecodeRow{"UnknownFieldsGo", R"({"count": 1, "other": {"x": 1}})", "{ count=1 }"},
+        DecodeRow{"CaseCounts", R"({"Count": 1})", "{ }"},
+        DecodeRow{"CaseMayNotCount", R"({"COUNT": 1})", "{ count=1 }", KeyMatch::kIgnoreCase},
+        DecodeRow{"LongSAndKelvinFold", "{\"count\": 1, \"part\xC5\xBF\": []}",
+                  "{ count=1 parts=[ ] }", KeyMatch::kIgnoreCase},
+        DecodeRow{"NullLeavesAValueAlone", R"({"count": 1, "count": null})", "{ count=1 }"},
+        DecodeRow{"NullEmptiesAPointer", R"({"limit": 1, "limit": null})", "{ }"},
+        DecodeRow{"RepeatedObjectsMerge", R"({"labels": {"a": "1"}, "labels": {"b": "2"}})",
+                  "{ labels={ a=1 b=2 } }"},
+        DecodeRow{"RepeatedListsMergeByPlace",
+                  R"({"parts": [{"name": "x", "amount": 1}], "parts": [{"name": "y"}]})",
+                  "{ parts=[ { name=y amount=1 } ] }"},
+        DecodeRow{"NullInAListIsZero", R"({"parts": [null]})", "{ parts=[ { } ] }"},
+        DecodeRow{"NullInAMapIsEmpty", R"({"labels": {"a": null}})", "{ labels={ a= } }"},
+        DecodeRow{"QuantitiesAreTrimmed", R"({"parts": [{"amount": " 5 "}, {"amount": 1e3}]})",
+                  "{ parts=[ { amount=5 } { amount=1e3 } ] }"},
+        DecodeRow{"QuantitiesTakeNoEscapes", R"({"parts": [{"amount": "\u0035"}]})",
+                  "error: line 1: parts[0].amount: expected a quantity"},
+        DecodeRow{"IntegersTakeNoExponent", R"({"count": 1e3})",
+                  "error: line 1: count: expected a whole number, got the number 1e3"},
+        DecodeRow{"IntegersHave32Bits", R"({"count": 2147483648})",
+                  "error: line 1: count: expected"},
+        DecodeRow{"StringsAreNoNumbers", R"({"labels": {"a": 1}})",
+                  "error: line 1: labels[a]: expected a string, got the number 1"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(IsRfc3339Test, AsGoParsesIt) {

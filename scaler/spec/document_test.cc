@@ -30,13 +30,13 @@ std::string Show(const Node& node) {
   return out;
 }
 
-struct Row {
+struct DocumentRow {
   std::string name;
   std::string text;
   std::string want;  // of the first document; "error: …" when it must be refused
 };
 
-class ParseDocumentsTest : public testing::TestWithParam<Row> {};
+class ParseDocumentsTest : public testing::TestWithParam<DocumentRow> {};
 
 TEST_P(ParseDocumentsTest, Row) {
   const auto got = ParseDocuments(GetParam().text, {.max_nodes = 1000});
@@ -52,47 +52,47 @@ TEST_P(ParseDocumentsTest, Row) {
 
 INSTANTIATE_TEST_SUITE_P(
     Json, ParseDocumentsTest,
-    testing::Values(Row{"NumbersKeepTheirText",
-                        R"({"a": 1e3, "b": 1.50, "c": 123456789012345678901234})",
-                        R"({"a":1e3,"b":1.50,"c":123456789012345678901234})"},
-                    Row{"RepeatedKeysAreKept", R"({"a": 1, "a": 2})", R"({"a":1,"a":2})"},
-                    Row{"StringsAreUnescaped", R"({"a": "x\u0041"})", R"({"a":"xA"})"},
-                    Row{"YamlInsideBracesIsRefused", "{a: 1}", "error: not JSON"},
-                    Row{"TrailingComma", R"({"a": 1,})", "error: not JSON"},
-                    Row{"TwoDocuments", "{} {}", "error: not JSON"},
-                    Row{"Unclosed", R"({"a": [1, 2})", "error: not JSON"},
-                    Row{"NumberWithLetters", R"({"a": 1x})", "error: not JSON"},
-                    Row{"LeadingZero", R"({"a": 01})", "error: not JSON"},
-                    Row{"BadWord", R"({"a": nul})", "error: not JSON"},
-                    Row{"ErrorsHaveALine", "{\"a\": 1,\n \"b\": x}", "error: line 2"}),
+    testing::Values(DocumentRow{"NumbersKeepTheirText",
+                                R"({"a": 1e3, "b": 1.50, "c": 123456789012345678901234})",
+                                R"({"a":1e3,"b":1.50,"c":123456789012345678901234})"},
+                    DocumentRow{"RepeatedKeysAreKept", R"({"a": 1, "a": 2})", R"({"a":1,"a":2})"},
+                    DocumentRow{"StringsAreUnescaped", R"({"a": "x\u0041"})", R"({"a":"xA"})"},
+                    DocumentRow{"YamlInsideBracesIsRefused", "{a: 1}", "error: not JSON"},
+                    DocumentRow{"TrailingComma", R"({"a": 1,})", "error: not JSON"},
+                    DocumentRow{"TwoDocuments", "{} {}", "error: not JSON"},
+                    DocumentRow{"Unclosed", R"({"a": [1, 2})", "error: not JSON"},
+                    DocumentRow{"NumberWithLetters", R"({"a": 1x})", "error: not JSON"},
+                    DocumentRow{"LeadingZero", R"({"a": 01})", "error: not JSON"},
+                    DocumentRow{"BadWord", R"({"a": nul})", "error: not JSON"},
+                    DocumentRow{"ErrorsHaveALine", "{\"a\": 1,\n \"b\": x}", "error: line 2"}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Yaml, ParseDocumentsTest,
     testing::Values(
-        Row{"Bools", "a: yes\nb: Off\nc: 'yes'\nd: y",
-            R"({"a":true,"b":false,"c":"yes","d":true})"},
-        Row{"Nulls", "a:\nb: ~\nc: NULL\nd: ''", R"({"a":null,"b":null,"c":null,"d":""})"},
-        Row{"Integers", "a: 010\nb: 0x1F\nc: 1_000\nd: +5\ne: -0\nf: 08",
-            R"({"a":8,"b":31,"c":1000,"d":5,"e":0,"f":8})"},
-        Row{"OddNumbers", "a: 18446744073709551615\nb: 0b-11\nc: .5_0\nd: 0o1_7\ne: _1",
-            R"({"a":18446744073709551615,"b":-3,"c":0.5,"d":15,"e":"_1"})"},
-        Row{"Floats", "a: 1.50\nb: 1e3\nc: .5\nd: 0.0000001\ne: 1e21",
-            R"({"a":1.5,"b":1000,"c":0.5,"d":1e-7,"e":1e+21})"},
-        Row{"NotNumbers", "a: 1.2.3\nb: 1x\nc: 2026-01-01\nd: 500m",
-            R"({"a":"1.2.3","b":"1x","c":"2026-01-01","d":"500m"})"},
-        Row{"KeysBecomeStrings", "1: a\ntrue: b", R"({"1":"a","true":"b"})"},
-        Row{"LastOfRepeatedKeysStays", "a: 1\na: 2", R"({"a":2})"},
-        Row{"TagsWin", "a: !!str 5\nb: !!int '5'", R"({"a":"5","b":5})"},
-        Row{"Aliases", "a: &x {p: 1}\nb: *x", R"({"a":{"p":1},"b":{"p":1}})"},
-        Row{"Merge", "x: &x {p: 1, q: 2}\na:\n  <<: *x\n  q: 3",
-            R"({"x":{"p":1,"q":2},"a":{"q":3,"p":1}})"},
-        Row{"InfinityHasNoJson", "a: .inf", "error: .inf has no form in JSON"},
-        Row{"KeyMustBeAString", "? [a]\n: b", "error: a key must be a string"},
-        Row{"SelfAlias", "a: &x [*x]", "error: alias"},
-        Row{"StrayFlowEnd", "a: 1\n--- ,x", "error: line 2"},
-        Row{"BadIndent", "a: 1\n b: 2", "error: line 2"},
-        Row{"NotUtf8", "a: \xc3\xa4\nb: x\xc3, y", "error: line 2, column 5: not UTF-8"}),
+        DocumentRow{"Bools", "a: yes\nb: Off\nc: 'yes'\nd: y",
+                    R"({"a":true,"b":false,"c":"yes","d":true})"},
+        DocumentRow{"Nulls", "a:\nb: ~\nc: NULL\nd: ''", R"({"a":null,"b":null,"c":null,"d":""})"},
+        DocumentRow{"Integers", "a: 010\nb: 0x1F\nc: 1_000\nd: +5\ne: -0\nf: 08",
+                    R"({"a":8,"b":31,"c":1000,"d":5,"e":0,"f":8})"},
+        DocumentRow{"OddNumbers", "a: 18446744073709551615\nb: 0b-11\nc: .5_0\nd: 0o1_7\ne: _1",
+                    R"({"a":18446744073709551615,"b":-3,"c":0.5,"d":15,"e":"_1"})"},
+        DocumentRow{"Floats", "a: 1.50\nb: 1e3\nc: .5\nd: 0.0000001\ne: 1e21",
+                    R"({"a":1.5,"b":1000,"c":0.5,"d":1e-7,"e":1e+21})"},
+        DocumentRow{"NotNumbers", "a: 1.2.3\nb: 1x\nc: 2026-01-01\nd: 500m",
+                    R"({"a":"1.2.3","b":"1x","c":"2026-01-01","d":"500m"})"},
+        DocumentRow{"KeysBecomeStrings", "1: a\ntrue: b", R"({"1":"a","true":"b"})"},
+        DocumentRow{"LastOfRepeatedKeysStays", "a: 1\na: 2", R"({"a":2})"},
+        DocumentRow{"TagsWin", "a: !!str 5\nb: !!int '5'", R"({"a":"5","b":5})"},
+        DocumentRow{"Aliases", "a: &x {p: 1}\nb: *x", R"({"a":{"p":1},"b":{"p":1}})"},
+        DocumentRow{"Merge", "x: &x {p: 1, q: 2}\na:\n  <<: *x\n  q: 3",
+                    R"({"x":{"p":1,"q":2},"a":{"q":3,"p":1}})"},
+        DocumentRow{"InfinityHasNoJson", "a: .inf", "error: .inf has no form in JSON"},
+        DocumentRow{"KeyMustBeAString", "? [a]\n: b", "error: a key must be a string"},
+        DocumentRow{"SelfAlias", "a: &x [*x]", "error: alias"},
+        DocumentRow{"StrayFlowEnd", "a: 1\n--- ,x", "error: line 2"},
+        DocumentRow{"BadIndent", "a: 1\n b: 2", "error: line 2"},
+        DocumentRow{"NotUtf8", "a: \xc3\xa4\nb: x\xc3, y", "error: line 2, column 5: not UTF-8"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ParseDocumentsTest, EmptyDocumentsAreLeftOut) {

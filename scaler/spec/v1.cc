@@ -18,7 +18,7 @@ struct AmountNames {
 constexpr AmountNames kTarget{"targetValue", "targetAverageValue", "targetAverageUtilization"};
 constexpr AmountNames kCurrent{"currentValue", "currentAverageValue", "currentAverageUtilization"};
 
-constexpr auto MetricFields = [](AmountNames names) {
+constexpr auto AnnotatedMetricFields = [](AmountNames names) {
   const auto resource = [names](auto& field, HpaSource& to) {
     field("name", to.name);
     field(names.average_utilization, to.target.average_utilization);
@@ -105,7 +105,7 @@ bool ReadAnnotation(const Hpa& hpa, const char* name, T& to, const Fields& field
 // Annotations override fields; metrics of annotations come before those of fields.
 void ReadAnnotations(bool zero_is_no_value, Hpa& hpa) {
   if (std::vector<HpaMetric> metrics;
-      ReadAnnotation(hpa, "metrics", metrics, MetricFields(kTarget))) {
+      ReadAnnotation(hpa, "metrics", metrics, AnnotatedMetricFields(kTarget))) {
     for (HpaMetric& metric : metrics) CompleteSpec(zero_is_no_value, metric);
     metrics.insert(metrics.end(), std::make_move_iterator(hpa.metrics.begin()),
                    std::make_move_iterator(hpa.metrics.end()));
@@ -116,7 +116,7 @@ void ReadAnnotations(bool zero_is_no_value, Hpa& hpa) {
     hpa.behavior = std::move(behavior);
   }
   if (std::vector<HpaMetric> current;
-      ReadAnnotation(hpa, "current-metrics", current, MetricFields(kCurrent))) {
+      ReadAnnotation(hpa, "current-metrics", current, AnnotatedMetricFields(kCurrent))) {
     hpa.status.current_metrics.clear();
     for (HpaMetric& metric : current) {
       CompleteStatus(metric);

@@ -10,7 +10,7 @@ namespace {
 
 using Then = MetricFallback::Then;
 
-struct Row {
+struct MetricFallbackRow {
   std::string name;
   MetricFallback fallback;
   std::optional<int32_t> asked = std::nullopt;     // before it was unknown
@@ -20,10 +20,10 @@ struct Row {
   absl::Duration left = absl::InfiniteDuration();
 };
 
-class CountInsteadTest : public testing::TestWithParam<Row> {};
+class CountInsteadTest : public testing::TestWithParam<MetricFallbackRow> {};
 
 TEST_P(CountInsteadTest, Row) {
-  const Row& row = GetParam();
+  const MetricFallbackRow& row = GetParam();
   Proposal last;
   last.valid = row.asked.has_value();
   last.replicas = row.asked.value_or(0);
@@ -44,44 +44,45 @@ constexpr absl::Duration kKept = absl::Minutes(5);
 
 INSTANTIATE_TEST_SUITE_P(
     Fallbacks, CountInsteadTest,
-    testing::Values(Row{.name = "WhatItAskedForLast",
-                        .fallback = {.keep_last = kKept},
-                        .asked = 8,
-                        .later = absl::Minutes(2),
-                        .expected = 8,
-                        .left = absl::Minutes(3)},
-                    Row{.name = "AKeptCountShrinksNothing",
-                        .fallback = {.keep_last = kKept},
-                        .asked = 3,
-                        .expected = 5,
-                        .left = kKept},
-                    Row{.name = "NothingIsKeptOfOneThatWasNeverKnown",
-                        .fallback = {.keep_last = kKept}},
-                    Row{.name = "AtTheEndItIsUnknown",
-                        .fallback = {.keep_last = kKept},
-                        .asked = 8,
-                        .later = kKept},
-                    Row{.name = "AtTheEndTheCount",
-                        .fallback = {.keep_last = kKept, .then = Then::kReplicas, .replicas = 3},
-                        .asked = 8,
-                        .later = kKept,
-                        .expected = 3},
-                    Row{.name = "NeverKnownCountsFromTheStart",
-                        .fallback = {.keep_last = kKept, .then = Then::kMax},
-                        .later = kKept,
-                        .expected = 9},
-                    Row{.name = "ThreeFailuresAreWaitedFor",
-                        .fallback = {.keep_last = {}, .then = Then::kMin},
-                        .asked = 8,
-                        .failures = 3},
-                    Row{.name = "TheFourthCounts",
-                        .fallback = {.keep_last = {}, .then = Then::kMin},
-                        .asked = 8,
-                        .failures = 4,
-                        .expected = 2},
-                    Row{.name = "NoFailureIsWaitedFor",
-                        .fallback = {.keep_last = {}, .after_failures = 0, .then = Then::kMax},
-                        .expected = 9}),
+    testing::Values(
+        MetricFallbackRow{.name = "WhatItAskedForLast",
+                          .fallback = {.keep_last = kKept},
+                          .asked = 8,
+                          .later = absl::Minutes(2),
+                          .expected = 8,
+                          .left = absl::Minutes(3)},
+        MetricFallbackRow{.name = "AKeptCountShrinksNothing",
+                          .fallback = {.keep_last = kKept},
+                          .asked = 3,
+                          .expected = 5,
+                          .left = kKept},
+        MetricFallbackRow{.name = "NothingIsKeptOfOneThatWasNeverKnown",
+                          .fallback = {.keep_last = kKept}},
+        MetricFallbackRow{.name = "AtTheEndItIsUnknown",
+                          .fallback = {.keep_last = kKept},
+                          .asked = 8,
+                          .later = kKept},
+        MetricFallbackRow{.name = "AtTheEndTheCount",
+                          .fallback = {.keep_last = kKept, .then = Then::kReplicas, .replicas = 3},
+                          .asked = 8,
+                          .later = kKept,
+                          .expected = 3},
+        MetricFallbackRow{.name = "NeverKnownCountsFromTheStart",
+                          .fallback = {.keep_last = kKept, .then = Then::kMax},
+                          .later = kKept,
+                          .expected = 9},
+        MetricFallbackRow{.name = "ThreeFailuresAreWaitedFor",
+                          .fallback = {.keep_last = {}, .then = Then::kMin},
+                          .asked = 8,
+                          .failures = 3},
+        MetricFallbackRow{.name = "TheFourthCounts",
+                          .fallback = {.keep_last = {}, .then = Then::kMin},
+                          .asked = 8,
+                          .failures = 4,
+                          .expected = 2},
+        MetricFallbackRow{.name = "NoFailureIsWaitedFor",
+                          .fallback = {.keep_last = {}, .after_failures = 0, .then = Then::kMax},
+                          .expected = 9}),
     [](const auto& info) { return info.param.name; });
 
 // A count that stood in for a reading is nothing that the metric asked for.

@@ -11,7 +11,7 @@
 namespace flyball::scaler {
 namespace {
 
-struct Row {
+struct ModeRow {
   const char* name;
   AutoscalerKind kind;
   std::optional<Mode> spec;
@@ -22,10 +22,10 @@ struct Row {
   bool paused = false;
 };
 
-class EffectiveModeTest : public testing::TestWithParam<Row> {};
+class EffectiveModeTest : public testing::TestWithParam<ModeRow> {};
 
 TEST_P(EffectiveModeTest, Row) {
-  const Row& row = GetParam();
+  const ModeRow& row = GetParam();
   Managed managed;
   managed.key.kind = row.kind;
   managed.own.mode = row.spec;
@@ -45,20 +45,21 @@ constexpr auto kAct = Mode::kAct;
 
 INSTANTIATE_TEST_SUITE_P(
     Modes, EffectiveModeTest,
-    testing::Values(Row{"HpasAreShadowed", kHpa, {}, nullptr, kShadow, false, kShadow},
-                    Row{"HpasAreActedOn", kHpa, {}, nullptr, kAct, true, kAct},
-                    Row{"HpasNeedTheirOwnFlag", kHpa, {}, nullptr, kAct, false, kShadow},
-                    Row{"AlsoWithTheAnnotation", kHpa, {}, "act", kShadow, false, kShadow},
-                    Row{"TheAnnotationActs", kHpa, {}, "act", kShadow, true, kAct},
-                    Row{"TheAnnotationInAnyCase", kHpa, {}, "Act", kShadow, true, kAct},
-                    Row{"TheAnnotationAdvisesInAnyCase", kOwn, {}, "ADVISE", kAct, false, kAdvise},
-                    Row{"TheAnnotationHoldsBack", kHpa, {}, "shadow", kAct, true, kShadow},
-                    Row{"HpasAreAdvised", kHpa, {}, nullptr, kAdvise, false, kAdvise},
-                    Row{"OwnFollowsTheFlag", kOwn, {}, nullptr, kAct, false, kAct},
-                    Row{"OwnSpecWinsOverTheFlag", kOwn, kAdvise, nullptr, kAct, false, kAdvise},
-                    Row{"AnnotationWinsOverTheSpec", kOwn, kAdvise, "act", kShadow, false, kAct},
-                    Row{"AMisspeltAnnotationIsShadow", kOwn, kAct, "atc", kAct, true, kShadow},
-                    Row{"PausedIsShadow", kOwn, kAct, "act", kAct, true, kShadow, true}),
+    testing::Values(
+        ModeRow{"HpasAreShadowed", kHpa, {}, nullptr, kShadow, false, kShadow},
+        ModeRow{"HpasAreActedOn", kHpa, {}, nullptr, kAct, true, kAct},
+        ModeRow{"HpasNeedTheirOwnFlag", kHpa, {}, nullptr, kAct, false, kShadow},
+        ModeRow{"AlsoWithTheAnnotation", kHpa, {}, "act", kShadow, false, kShadow},
+        ModeRow{"TheAnnotationActs", kHpa, {}, "act", kShadow, true, kAct},
+        ModeRow{"TheAnnotationInAnyCase", kHpa, {}, "Act", kShadow, true, kAct},
+        ModeRow{"TheAnnotationAdvisesInAnyCase", kOwn, {}, "ADVISE", kAct, false, kAdvise},
+        ModeRow{"TheAnnotationHoldsBack", kHpa, {}, "shadow", kAct, true, kShadow},
+        ModeRow{"HpasAreAdvised", kHpa, {}, nullptr, kAdvise, false, kAdvise},
+        ModeRow{"OwnFollowsTheFlag", kOwn, {}, nullptr, kAct, false, kAct},
+        ModeRow{"OwnSpecWinsOverTheFlag", kOwn, kAdvise, nullptr, kAct, false, kAdvise},
+        ModeRow{"AnnotationWinsOverTheSpec", kOwn, kAdvise, "act", kShadow, false, kAct},
+        ModeRow{"AMisspeltAnnotationIsShadow", kOwn, kAct, "atc", kAct, true, kShadow},
+        ModeRow{"PausedIsShadow", kOwn, kAct, "act", kAct, true, kShadow, true}),
     [](const auto& info) { return info.param.name; });
 
 // Open for all of the 24th.

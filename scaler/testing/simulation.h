@@ -14,6 +14,11 @@
 
 namespace flyball::scaler {
 
+// The target and the autoscalers that most sequences of events are about.
+inline const SimulatedCluster::Target kWeb = {"shop", "web"};
+inline const AutoscalerKey kHpa = {.kind = AutoscalerKind::kHpa, .ns = "shop", .name = "web"};
+inline const AutoscalerKey kOwn = {.kind = AutoscalerKind::kOwn, .ns = "shop", .name = "web"};
+
 // Metric specs of a target `name`, as JSON: the External metrics a and b with an average value for
 // each replica, the cpu of its pods in percent of what they request, and their memory.
 std::string MetricOf(char which, absl::string_view name, int average);

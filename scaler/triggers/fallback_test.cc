@@ -6,7 +6,7 @@
 namespace flyball::scaler {
 namespace {
 
-struct Row {
+struct FallbackRow {
   std::string name;
   int32_t failures = 4;
   std::optional<int32_t> replicas = 6;
@@ -18,10 +18,10 @@ struct Row {
   int64_t target_milli = 10'000;
 };
 
-class ApplyFallbackTest : public testing::TestWithParam<Row> {};
+class ApplyFallbackTest : public testing::TestWithParam<FallbackRow> {};
 
 TEST_P(ApplyFallbackTest, Row) {
-  const Row& row = GetParam();
+  const FallbackRow& row = GetParam();
   const TriggerMetric metric{
       .name = "s0-prometheus", .target_type = row.type, .target_milli = row.target_milli};
   const TriggerReading reading = row.known ? TriggerReading{.value_milli = 7, .active = true}
@@ -40,22 +40,25 @@ TEST_P(ApplyFallbackTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     Rows, ApplyFallbackTest,
     testing::Values(
-        Row{.name = "TheThirdFailureIsStillUnknown", .failures = 3},
+        FallbackRow{.name = "TheThirdFailureIsStillUnknown", .failures = 3},
         // 10 * 6
-        Row{.name = "TheFourthAsksForTheReplicas", .value_milli = 60'000},
+        FallbackRow{.name = "TheFourthAsksForTheReplicas", .value_milli = 60'000},
         // 10 * 6 / 3: the math multiplies by the ready pods again
-        Row{.name = "ValueIsDividedByReadyPods", .type = TargetType::kValue, .value_milli = 20'000},
-        Row{.name = "ValueWithoutReadyPodsIsUnknown", .type = TargetType::kValue, .ready_pods = 0},
-        Row{.name = "ZeroReplicasAreInactive", .replicas = 0, .value_milli = 0, .active = false},
-        Row{.name = "ZeroReplicasNeedNoReadyPods",
-            .replicas = 0,
-            .type = TargetType::kValue,
-            .ready_pods = 0,
-            .value_milli = 0,
-            .active = false},
-        Row{.name = "WithoutReplicasItHolds", .replicas = std::nullopt},
-        Row{.name = "TooLargeIsUnknown", .target_milli = kMaxMetricMilli},
-        Row{.name = "WhatIsKnownCounts", .value_milli = 7, .known = true}),
+        FallbackRow{
+            .name = "ValueIsDividedByReadyPods", .type = TargetType::kValue, .value_milli = 20'000},
+        FallbackRow{
+            .name = "ValueWithoutReadyPodsIsUnknown", .type = TargetType::kValue, .ready_pods = 0},
+        FallbackRow{
+            .name = "ZeroReplicasAreInactive", .replicas = 0, .value_milli = 0, .active = false},
+        FallbackRow{.name = "ZeroReplicasNeedNoReadyPods",
+                    .replicas = 0,
+                    .type = TargetType::kValue,
+                    .ready_pods = 0,
+                    .value_milli = 0,
+                    .active = false},
+        FallbackRow{.name = "WithoutReplicasItHolds", .replicas = std::nullopt},
+        FallbackRow{.name = "TooLargeIsUnknown", .target_milli = kMaxMetricMilli},
+        FallbackRow{.name = "WhatIsKnownCounts", .value_milli = 7, .known = true}),
     [](const auto& info) { return info.param.name; });
 
 TEST(ApplyFallback, ATriggerThatIsActiveStaysSo) {

@@ -19,7 +19,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Lines : public ScrapeSink {
+class SampleLines : public ScrapeSink {
  public:
   void OnSample(const ScrapedSample& sample) override {
     std::string line =
@@ -40,7 +40,7 @@ class Lines : public ScrapeSink {
 std::string Family(const Message& family) { return Message().Add(1, family).bytes().substr(1); }
 
 std::vector<std::string> Parse(const std::string& page) {
-  Lines sink;
+  SampleLines sink;
   const absl::Status status = ParseProtobufExposition(page, sink);
   if (!status.ok()) sink.lines.push_back(absl::StrCat("! ", status.message()));
   return sink.lines;

@@ -2,35 +2,22 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "absl/base/casts.h"
 #include "absl/strings/str_join.h"
 #include "adapter/live/formats/testing/write_request.h"
 #include "http/server/test_workers.h"
+#include "http/testing/gzip.h"
 #include "promql/text.h"
 
 namespace flyball::live {
 namespace {
 
+using http::Gzip;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int64_t kNow = 1'700'000'000'000;
-
-std::string Gzip(const std::string& text) {
-  z_stream z = {};
-  deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&z, text.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(packed.data());
-  z.avail_out = static_cast<uInt>(packed.size());
-  deflate(&z, Z_FINISH);
-  packed.resize(z.total_out);
-  deflateEnd(&z);
-  return packed;
-}
 
 struct Server {
   explicit Server(StoreOptions options = {}, OtlpLimits limits = {})
@@ -79,7 +66,7 @@ std::string Metrics(const std::string& metrics, const std::string& attributes = 
                       R"(]},"scopeMetrics":[{"metrics":[)", metrics, "]}]}]}");
 }
 // A point at so many milliseconds from now.
-std::string Point(int64_t ms, double value, int64_t start_ms = -100'000) {
+std::string PointJson(int64_t ms, double value, int64_t start_ms = -100'000) {
   return absl::StrCat(R"({"timeUnixNano":")", kNow + ms, R"(999999","startTimeUnixNano":")",
                       kNow + start_ms, R"(999999","asDouble":)", value, "}");
 }
@@ -96,8 +83,9 @@ constexpr char kService[] =
 
 TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
   Server server;
-  EXPECT_EQ(server.Send(Metrics(Gauge("a.b", Point(-200'000, 1) + "," + Point(0, 2)), kService)),
-            "200 {}");
+  EXPECT_EQ(
+      server.Send(Metrics(Gauge("a.b", PointJson(-200'000, 1) + "," + PointJson(0, 2)), kService)),
+      "200 {}");
   EXPECT_EQ(server.last.content_type, "application/json");
   EXPECT_THAT(server.Stored(),
               ElementsAre(R"(a_b{job="shop"} 1@-200000 2@0)",
@@ -106,14 +94,14 @@ TEST(OtlpPages, SamplesAndTargetInfoAreStored) {
 
 TEST(OtlpPages, ProbesHaveAWorkerMeanwhile) {
   Server server;
-  EXPECT_EQ(http::WorkersAfter([&] { server.Send(Metrics(Gauge("a", Point(0, 1)))); }), 2);
+  EXPECT_EQ(http::WorkersAfter([&] { server.Send(Metrics(Gauge("a", PointJson(0, 1)))); }), 2);
 }
 
 TEST(OtlpPages, NoTargetInfoForTimesThatTheStoreRefuses) {
   constexpr int64_t kDays = 10 * int64_t{86'400'000};
   Server server;
   server.store.Keep(std::vector<Selector>());
-  const std::string points = Point(-kDays, 1) + "," + Point(kDays, 2);
+  const std::string points = PointJson(-kDays, 1) + "," + PointJson(kDays, 2);
   EXPECT_THAT(server.Send(Metrics(Gauge("a", points), kService)),
               HasSubstr(R"("rejectedDataPoints":"2")"));
   EXPECT_LE(server.store.counts().not_kept, 2u);
@@ -124,15 +112,15 @@ TEST(OtlpPages, LongTextsAreRefusedBeforeTheirSeriesAreMade) {
   const std::string text(5000, 'x');
   const std::string resource =
       absl::StrCat(R"({"key":"service.name","value":{"stringValue":")", text, R"("}})");
-  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(0, 1)), resource)),
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", PointJson(0, 1)), resource)),
               HasSubstr(R"(attribute \"service.name\" is longer than)"));
   EXPECT_EQ(server.store.counts().refused_labels, 1u);
-  EXPECT_THAT(server.Send(Metrics(Gauge(text, Point(0, 1)))),
+  EXPECT_THAT(server.Send(Metrics(Gauge(text, PointJson(0, 1)))),
               HasSubstr("the name of a metric is longer than 4096 bytes"));
   // What no point has for a label is no reason to refuse one.
   const std::string other =
       absl::StrCat(R"({"key":"command","value":{"stringValue":")", text, R"("}})");
-  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(0, 1)), absl::StrCat(kService, ",", other))),
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", PointJson(0, 1)), absl::StrCat(kService, ",", other))),
             "200 {}");
   EXPECT_THAT(server.Stored(), ElementsAre(R"(a{job="shop"} 1@0)"));
 }
@@ -162,10 +150,11 @@ TEST(OtlpPages, ProtobufIsAnsweredInProtobuf) {
 
 TEST(OtlpPages, WhatIsRefusedIsToldAndTheRestTaken) {
   Server server;
-  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(0, 1) + "," + Point(-3600'000, 2)) + "," +
-                                  Gauge("__", Point(0, 1)) + "," + Sum(1, false, Point(0, 1)) +
-                                  "," + Sum(0, true, Point(0, 1)) + "," + Gauge("b", Point(0, 3)))),
-              testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"4")")));
+  EXPECT_THAT(
+      server.Send(Metrics(Gauge("a", PointJson(0, 1) + "," + PointJson(-3600'000, 2)) + "," +
+                          Gauge("__", PointJson(0, 1)) + "," + Sum(1, false, PointJson(0, 1)) +
+                          "," + Sum(0, true, PointJson(0, 1)) + "," + Gauge("b", PointJson(0, 3)))),
+      testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"4")")));
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0", "b 3@0"));
 }
 
@@ -221,12 +210,12 @@ TEST(OtlpPages, AReasonIsRepeatedOnlyInPart) {
 
 TEST(OtlpPages, DeltasBecomeTotals) {
   Server server;
-  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(-2000, 5, -3000)))), "200 {}");
-  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(-1000, 2, -2000)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, PointJson(-2000, 5, -3000)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, PointJson(-1000, 2, -2000)))), "200 {}");
   // Sent again.
-  EXPECT_THAT(server.Send(Metrics(Sum(1, true, Point(-1000, 2, -2000)))),
+  EXPECT_THAT(server.Send(Metrics(Sum(1, true, PointJson(-1000, 2, -2000)))),
               HasSubstr(R"("rejectedDataPoints":"1")"));
-  EXPECT_EQ(server.Send(Metrics(Sum(1, true, Point(0, 4, -1000)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(Sum(1, true, PointJson(0, 4, -1000)))), "200 {}");
   EXPECT_THAT(server.Stored(), ElementsAre("n_total 5@-2000 7@-1000 11@0"));
 }
 
@@ -319,7 +308,7 @@ TEST(OtlpPages, ExponentialHistogramsMakeNoMoreSamplesThanTheirRequestMay) {
 
 TEST(OtlpPages, NoRecordedValueEndsTheSeries) {
   Server server;
-  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(-1000, 1)))), "200 {}");
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", PointJson(-1000, 1)))), "200 {}");
   EXPECT_EQ(server.Send(Metrics(
                 Gauge("a", absl::StrCat(R"({"flags":1,"timeUnixNano":")", kNow, R"(000000"})")))),
             "200 {}");
@@ -328,11 +317,11 @@ TEST(OtlpPages, NoRecordedValueEndsTheSeries) {
 
 TEST(OtlpPages, AFullStoreAsksToBeTriedAgain) {
   Server server({.max_series = 1});
-  EXPECT_EQ(server.Send(Metrics(Gauge("a", Point(0, 1)))), "200 {}");
-  EXPECT_THAT(server.Send(Metrics(Gauge("b", Point(0, 1)))), HasSubstr(R"(503 {"code":14)"));
+  EXPECT_EQ(server.Send(Metrics(Gauge("a", PointJson(0, 1)))), "200 {}");
+  EXPECT_THAT(server.Send(Metrics(Gauge("b", PointJson(0, 1)))), HasSubstr(R"(503 {"code":14)"));
   EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "5");
   // Not if it has taken a part: the sender would hold back the series that there are.
-  EXPECT_THAT(server.Send(Metrics(Gauge("a", Point(1, 2)) + "," + Gauge("b", Point(1, 1)))),
+  EXPECT_THAT(server.Send(Metrics(Gauge("a", PointJson(1, 2)) + "," + Gauge("b", PointJson(1, 1)))),
               testing::AllOf(HasSubstr("200 "), HasSubstr(R"("rejectedDataPoints":"1")"),
                              HasSubstr("over the limit of 1 series")));
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 2@1"));

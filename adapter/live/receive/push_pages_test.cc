@@ -21,10 +21,10 @@ using formats::SeriesMessage;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int64_t kNow = 1'700'000'000'000;
+constexpr int64_t kPushed = 1'700'000'000'000;
 
-struct Server {
-  explicit Server(StoreOptions options = {}, PushLimits limits = {})
+struct PushServer {
+  explicit PushServer(StoreOptions options = {}, PushLimits limits = {})
       : store(options), pages(ingest, room, clock, limits) {}
 
   // Status and first line of the text.
@@ -58,16 +58,16 @@ struct Server {
     for (const auto& series : store.Select({})) {
       std::string line = promql::FormatLabels(series->labels().ToLabelSet());
       std::vector<promql::Point> points;
-      series->Read(0, kNow * 2, points);
+      series->Read(0, kPushed * 2, points);
       for (const promql::Point& point : points) {
-        absl::StrAppend(&line, " ", promql::FormatValue(point.value), "@", point.time_ms - kNow);
+        absl::StrAppend(&line, " ", promql::FormatValue(point.value), "@", point.time_ms - kPushed);
       }
       stored.push_back(line);
     }
     return stored;
   }
 
-  SimulatedClock clock{absl::FromUnixMillis(kNow)};
+  SimulatedClock clock{absl::FromUnixMillis(kPushed)};
   Store store;
   Ingest ingest{store};
   PushRoom room{1000};
@@ -81,20 +81,22 @@ std::string Request(const formats::TextLabels& labels,
 }
 
 TEST(PushPages, RemoteWriteIsStored) {
-  Server server;
-  EXPECT_EQ(server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kNow, 1}, {kNow + 5, 2}})),
-            "204");
-  EXPECT_EQ(server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kNow + 10, 3}})), "204");
+  PushServer server;
+  EXPECT_EQ(
+      server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kPushed, 1}, {kPushed + 5, 2}})),
+      "204");
+  EXPECT_EQ(server.Write(Request({{"__name__", "up"}, {"job", "a"}}, {{kPushed + 10, 3}})), "204");
   EXPECT_THAT(server.Stored(), ElementsAre("up{job=\"a\"} 1@0 2@5 3@10"));
 }
 
 TEST(PushPages, WhatIsGoodOfARequestIsTakenAndTheRestTold) {
-  Server server;
+  PushServer server;
   const std::string request =
       Message()
-          .Add(1, SeriesMessage({{"__name__", "a"}}, {{kNow, 1}, {kNow, 2}, {kNow + 1, 3}}))
-          .Add(1, SeriesMessage({{"job", "nameless"}}, {{kNow, 1}, {kNow, 1}}))
-          .Add(1, SeriesMessage({{"__name__", "b"}}, {{kNow, 1}}))
+          .Add(1,
+               SeriesMessage({{"__name__", "a"}}, {{kPushed, 1}, {kPushed, 2}, {kPushed + 1, 3}}))
+          .Add(1, SeriesMessage({{"job", "nameless"}}, {{kPushed, 1}, {kPushed, 1}}))
+          .Add(1, SeriesMessage({{"__name__", "b"}}, {{kPushed, 1}}))
           .bytes();
   EXPECT_THAT(server.Write(request),
               HasSubstr("400 3 of 6 samples were refused, the first one: duplicate sample"));
@@ -103,7 +105,7 @@ TEST(PushPages, WhatIsGoodOfARequestIsTakenAndTheRestTold) {
 
 // The store names the series of a sample that it refuses.
 TEST(PushPages, AReasonIsRepeatedOnlyInPart) {
-  Server server;
+  PushServer server;
   std::string series = "a{";
   for (int i = 0; i < 10; ++i)
     absl::StrAppend(&series, "l", i, "=\"", std::string(4000, 'x'), "\",");
@@ -114,13 +116,13 @@ TEST(PushPages, AReasonIsRepeatedOnlyInPart) {
 }
 
 TEST(PushPages, ProbesHaveAWorkerMeanwhile) {
-  Server server;
+  PushServer server;
   EXPECT_EQ(http::WorkersAfter([&] { EXPECT_EQ(server.Push("up 1\n"), "204"); }), 2);
 }
 
 TEST(PushPages, RemoteWrite2TellsWhatWasWritten) {
-  Server server;
-  const Message sample = Message().Double(1, 4).Varint(2, kNow);
+  PushServer server;
+  const Message sample = Message().Double(1, 4).Varint(2, kPushed);
   const std::string request = Message()
                                   .Bytes(4, "")
                                   .Bytes(4, "__name__")
@@ -135,7 +137,7 @@ TEST(PushPages, RemoteWrite2TellsWhatWasWritten) {
 }
 
 TEST(PushPages, ASeriesWithoutSamplesOrWithBadSymbolsIsRefused) {
-  Server server;
+  PushServer server;
   const auto answer = [&server](const Message& series) {
     const Message request =
         Message().Bytes(4, "").Bytes(4, "__name__").Bytes(4, "up").Add(5, series);
@@ -150,10 +152,10 @@ TEST(PushPages, ASeriesWithoutSamplesOrWithBadSymbolsIsRefused) {
 }
 
 TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
-  Server server;
+  PushServer server;
   const formats::TextLabels labels = {{"__name__", "up"}};
-  EXPECT_EQ(server.Write(Request(labels, {{kNow, 1}})), "204");
-  const int64_t later = kNow + 3600'000;
+  EXPECT_EQ(server.Write(Request(labels, {{kPushed, 1}})), "204");
+  const int64_t later = kPushed + 3600'000;
   server.store.Prune(later);
   EXPECT_THAT(server.Stored(), ElementsAre());
   server.clock.Advance(absl::Hours(1));
@@ -163,12 +165,12 @@ TEST(PushPages, ASeriesThatTheStoreHasDroppedIsMadeAnew) {
 
 TEST(PushPages, SeriesThatNothingUsesAreKnownInLittleMemory) {
   constexpr int kSeries = 20'000;
-  Server server;
+  PushServer server;
   server.store.Keep(std::vector<Selector>());
   Message message;
   for (int i = 0; i < kSeries; ++i) {
     const std::string text = absl::StrCat(i, std::string(900, 'x'));
-    message.Add(1, SeriesMessage({{"__name__", "unused"}, {"text", text}}, {{kNow, 1}}));
+    message.Add(1, SeriesMessage({{"__name__", "unused"}, {"text", text}}, {{kPushed, 1}}));
   }
   const auto in_use = [] {
     const auto all = mallinfo2();
@@ -185,10 +187,10 @@ TEST(PushPages, SeriesThatNothingUsesAreKnownInLittleMemory) {
 
 // Otherwise the labels of pods that are gone would take memory that nothing limits.
 TEST(PushPages, ASeriesThatTheStoreHasDroppedIsFreed) {
-  Server server;
-  EXPECT_EQ(server.Write(Request({{"__name__", "sorted"}, {"a", "1"}}, {{kNow, 1}})), "204");
-  EXPECT_EQ(server.Write(Request({{"a", "1"}, {"__name__", "unsorted"}}, {{kNow, 1}})), "204");
-  EXPECT_EQ(server.Write(Request({{"__name__", "goes_on"}}, {{kNow + 5000, 1}})), "204");
+  PushServer server;
+  EXPECT_EQ(server.Write(Request({{"__name__", "sorted"}, {"a", "1"}}, {{kPushed, 1}})), "204");
+  EXPECT_EQ(server.Write(Request({{"a", "1"}, {"__name__", "unsorted"}}, {{kPushed, 1}})), "204");
+  EXPECT_EQ(server.Write(Request({{"__name__", "goes_on"}}, {{kPushed + 5000, 1}})), "204");
   std::vector<std::weak_ptr<const StoredSeries>> series;
   for (const auto& stored : server.store.All()) series.push_back(stored);
   ASSERT_EQ(series.size(), 3u);
@@ -196,35 +198,35 @@ TEST(PushPages, ASeriesThatTheStoreHasDroppedIsFreed) {
     return std::count_if(series.begin(), series.end(),
                          [](const auto& one) { return !one.expired(); });
   };
-  server.store.Prune(kNow + server.store.options().retention_ms + 1);
+  server.store.Prune(kPushed + server.store.options().retention_ms + 1);
   EXPECT_EQ(alive(), 3);
   server.ingest.ForgetDropped();
   EXPECT_EQ(alive(), 1);
 }
 
 TEST(PushPages, AFullStoreAsksToBeTriedAgain) {
-  Server server({.max_series = 1});
-  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow, 1}})), "204");
-  EXPECT_THAT(server.Write(Request({{"__name__", "b"}}, {{kNow, 1}})), HasSubstr("503 1 of 1"));
+  PushServer server({.max_series = 1});
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kPushed, 1}})), "204");
+  EXPECT_THAT(server.Write(Request({{"__name__", "b"}}, {{kPushed, 1}})), HasSubstr("503 1 of 1"));
   EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "5");
   // Series that there are go on.
-  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow + 1, 1}})), "204");
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kPushed + 1, 1}})), "204");
 }
 
 // A sender would repeat the request, and with it hold back the series that there are.
 TEST(PushPages, AFullStoreAsksForNothingAgainOfWhichItTookAPart) {
-  Server server({.max_series = 1});
-  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kNow, 1}})), "204");
-  EXPECT_THAT(server.Write(Request({{"__name__", "a"}}, {{kNow + 1, 1}}) +
-                           Request({{"__name__", "b"}}, {{kNow + 1, 1}})),
+  PushServer server({.max_series = 1});
+  EXPECT_EQ(server.Write(Request({{"__name__", "a"}}, {{kPushed, 1}})), "204");
+  EXPECT_THAT(server.Write(Request({{"__name__", "a"}}, {{kPushed + 1, 1}}) +
+                           Request({{"__name__", "b"}}, {{kPushed + 1, 1}})),
               HasSubstr("400 1 of 2 samples were refused, the first one: over the limit"));
   EXPECT_EQ(http::FindHeader(server.last.headers, "Retry-After"), "");
   EXPECT_THAT(server.Stored(), ElementsAre("a 1@0 1@1"));
 }
 
 TEST(PushPages, TextIsStoredWithItsStampsOrNow) {
-  Server server;
-  EXPECT_EQ(server.Push(absl::StrCat("queue{q=\"a\"} 7\nqueue{q=\"b\"} 8 ", kNow - 1000, "\n")),
+  PushServer server;
+  EXPECT_EQ(server.Push(absl::StrCat("queue{q=\"a\"} 7\nqueue{q=\"b\"} 8 ", kPushed - 1000, "\n")),
             "204");
   EXPECT_EQ(server.Push("depth 1 1700000000.5\n# EOF\n", "application/openmetrics-text"), "204");
   EXPECT_THAT(server.Stored(),
@@ -232,14 +234,14 @@ TEST(PushPages, TextIsStoredWithItsStampsOrNow) {
 }
 
 TEST(PushPages, APageWithAFaultChangesNothing) {
-  Server server;
+  PushServer server;
   EXPECT_THAT(server.Push("a 1\nb{ 2\n"),
               HasSubstr("400 line 2, column 4: expected a label's name or }"));
   EXPECT_THAT(server.Stored(), ElementsAre());
 }
 
 TEST(PushPages, WhatIsNoRequestIsRefused) {
-  Server server({}, {.max_uncompressed_bytes = 100});
+  PushServer server({}, {.max_uncompressed_bytes = 100});
   http::HttpRequest request;
   request.method = "GET";
   request.target = "/api/v1/write";
@@ -256,13 +258,13 @@ TEST(PushPages, WhatIsNoRequestIsRefused) {
 }
 
 TEST(PushPages, TooManyAtOnceAreToldToWait) {
-  Server server({}, {.max_at_once = 0});
+  PushServer server({}, {.max_at_once = 0});
   EXPECT_THAT(server.Push("a 1\n"), HasSubstr("429"));
 }
 
 // Of all pages, by what reading takes; one that is alone may take any.
 TEST(PushPages, RequestsShareARoom) {
-  Server server;
+  PushServer server;
   const std::string page = "a " + std::string(400, '0') + "1\n";
   EXPECT_THAT(server.Push(page), HasSubstr("204"));
   {
@@ -289,7 +291,7 @@ TEST(PushRoom, ShortRequestsAreReadBesideALongOne) {
 }
 
 TEST(PushPages, OfASeriesOfTextNoMoreIsReadThanAnyMayHave) {
-  Server server;
+  PushServer server;
   std::string page = "a{";
   for (int i = 0; i < 1024; ++i) absl::StrAppend(&page, "l", i, "=\"x\",");
   EXPECT_THAT(server.Push(page + "} 1\nb 1\n"),
@@ -301,7 +303,7 @@ TEST(PushPages, OfASeriesOfTextNoMoreIsReadThanAnyMayHave) {
 }
 
 TEST(PushPages, SeriesThatAreRefusedForTheirLabelsAreCounted) {
-  Server server;
+  PushServer server;
   const Message request = Message()
                               .Bytes(4, "")
                               .Bytes(4, "__name__")

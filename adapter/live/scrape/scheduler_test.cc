@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "adapter/live/scrape/testing/job_of.h"
 #include "adapter/live/scrape/testing/recorded_store.h"
 #include "adapter/live/scrape/timing.h"
 #include "base/test_log.h"
@@ -58,12 +59,6 @@ class FakeFetcher : public PageFetcher {
 absl::StatusOr<std::unique_ptr<PageFetcher>> MakeFake(const Job&, const Target& target) {
   return std::make_unique<FakeFetcher>(PageAt(target.origin),
                                        absl::StartsWith(target.origin, "http://hangs"));
-}
-
-Job JobOf(const std::string& more) {
-  rules::Findings findings("f");
-  return std::move(
-      ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings).jobs.at(0));
 }
 
 // As the function that it hides, but with hashes that are the same in each run: the first target

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "adapter/live/formats/text.h"
+#include "adapter/live/scrape/testing/job_of.h"
 #include "adapter/live/scrape/testing/recorded_store.h"
 
 namespace flyball::scrape {
@@ -14,13 +15,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-Job JobOf(const std::string& more) {
-  rules::Findings findings("f");
-  Config config = ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings);
-  for (const auto& finding : std::move(findings).Take()) ADD_FAILURE() << finding.ToString();
-  return std::move(config.jobs.at(0));
-}
 
 class TargetSamplesTest : public testing::Test {
  protected:

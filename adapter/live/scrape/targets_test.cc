@@ -3,19 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "adapter/live/scrape/testing/job_of.h"
 
 namespace flyball::scrape {
 namespace {
 
 using promql::LabelSet;
-
-Job JobOf(const std::string& more) {
-  rules::Findings findings("f");
-  Config config = ReadScrapeConfig("scrape_configs:\n- job_name: web\n" + more, findings);
-  const auto found = std::move(findings).Take();
-  for (const auto& finding : found) ADD_FAILURE() << finding.ToString();
-  return std::move(config.jobs.at(0));
-}
 
 TEST(TargetsTest, LabelsBeforeRelabelling) {
   const Job job = JobOf("  scrape_interval: 90s\n  params: {module: [a, b]}\n");

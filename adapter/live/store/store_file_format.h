@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 #include "absl/strings/string_view.h"
 
@@ -28,5 +29,9 @@ struct BlockFrame {
 inline uint32_t Crc32(const uint8_t* bytes, size_t size) {
   return static_cast<uint32_t>(crc32_z(0, bytes, size));
 }
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
 
 }  // namespace flyball::live

@@ -14,10 +14,6 @@
 namespace flyball::live {
 namespace {
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 // Parses a block. Every length is checked against the bytes that are left.
 class BlockReader {
  public:

@@ -17,10 +17,6 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 absl::Status CannotWrite(const std::string& path) {
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
 }

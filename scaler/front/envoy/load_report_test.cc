@@ -25,16 +25,16 @@ void Add(envoy::StreamMetricsMessage& report, const std::string& family, const s
   }
 }
 
-constexpr char kListener[] = "envoy.http_conn_manager_prefix";
-constexpr char kCluster[] = "envoy.cluster_name";
+constexpr char kListenerLabel[] = "envoy.http_conn_manager_prefix";
+constexpr char kClusterLabel[] = "envoy.cluster_name";
 
 TEST(LoadOfTest, GathersWhatIsSaidOfAService) {
   envoy::StreamMetricsMessage report;
-  Add(report, "http.downstream_rq_active", kListener, "shop/web_v2", 3);
-  Add(report, "http.downstream_rq_total", kListener, "shop/web_v2", 7, /*counter=*/true);
-  Add(report, "cluster.upstream_rq_active", kCluster, "shop/web_v2", 2);
-  Add(report, "cluster.upstream_rq_pending_active", kCluster, "shop/web_v2", 1);
-  Add(report, "http.downstream_rq_active", kListener, "shop/api", 5);
+  Add(report, "http.downstream_rq_active", kListenerLabel, "shop/web_v2", 3);
+  Add(report, "http.downstream_rq_total", kListenerLabel, "shop/web_v2", 7, /*counter=*/true);
+  Add(report, "cluster.upstream_rq_active", kClusterLabel, "shop/web_v2", 2);
+  Add(report, "cluster.upstream_rq_pending_active", kClusterLabel, "shop/web_v2", 1);
+  Add(report, "http.downstream_rq_active", kListenerLabel, "shop/api", 5);
   const std::vector<ServiceLoad> loads = LoadOf(report);
   ASSERT_EQ(loads.size(), 2u);
   EXPECT_EQ(loads[0].service, "shop/api");
@@ -48,18 +48,18 @@ TEST(LoadOfTest, GathersWhatIsSaidOfAService) {
 
 TEST(LoadOfTest, OfTheEnvoyItselfAndOfOtherStatisticsNothing) {
   envoy::StreamMetricsMessage report;
-  Add(report, "cluster.upstream_rq_active", kCluster, "flyball", 1);
-  Add(report, "http.downstream_rq_active", kListener, "admin", 1);
-  Add(report, "cluster.upstream_cx_active", kCluster, "shop/web", 1);
+  Add(report, "cluster.upstream_rq_active", kClusterLabel, "flyball", 1);
+  Add(report, "http.downstream_rq_active", kListenerLabel, "admin", 1);
+  Add(report, "cluster.upstream_cx_active", kClusterLabel, "shop/web", 1);
   Add(report, "http.downstream_rq_active", "other", "shop/web", 1);
   EXPECT_THAT(LoadOf(report), IsEmpty());
 }
 
 TEST(LoadOfTest, WhatIsNoNumberCountsAsNone) {
   envoy::StreamMetricsMessage report;
-  Add(report, "http.downstream_rq_active", kListener, "shop/web", std::nan(""));
-  Add(report, "http.downstream_rq_total", kListener, "shop/web", HUGE_VAL, /*counter=*/true);
-  Add(report, "cluster.upstream_rq_active", kCluster, "shop/web", -1);
+  Add(report, "http.downstream_rq_active", kListenerLabel, "shop/web", std::nan(""));
+  Add(report, "http.downstream_rq_total", kListenerLabel, "shop/web", HUGE_VAL, /*counter=*/true);
+  Add(report, "cluster.upstream_rq_active", kClusterLabel, "shop/web", -1);
   const std::vector<ServiceLoad> loads = LoadOf(report);
   ASSERT_EQ(loads.size(), 1u);
   EXPECT_EQ(loads[0].active, 0);

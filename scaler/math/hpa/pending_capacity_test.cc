@@ -26,7 +26,7 @@ TestPod Unscheduled() {
 }
 TestPod Overloaded() { return {.ready = ConditionStatus::kFalse, .ready_since_seconds = 10}; }
 
-struct Row {
+struct PendingCapacityRow {
   std::string name;
   std::vector<TestPod> pods;
   bool holds;
@@ -34,10 +34,10 @@ struct Row {
   int32_t replicas = 3;
 };
 
-class PendingCapacityTest : public testing::TestWithParam<Row> {};
+class PendingCapacityTest : public testing::TestWithParam<PendingCapacityRow> {};
 
 TEST_P(PendingCapacityTest, Row) {
-  const Row& row = GetParam();
+  const PendingCapacityRow& row = GetParam();
   TestWorld world;
   world.Bounds(1, 10).Replicas(row.replicas).Wants(5);
   world.autoscaler.pending_capacity = true;
@@ -52,32 +52,36 @@ TEST_P(PendingCapacityTest, Row) {
 INSTANTIATE_TEST_SUITE_P(
     States, PendingCapacityTest,
     testing::Values(
-        Row{"AllServe", {Serving(900, 180), Serving(900, 180), Serving(900, 180)}, false},
-        Row{"OneLoads", {Serving(900, 180), Serving(900, 180), Loading(100)}, true},
-        Row{"OneIsNotThereYet", {Serving(900, 180), Serving(900, 180)}, true},
-        Row{"NoNodeHasTakenOne", {Serving(900, 180), Serving(900, 180), Unscheduled()}, true},
-        Row{"OneHasServedShorterThanItLoaded",
-            {Serving(900, 180), Serving(900, 180), Serving(359, 180)},
-            true},
-        Row{"AllHaveServedAsLongAsTheyLoaded",
-            {Serving(900, 180), Serving(900, 180), Serving(360, 180)},
-            false},
-        Row{"TheWindowOfTheFirstAskIsOpen", {Serving(900, 180), Loading(10)}, false, 14},
-        Row{"TheWindowOfTheFirstAskIsOver", {Serving(900, 180), Loading(10)}, true, 15},
-        Row{"ARestartKnowsNoWindow", {Serving(900, 180), Loading(10)}, true, -1},
-        Row{"APodThatWasReadyIsNotPending",
-            {Serving(900, 180), Serving(900, 180), Overloaded()},
-            false},
-        Row{"OneThatNeverBecomesReadyIsGivenUp",
-            {Serving(900, 180), Serving(900, 180), Loading(600)},
-            false},
-        Row{"OneThatNoNodeTakesIsGivenUp",
-            {Serving(900, 180), Serving(900, 180), Unscheduled()},
-            false,
-            600},
-        Row{"ADeletedPodIsReplaced",
-            {Serving(900, 180), Serving(900, 180), {.deleting = true}},
-            true}),
+        PendingCapacityRow{
+            "AllServe", {Serving(900, 180), Serving(900, 180), Serving(900, 180)}, false},
+        PendingCapacityRow{"OneLoads", {Serving(900, 180), Serving(900, 180), Loading(100)}, true},
+        PendingCapacityRow{"OneIsNotThereYet", {Serving(900, 180), Serving(900, 180)}, true},
+        PendingCapacityRow{
+            "NoNodeHasTakenOne", {Serving(900, 180), Serving(900, 180), Unscheduled()}, true},
+        PendingCapacityRow{"OneHasServedShorterThanItLoaded",
+                           {Serving(900, 180), Serving(900, 180), Serving(359, 180)},
+                           true},
+        PendingCapacityRow{"AllHaveServedAsLongAsTheyLoaded",
+                           {Serving(900, 180), Serving(900, 180), Serving(360, 180)},
+                           false},
+        PendingCapacityRow{
+            "TheWindowOfTheFirstAskIsOpen", {Serving(900, 180), Loading(10)}, false, 14},
+        PendingCapacityRow{
+            "TheWindowOfTheFirstAskIsOver", {Serving(900, 180), Loading(10)}, true, 15},
+        PendingCapacityRow{"ARestartKnowsNoWindow", {Serving(900, 180), Loading(10)}, true, -1},
+        PendingCapacityRow{"APodThatWasReadyIsNotPending",
+                           {Serving(900, 180), Serving(900, 180), Overloaded()},
+                           false},
+        PendingCapacityRow{"OneThatNeverBecomesReadyIsGivenUp",
+                           {Serving(900, 180), Serving(900, 180), Loading(600)},
+                           false},
+        PendingCapacityRow{"OneThatNoNodeTakesIsGivenUp",
+                           {Serving(900, 180), Serving(900, 180), Unscheduled()},
+                           false,
+                           600},
+        PendingCapacityRow{"ADeletedPodIsReplaced",
+                           {Serving(900, 180), Serving(900, 180), {.deleting = true}},
+                           true}),
     [](const auto& info) { return info.param.name; });
 
 TEST(PendingCapacity, AnHpaIsNotHeld) {

@@ -5,14 +5,14 @@
 namespace flyball::scaler {
 namespace {
 
-absl::Time At(double seconds) {
+absl::Time Second(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
 }
 
 bool Answers() { return true; }
 bool IsSilent() { return false; }
 
-// A revision that has been active, with one pod, since At(0).
+// A revision that has been active, with one pod, since Second(0).
 struct ActiveRevision {
   ActiveRevision() {
     front.exists = true;
@@ -24,7 +24,7 @@ struct ActiveRevision {
 
   RevisionActions Step(double seconds, int32_t wanted, absl::FunctionRef<bool()> probe) {
     return StepRevision(settings,
-                        {.now = At(seconds), .wanted = wanted, .ready_pods = 1, .replicas = 1},
+                        {.now = Second(seconds), .wanted = wanted, .ready_pods = 1, .replicas = 1},
                         probe, front, status);
   }
 
@@ -80,8 +80,8 @@ TEST(StepRevisionTest, AnActivationThatTakesTooLongIsGivenUp) {
   front.exists = true;
   RevisionStatus status;
   const auto step = [&](double seconds) {
-    return StepRevision(settings, {.now = At(seconds), .wanted = 0, .replicas = 1}, Answers, front,
-                        status);
+    return StepRevision(settings, {.now = Second(seconds), .wanted = 0, .replicas = 1}, Answers,
+                        front, status);
   };
   step(0);
   EXPECT_EQ(status.reason, "Queued");

@@ -11,12 +11,6 @@
 namespace flyball::scaler::knative {
 namespace {
 
-std::string Text(absl::Duration duration) {
-  std::string text;
-  go::AppendDuration(duration, text);
-  return text;
-}
-
 // Checks one set of annotations. The messages are those of knative.dev/pkg/apis.
 class Checker {
  public:
@@ -156,7 +150,8 @@ class Checker {
     if (!duration.ok()) {
       Invalid(written->text, written->key);
     } else if (*duration < low || *duration > kLongestWindow) {
-      OutOfBounds(written->text, Text(low), Text(kLongestWindow), written->key);
+      OutOfBounds(written->text, go::DurationText(low), go::DurationText(kLongestWindow),
+                  written->key);
     } else if (whole_seconds && absl::Trunc(*duration, absl::Seconds(1)) != *duration) {
       Add("must be specified with at most second precision", written->key);
     }

@@ -82,35 +82,30 @@ bool WholeSeconds(absl::Duration duration) {
   return absl::Trunc(duration, absl::Seconds(1)) == duration;
 }
 
-std::string Text(absl::Duration duration) {
-  std::string text;
-  go::AppendDuration(duration, text);
-  return text;
-}
-
 absl::Status CheckDurations(const Config& config) {
   if (config.scale_to_zero_grace_period <= absl::ZeroDuration()) {
     return Refuse(absl::StrCat("scale-to-zero-grace-period must be positive, was: ",
-                               Text(config.scale_to_zero_grace_period)));
+                               go::DurationText(config.scale_to_zero_grace_period)));
   }
   if (config.scale_down_delay < absl::ZeroDuration()) {
-    return Refuse(
-        absl::StrCat("scale-down-delay cannot be negative, was: ", Text(config.scale_down_delay)));
+    return Refuse(absl::StrCat("scale-down-delay cannot be negative, was: ",
+                               go::DurationText(config.scale_down_delay)));
   }
   if (!WholeSeconds(config.scale_down_delay)) {
-    return Refuse(absl::StrCat("scale-down-delay = ", Text(config.scale_down_delay),
+    return Refuse(absl::StrCat("scale-down-delay = ", go::DurationText(config.scale_down_delay),
                                ", must be specified with at most second precision"));
   }
   if (config.scale_to_zero_pod_retention_period < absl::ZeroDuration()) {
     return Refuse(absl::StrCat("scale-to-zero-pod-retention-period cannot be negative, was: ",
-                               Text(config.scale_to_zero_pod_retention_period)));
+                               go::DurationText(config.scale_to_zero_pod_retention_period)));
   }
   if (config.stable_window < kShortestWindow || config.stable_window > kLongestWindow) {
-    return Refuse(absl::StrCat("stable-window = ", Text(config.stable_window), ", must be in [",
-                               Text(kShortestWindow), "; ", Text(kLongestWindow), "] range"));
+    return Refuse(absl::StrCat("stable-window = ", go::DurationText(config.stable_window),
+                               ", must be in [", go::DurationText(kShortestWindow), "; ",
+                               go::DurationText(kLongestWindow), "] range"));
   }
   if (!WholeSeconds(config.stable_window)) {
-    return Refuse(absl::StrCat("stable-window = ", Text(config.stable_window),
+    return Refuse(absl::StrCat("stable-window = ", go::DurationText(config.stable_window),
                                ", must be specified with at most second precision"));
   }
   return absl::OkStatus();

@@ -612,7 +612,7 @@ TEST_P(MetricsApiValueTest, Row) {
   EXPECT_EQ(got.active, row.active);
 }
 
-Fields At(std::string location, std::string format = "json") {
+Fields ValueAt(std::string location, std::string format = "json") {
   return {{"valueLocation", std::move(location)}, {"format", std::move(format)}};
 }
 
@@ -627,7 +627,7 @@ INSTANTIATE_TEST_SUITE_P(
                  .body = R"({"v":"1500m"})",
                  .value_milli = 1500,
                  .active = true,
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "AtTheActivationTargetIsInactive",
                  .body = R"({"queue":{"depth":3}})",
                  .value_milli = 3000,
@@ -636,32 +636,32 @@ INSTANTIATE_TEST_SUITE_P(
                  .body = R"({"a":{"b":[{"c":7}]}})",
                  .value_milli = 7000,
                  .active = true,
-                 .metadata = At("a.b.0.c")},
+                 .metadata = ValueAt("a.b.0.c")},
         ValueRow{.name = "TheLengthOfAList",
                  .body = R"({"jobs":[{},{},{}]})",
                  .value_milli = 3000,
                  .active = true,
-                 .metadata = At("jobs.#")},
+                 .metadata = ValueAt("jobs.#")},
         ValueRow{.name = "AQuantityBeyondInt64IsUnknown",
                  .body = R"({"v":"1e19"})",
                  .error = "the value 1e+19 is too large",
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "ABinaryQuantityBeyondInt64IsUnknown",
                  .body = R"({"v":"9Ei"})",
                  .error = "is too large",
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "AQuantityBeyondDoublesIsUnknown",
                  .body = R"({"v":"1e400"})",
                  .error = "the value is infinite",
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "AQuantityIsCutToThousandthsButActive",
                  .body = R"({"v":"400u"})",
                  .active = true,
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "ASuffixWithoutANumberIsUnknown",
                  .body = R"({"v":"E"})",
                  .error = "found another string",
-                 .metadata = At("v")},
+                 .metadata = ValueAt("v")},
         ValueRow{.name = "OtherText",
                  .body = R"({"queue":{"depth":"many"}})",
                  .error = "expected a number or a quantity at queue.depth, found another string"},
@@ -676,20 +676,20 @@ INSTANTIATE_TEST_SUITE_P(
                  .body = "queue:\n- {depth: 2k}\n",
                  .value_milli = 2'000'000,
                  .active = true,
-                 .metadata = At("queue.0.depth", "yaml")},
+                 .metadata = ValueAt("queue.0.depth", "yaml")},
         ValueRow{.name = "TextFormat",
                  .body = "# TYPE depth gauge\ndepth{q=\"a\"} 1\ndepth{q=\"b\",z=\"1\"} 4 1234\n",
                  .value_milli = 4000,
                  .active = true,
-                 .metadata = At("depth{q=\"b\"}", "prometheus")},
+                 .metadata = ValueAt("depth{q=\"b\"}", "prometheus")},
         ValueRow{.name = "TextFormatNanIsUnknown",
                  .body = "depth NaN\n",
                  .error = "NaN",
-                 .metadata = At("depth", "prometheus")},
+                 .metadata = ValueAt("depth", "prometheus")},
         ValueRow{.name = "TextFormatWithoutIt",
                  .body = "other 1\n",
                  .error = "no sample fits depth",
-                 .metadata = At("depth", "prometheus")}),
+                 .metadata = ValueAt("depth", "prometheus")}),
     [](const auto& info) { return info.param.name; });
 
 TEST_F(HttpTriggerTest, AnAnswerBeyondAMebibyteIsUnknown) {
@@ -698,7 +698,7 @@ TEST_F(HttpTriggerTest, AnAnswerBeyondAMebibyteIsUnknown) {
 }
 
 TEST_F(HttpTriggerTest, MetricsApiIsNamedAsInKeda) {
-  const auto got = Make("metrics-api", MetricsApi(At("a.b.0")));
+  const auto got = Make("metrics-api", MetricsApi(ValueAt("a.b.0")));
   ASSERT_TRUE(got.ok()) << got.status();
   EXPECT_EQ((*got)->Metrics({})->front().name, "s0-metric-api-a-b-0");
 }
