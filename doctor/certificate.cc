@@ -1,47 +1,27 @@
 #include "doctor/certificate.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include <utility>
 #include <vector>
 
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
+#include "http/pem.h"
 
 namespace flyball::doctor {
-namespace {
-
-constexpr size_t kMaxCertificates = 256;
-
-absl::StatusOr<std::vector<X509Ptr>> ReadPem(absl::string_view pem) {
-  const BioPtr in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  std::vector<X509Ptr> read;
-  while (read.size() < kMaxCertificates) {
-    X509Ptr one(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
-    if (one == nullptr) break;
-    read.push_back(std::move(one));
-  }
-  ERR_clear_error();
-  if (read.empty()) return absl::InvalidArgumentError("there is no certificate in it");
-  return read;
-}
-
-}  // namespace
-
 absl::StatusOr<Validity> ReadValidity(absl::string_view pem) {
-  ASSIGN_OR_RETURN(const std::vector<X509Ptr> read, ReadPem(pem));
+  ASSIGN_OR_RETURN(const std::vector<X509Ptr> read, http::ReadPemCertificates(pem));
   return Validity{.not_before = TimeOf(X509_get0_notBefore(read[0].get())),
                   .not_after = TimeOf(X509_get0_notAfter(read[0].get()))};
 }
 
 absl::StatusOr<std::string> WhyNotTrusted(absl::string_view chain_pem, absl::string_view ca_pem,
                                           const std::string& name, absl::Time now) {
-  ASSIGN_OR_RETURN(const std::vector<X509Ptr> chain, ReadPem(chain_pem));
-  ASSIGN_OR_RETURN(const std::vector<X509Ptr> authorities, ReadPem(ca_pem));
+  ASSIGN_OR_RETURN(const std::vector<X509Ptr> chain, http::ReadPemCertificates(chain_pem));
+  ASSIGN_OR_RETURN(const std::vector<X509Ptr> authorities, http::ReadPemCertificates(ca_pem));
   const X509StorePtr store(X509_STORE_new());
   for (const X509Ptr& authority : authorities) X509_STORE_add_cert(store.get(), authority.get());
   STACK_OF(X509)* between = sk_X509_new_null();

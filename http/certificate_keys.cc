@@ -2,6 +2,7 @@
 
 #include <openssl/asn1.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/objects.h>
 
 #include <bit>
@@ -138,6 +139,55 @@ KeyFlaw FlawOfCertificate(absl::string_view certificate) {
   return info.has_value() ? FlawOfKey(Elements(*info)) : KeyFlaw::kUnreadable;
 }
 
+// The numbers of a private key, none longer than the longest modulus. What OpenSSL does with a
+// longer one takes seconds.
+bool IsRsaKey(absl::string_view key) {
+  auto numbers = SequenceOf(key);
+  if (!numbers.has_value() || numbers->Take(V_ASN1_INTEGER) != absl::string_view("\0", 1)) {
+    return false;  // the version says that there are no more than two primes
+  }
+  for (const char* number : {"n", "e", "d", "p", "q", "dP", "dQ", "qInv"}) {
+    const size_t most = *number == 'e' ? kMostExponentBits : kMostModulusBits;
+    const auto bytes = numbers->Take(V_ASN1_INTEGER);
+    if (!bytes.has_value() || BitsOf(*bytes) > most) return false;
+  }
+  return numbers->empty();
+}
+
+// RFC 5915. Where the curve is named already, the key need not do it again.
+bool IsCurveKey(absl::string_view key, bool named) {
+  auto parts = SequenceOf(key);
+  if (!parts.has_value() || !parts->Take(V_ASN1_INTEGER).has_value()) return false;
+  if (!parts->Take(V_ASN1_OCTET_STRING).has_value()) return false;
+  if (const auto curve = parts->Take(0, V_ASN1_CONTEXT_SPECIFIC); curve.has_value()) {
+    Elements name(*curve);
+    if (CoordinateBytes(name.TakeIdentifier()) == 0 || !name.empty()) return false;
+    named = true;
+  }
+  parts->Take(1, V_ASN1_CONTEXT_SPECIFIC);  // the public key
+  // Whatever is left is something else, or the curve in a form that only BER allows.
+  return named && parts->empty();
+}
+
+// PKCS #8. The type of the key as OpenSSL numbers it; EVP_PKEY_NONE if it is not plain.
+int TypeOfKeyInfo(absl::string_view bytes) {
+  auto parts = SequenceOf(bytes);
+  if (!parts.has_value() || !parts->Take(V_ASN1_INTEGER).has_value()) return EVP_PKEY_NONE;
+  const auto algorithm = parts->Take(V_ASN1_SEQUENCE);
+  const auto key = parts->Take(V_ASN1_OCTET_STRING);
+  if (!algorithm.has_value() || !key.has_value()) return EVP_PKEY_NONE;
+  Elements parameters(*algorithm);
+  switch (parameters.TakeIdentifier()) {
+    case NID_rsaEncryption: return IsRsaKey(*key) ? EVP_PKEY_RSA : EVP_PKEY_NONE;
+    case NID_ED25519: return EVP_PKEY_ED25519;
+    case NID_X9_62_id_ecPublicKey: {
+      const bool named = CoordinateBytes(parameters.TakeIdentifier()) != 0 && parameters.empty();
+      return named && IsCurveKey(*key, named) ? EVP_PKEY_EC : EVP_PKEY_NONE;
+    }
+    default: return EVP_PKEY_NONE;
+  }
+}
+
 // Removes a part from `bytes` that has its length, of so many bytes, before it.
 std::optional<absl::string_view> TakePart(absl::string_view& bytes, size_t length_bytes) {
   if (bytes.size() < length_bytes) return std::nullopt;
@@ -160,6 +210,16 @@ KeyFlaw KeyFlawOf(absl::string_view certificate) {
   const KeyFlaw flaw = FlawOfCertificate(certificate);
   ERR_pop_to_mark();
   return flaw;
+}
+
+int TypeOfPrivateKey(absl::string_view kind, absl::string_view der) {
+  ERR_set_mark();
+  int type = EVP_PKEY_NONE;
+  if (kind == "RSA PRIVATE KEY" && IsRsaKey(der)) type = EVP_PKEY_RSA;
+  if (kind == "EC PRIVATE KEY" && IsCurveKey(der, /*named=*/false)) type = EVP_PKEY_EC;
+  if (kind == "PRIVATE KEY") type = TypeOfKeyInfo(der);
+  ERR_pop_to_mark();
+  return type;
 }
 
 KeyFlaw KeyFlawOfMessage(absl::string_view message, bool tls13) {

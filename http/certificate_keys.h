@@ -1,4 +1,4 @@
-// Which public keys the certificates of a TLS peer may have, found without decoding a key.
+// Which keys certificates and PEM texts may have, found without decoding a key.
 //
 // Accepted are those that Go's TLS accepts: RSA of up to 8192 bits with an exponent of up to 31
 // bits, ECDSA on P-224, P-256, P-384 or P-521 with an uncompressed point, and Ed25519. OpenSSL
@@ -29,5 +29,10 @@ KeyFlaw KeyFlawOf(absl::string_view certificate);
 // The first flaw in a handshake message Certificate, with its head of type and length: kNone if it
 // holds no certificate.
 KeyFlaw KeyFlawOfMessage(absl::string_view message, bool tls13);
+
+// The type of a private key as OpenSSL numbers it, such as EVP_PKEY_RSA, if the bytes of a PEM
+// block of this kind ("PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY") are one of these keys and
+// not encrypted; else EVP_PKEY_NONE. OpenSSL must be told the type: it would guess another.
+int TypeOfPrivateKey(absl::string_view kind, absl::string_view der);
 
 }  // namespace flyball::http

@@ -1,14 +1,16 @@
 #include "apiservice/auth/ca_bundle.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
+#include "base/status_macros.h"
+#include "http/pem.h"
 
 namespace flyball::apiservice {
 namespace {
@@ -24,14 +26,10 @@ CaBundle::CaBundle() : id_(NextId()), store_(X509StorePtr(X509_STORE_new())) {}
 
 absl::StatusOr<std::shared_ptr<const CaBundle>> CaBundle::FromPem(absl::string_view pem) {
   std::shared_ptr<CaBundle> bundle(new CaBundle());
-  const BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  int count = 0;
-  while (X509Ptr certificate{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+  ASSIGN_OR_RETURN(const std::vector<X509Ptr> certificates, http::ReadPemCertificates(pem));
+  for (const X509Ptr& certificate : certificates) {
     X509_STORE_add_cert(bundle->store_.get(), certificate.get());
-    ++count;
   }
-  ERR_clear_error();  // the end of the text counts as an error there
-  if (count == 0) return absl::InvalidArgumentError("no PEM certificate in it");
   return std::shared_ptr<const CaBundle>(std::move(bundle));
 }
 

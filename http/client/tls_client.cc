@@ -1,8 +1,6 @@
 #include "http/client/tls_client.h"
 
-#include <openssl/bio.h>
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -16,6 +14,7 @@
 #include "base/status_macros.h"
 #include "http/address.h"
 #include "http/peer_keys.h"
+#include "http/pem.h"
 
 namespace flyball::http {
 namespace {
@@ -36,21 +35,11 @@ absl::StatusOr<Pem> ReadPem(const std::string& file, const std::string& data,
   return Pem{*std::move(text), absl::StrCat(what, " file ", file)};
 }
 
-BioPtr Memory(const std::string& text) {
-  return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-absl::StatusOr<std::vector<X509Ptr>> ReadCertificates(const Pem& pem) {
-  std::vector<X509Ptr> certificates;
-  const BioPtr bio = Memory(pem.text);
-  while (X509* certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
-    certificates.emplace_back(certificate);
-  }
-  ERR_clear_error();
-  if (certificates.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(pem.source, " holds no PEM certificate"));
-  }
-  return certificates;
+// The same with what is wrong said of the source.
+template <typename T>
+absl::StatusOr<T> Of(const Pem& pem, absl::StatusOr<T> read) {
+  if (read.ok()) return read;
+  return absl::Status(read.status().code(), absl::StrCat(pem.source, " ", read.status().message()));
 }
 
 // Read once, for the first connection that needs them: many clients trust the machine's roots,
@@ -69,7 +58,7 @@ absl::StatusOr<X509StorePtr> TrustedBy(const TransportOptions& options) {
   ASSIGN_OR_RETURN(const Pem ca, ReadPem(options.ca_file, options.ca_data, "CA"));
   if (ca.source.empty()) return nullptr;
   X509StorePtr trusted(X509_STORE_new());
-  ASSIGN_OR_RETURN(const auto certificates, ReadCertificates(ca));
+  ASSIGN_OR_RETURN(const auto certificates, Of(ca, ReadPemCertificates(ca.text)));
   for (const auto& certificate : certificates) {
     X509_STORE_add_cert(trusted.get(), certificate.get());
   }
@@ -133,15 +122,9 @@ absl::Status AddIdentity(const TransportOptions& options, SSL_CTX* context) {
   if (certificate.source.empty() != key.source.empty()) {
     return absl::InvalidArgumentError("a client certificate and its key must be given together");
   }
-  ASSIGN_OR_RETURN(const auto chain, ReadCertificates(certificate));  // own certificate first
-  // The callback answers a request for a pass phrase with none, instead of asking the terminal.
-  const PkeyPtr private_key(PEM_read_bio_PrivateKey(
-      Memory(key.text).get(), nullptr, [](char*, int, int, void*) { return 0; }, nullptr));
-  if (private_key == nullptr) {
-    ERR_clear_error();
-    return absl::InvalidArgumentError(
-        absl::StrCat(key.source, " holds no PEM private key without a pass phrase"));
-  }
+  ASSIGN_OR_RETURN(const auto chain,  // own certificate first
+                   Of(certificate, ReadPemCertificates(certificate.text)));
+  ASSIGN_OR_RETURN(const PkeyPtr private_key, Of(key, ReadPemKey(key.text)));
   if (X509_check_private_key(chain[0].get(), private_key.get()) != 1) {
     ERR_clear_error();
     return absl::InvalidArgumentError(

@@ -1,7 +1,7 @@
 // links: http
 //
-// Certificates of any bytes: where the key is accepted and OpenSSL can read the certificate, its
-// key is of a kind that is cheap to use. In a message it is judged as it is alone.
+// Certificates and private keys of any bytes: where the key is accepted and OpenSSL can read it, it
+// is of a kind that is cheap to use. In a message a certificate is judged as it is alone.
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -20,6 +20,7 @@ namespace {
 using flyball::http::KeyFlaw;
 using flyball::http::KeyFlawOf;
 using flyball::http::KeyFlawOfMessage;
+using flyball::http::TypeOfPrivateKey;
 
 void Require(bool holds) {
   if (!holds) std::abort();
@@ -56,12 +57,25 @@ void CheckKey(const EVP_PKEY* key) {
   }
 }
 
+void CheckPrivateKey(const char* kind, const std::string& bytes) {
+  const int type = TypeOfPrivateKey(kind, bytes);
+  if (type == EVP_PKEY_NONE) return;
+  const auto* at = reinterpret_cast<const unsigned char*>(bytes.data());
+  const flyball::PkeyPtr key(d2i_PrivateKey(type, nullptr, &at, static_cast<long>(bytes.size())));
+  if (key == nullptr) return;
+  Require(EVP_PKEY_get_base_id(key.get()) == type);
+  CheckKey(key.get());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   KeyFlawOfMessage(bytes, false);
   KeyFlawOfMessage(bytes, true);
+  for (const char* kind : {"PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY"}) {
+    CheckPrivateKey(kind, bytes);
+  }
   const KeyFlaw flaw = KeyFlawOf(bytes);
   for (const bool tls13 : {false, true}) {
     Require(KeyFlawOfMessage(Message(bytes, tls13), tls13) == flaw);

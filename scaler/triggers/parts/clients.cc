@@ -11,6 +11,7 @@
 #include "base/joined_key.h"
 #include "base/status_macros.h"
 #include "http/client/resolve.h"
+#include "http/pem.h"
 
 namespace flyball::scaler {
 namespace {
@@ -54,6 +55,24 @@ std::string KeyOf(absl::string_view ns, const ExternalAddress& address) {
                               address.address, address.ca, address.cert, address.key);
   for (const std::string& endpoint : address.endpoints) AppendKeyPart(endpoint, &key);
   return Digest(key);
+}
+
+// gRPC reads PEM by itself, in threads that all namespaces share. It gets what is not costly to
+// read.
+absl::Status UsePlainPem(ExternalAddress& address) {
+  const auto use = [](std::string& pem, absl::string_view parameter, const auto& read) {
+    if (pem.empty()) return absl::OkStatus();
+    absl::StatusOr<std::string> plain = read(pem);
+    if (!plain.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("parameter ", parameter, ": the Secret's value ", plain.status().message()));
+    }
+    pem = *std::move(plain);
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(use(address.ca, "caCert", http::PlainPemCertificates));
+  RETURN_IF_ERROR(use(address.cert, "tlsClientCert", http::PlainPemCertificates));
+  return use(address.key, "tlsClientKey", http::PlainPemKey);
 }
 
 }  // namespace
@@ -191,6 +210,7 @@ absl::StatusOr<std::shared_ptr<ExternalScaler>> TriggerClients::External(absl::s
                                                                          ExternalAddress address,
                                                                          absl::Duration timeout) {
   RETURN_IF_ERROR(FindEndpoints(address, timeout));
+  RETURN_IF_ERROR(UsePlainPem(address));
   absl::MutexLock lock(&mutex_);
   std::erase_if(external_, [](const auto& entry) { return entry.second.client.expired(); });
   const std::string key = KeyOf(ns, address);

@@ -162,26 +162,32 @@ TEST_F(TriggerClientsTest, EachAddressOfAnExternalScalerCounts) {
 // gRPC keeps as much of them as an HTTP client does.
 TEST_F(TriggerClientsTest, TheCertificatesOfExternalScalersHaveALimit) {
   std::vector<std::shared_ptr<ExternalScaler>> used;
-  size_t size = 16 << 10;
+  const std::string one = http::TestPem(http::MakeTestCa("a").certificate.get());
+  std::string ca;
+  while (ca.size() < 16 << 10) ca += one;
   const auto make = [&](const std::string& ns, int number) {
     ExternalAddress address;
     address.host = absl::StrCat("10.0.0.", number);
     address.address = absl::StrCat(address.host, ":80");
     address.port = 80;
-    address.ca = std::string(size, '\n');
+    address.ca = ca;
     const auto scaler = clients_.External(ns, address, absl::Seconds(1));
     if (scaler.ok()) used.push_back(*scaler);
     return scaler.status();
   };
   absl::Status refused;
   for (int i = 0; i < 40; ++i) refused.Update(make("busy", i));
-  EXPECT_EQ(used.size(), 32u);
+  constexpr size_t kMost = 524288;
+  EXPECT_EQ(used.size(), kMost / ca.size());
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("triggers of namespace busy would have 540672 bytes of certificates and "
-                        "keys for external scalers, and there may be 524288; "));
+              HasSubstr(absl::StrCat("triggers of namespace busy would have ",
+                                     (used.size() + 1) * ca.size(),
+                                     " bytes of certificates and keys for external scalers, and "
+                                     "there may be ",
+                                     kMost, "; ")));
   EXPECT_TRUE(make("calm", 1).ok());
-  size = 0;  // the part of `busy` is less now
+  ca.clear();  // the part of `busy` is less now
   EXPECT_TRUE(make("busy", 100).ok());
 }
 

@@ -677,7 +677,11 @@ TEST_F(ExternalTlsTest, ABrokenKeyIsUnknownAndNotShown) {
       ErrorOf(
           peer, {},
           {{"caCert", server_.pem}, {"tlsClientCert", client_.pem}, {"tlsClientKey", "hunter2"}}),
-      AllOf(Not(testing::IsEmpty()), Not(HasSubstr("hunter2"))));
+      AllOf(HasSubstr("parameter tlsClientKey: the Secret's value holds no PEM private key"),
+            Not(HasSubstr("hunter2"))));
+  EXPECT_THAT(ErrorOf(peer, {}, {{"caCert", "hunter2"}}),
+              AllOf(HasSubstr("parameter caCert: the Secret's value holds no PEM certificate"),
+                    Not(HasSubstr("hunter2"))));
 }
 
 }  // namespace
