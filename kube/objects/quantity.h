@@ -25,7 +25,7 @@ class Quantity {
  public:
   static constexpr size_t kMaxTextBytes = 1024;
   static constexpr int64_t kMaxExponent = 2'000'000'000;
-  static constexpr int64_t kMaxSumDigits = 100'000;
+  static constexpr int64_t kMaxSumDigits = 2'000;
 
   enum class Format : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 

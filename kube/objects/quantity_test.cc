@@ -158,11 +158,11 @@ TEST(QuantityPlusTest, RefusesASumOfMoreDigitsThanAnyoneReads) {
     return Quantity::Parse(a)->Plus(*Quantity::Parse(b));
   };
   EXPECT_EQ(plus("1e200000000", "1m").status(),
-            absl::InvalidArgumentError("a sum of quantities has more than 100000 digits"));
+            absl::InvalidArgumentError("a sum of quantities has more than 2000 digits"));
   EXPECT_FALSE(plus("1m", "-1e200000000").ok());
-  EXPECT_FALSE(plus("1e100000", "1").ok());
-  EXPECT_EQ(plus("1e99999", "1")->MilliValue(), 1000);
-  EXPECT_EQ(plus("-1e99999", "1")->Sign(), -1);
+  EXPECT_FALSE(plus("1e2000", "1").ok());
+  EXPECT_EQ(plus("1e1999", "1")->MilliValue(), 1000);
+  EXPECT_EQ(plus("-1e1999", "1")->Sign(), -1);
   // Nothing lies between these, however large they are.
   EXPECT_EQ(plus("1e2000000000", "2e2000000000")->ToString(), "300e1999999998");
   EXPECT_EQ(plus("1e2000000000", "0")->ToString(), "100e1999999998");

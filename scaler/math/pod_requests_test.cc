@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{.name = "WhatAddsUpToMoreDigitsThanAnyoneReadsIsAnError",
             .pod = WithOverhead(WithPodLevel(Cpu("1e200000000"))),
             .error = "pod-level request for cpu in Pod p1: a sum of quantities has more than "
-                     "100000 digits"},
+                     "2000 digits"},
         Row{.name = "NobodyStatesIt",
             .pod = WithPodLevel(kMemory),
             .query = {.resource = "example.com/gpu", .container = "", .rules = {}},
