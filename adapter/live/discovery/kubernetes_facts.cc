@@ -2,6 +2,7 @@
 #include "adapter/live/discovery/kubernetes_facts.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -88,27 +89,23 @@ std::string ReadyOf(const Json& status) {
   return "unknown";
 }
 
-std::string ContainerId(const Json& statuses, const std::string& name) {
-  for (const Json& status : statuses) {
-    if (TextOf(status, "name") == name) return TextOf(status, "containerID");
-  }
-  return "";
-}
-
 std::string Protocol(const Json& port) {
   const std::string protocol = TextOf(port, "protocol");
   return protocol.empty() ? "TCP" : protocol;
 }
 
 void AddContainers(const Json& pod, bool init, PodFacts& facts) {
-  const Json& statuses =
-      ItemsOf(MemberOf(pod, "status"), init ? "initContainerStatuses" : "containerStatuses");
+  std::map<std::string, std::string> ids;  // by the container's name
+  for (const Json& status :
+       ItemsOf(MemberOf(pod, "status"), init ? "initContainerStatuses" : "containerStatuses")) {
+    ids.emplace(TextOf(status, "name"), TextOf(status, "containerID"));
+  }
   for (const Json& spec : ItemsOf(MemberOf(pod, "spec"), init ? "initContainers" : "containers")) {
     PodContainer& container = facts.containers.emplace_back();
     container.name = TextOf(spec, "name");
     container.image = TextOf(spec, "image");
     if (container.image.size() > kMaxImageBytes) container.image.clear();
-    container.id = ContainerId(statuses, container.name);
+    if (const auto id = ids.find(container.name); id != ids.end()) container.id = id->second;
     container.init = init;
     for (const Json& port : ItemsOf(spec, "ports")) {
       container.ports.push_back(
@@ -129,6 +126,10 @@ void AddController(const Json& pod, LabelSet& labels) {
 void AddEndpoints(const Json& subset, const Json& port, const char* list, const char* ready,
                   const ObjectName& object, EndpointsFacts& facts) {
   for (const Json& address : ItemsOf(subset, list)) {
+    if (facts.endpoints.size() >= kMaxEndpoints) {
+      ++facts.left_out;
+      continue;
+    }
     const Json& target = MemberOf(address, "targetRef");
     std::string ns = TextOf(target, "namespace");
     if (ns.empty()) ns = object.ns;

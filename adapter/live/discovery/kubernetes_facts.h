@@ -1,6 +1,8 @@
 // The parts of API objects that discovery needs, and the targets that it makes of them.
 //
 // Pure. Source: Prometheus 3.15.0 discovery/kubernetes (pod.go, node.go, endpoints.go).
+// Differs: endpoints of one object beyond kMaxEndpoints are left out. Each of its addresses has
+// each of its ports, so that an object of 350 KB would have half a million of them.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +17,8 @@
 #include "promql/labels.h"
 
 namespace flyball::discovery {
+
+inline constexpr size_t kMaxEndpoints = 20'000;
 
 struct ObjectName {
   std::string ns, name;
@@ -67,7 +71,8 @@ struct EndpointFacts {
 struct EndpointsFacts {
   ObjectName object;
   promql::LabelSet labels;
-  std::vector<EndpointFacts> endpoints;  // one for each address and port
+  std::vector<EndpointFacts> endpoints;  // one for each address and port, up to kMaxEndpoints
+  size_t left_out = 0;                   // further ones
   friend bool operator==(const EndpointsFacts&, const EndpointsFacts&) = default;
 };
 

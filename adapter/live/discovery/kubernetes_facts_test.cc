@@ -142,6 +142,24 @@ TEST(NodeTargetsTest, TheKubeletAtTheFirstKindOfAddress) {
   EXPECT_EQ(LabelValue(group.labels, "__meta_kubernetes_node_condition_ready"), "true");
 }
 
+TEST(EndpointsTargetsTest, OneObjectHasALimit) {
+  std::string addresses, ports;
+  for (int i = 0; i < 300; ++i) {
+    absl::StrAppend(&addresses, i == 0 ? "" : ",", R"({"ip":"10.0.)", i / 250, ".", i % 250,
+                    R"("})");
+  }
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&ports, i == 0 ? "" : ",", R"({"port":)", i, "}");
+  const auto endpoints =
+      ReadEndpoints(absl::StrCat(R"({"metadata":{"namespace":"shop","name":"web"},"subsets":[)",
+                                 R"({"addresses":[)", addresses, R"(],"ports":[)", ports, "]}]}"));
+  ASSERT_TRUE(endpoints.ok()) << endpoints.status();
+  KnownObjects known;
+  known.service = [](const ObjectName&) { return nullptr; };
+  const auto group = TargetsOf(*endpoints, known);
+  EXPECT_EQ(group.targets.size(), kMaxEndpoints);
+  EXPECT_EQ(group.left_out, 30'000 - kMaxEndpoints);
+}
+
 TEST(EndpointsTargetsTest, AddressesWithTheirPodsAndThePortsThatNoEndpointHas) {
   const auto endpoints = ReadEndpoints(kEndpoints);
   const auto pod = ReadPod(kPod);

@@ -151,6 +151,7 @@ TargetGroup TargetsOf(const EndpointsFacts& endpoints, const KnownObjects& known
   if (const ServiceFacts* service = known.service(endpoints.object)) common.SetAll(service->labels);
   common.SetAll(endpoints.labels);
   group.labels = common.Take();
+  group.left_out = endpoints.left_out;
   std::map<const PodFacts*, std::set<std::string>> seen;  // ports of pods
   for (const EndpointFacts& endpoint : endpoints.endpoints) {
     LabelMap labels;
