@@ -9,9 +9,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 option(FLYBALL_WERROR "Treat warnings as errors" ON)
 set(FLYBALL_SANITIZE "" CACHE STRING "Sanitizers: address, thread, or empty")
 option(FLYBALL_FUZZ "Build the fuzz targets for libFuzzer (needs clang)" OFF)
-# With CMAKE_UNITY_BUILD, which presets set, so many files of a target are compiled together: that takes half of the time, as most of
-# it goes into templates that they share. More at once would leave a processor idle at the end, and make a changed file wait longer.
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 6)
+option(FLYBALL_TOGETHER "Compile several files of a library at once" OFF)
 option(FLYBALL_PCH "Precompile the headers that most files include" OFF)
 
 # No fused multiply-add: the replica math must round exactly as amd64 Go does. char has a sign on amd64, and so everywhere.
@@ -90,7 +88,6 @@ find_path(LLHTTP_SOURCES llhttp.c PATHS /usr/share/llhttp REQUIRED NO_CMAKE_FIND
 add_library(llhttp STATIC ${LLHTTP_SOURCES}/api.c ${LLHTTP_SOURCES}/http.c ${LLHTTP_SOURCES}/llhttp.c)
 target_compile_options(llhttp PRIVATE -w)
 target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1)
-set_target_properties(llhttp PROPERTIES UNITY_BUILD OFF)
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 
 # flyball_precompile(TARGET OWNER HEADERS…): OWNER precompiles the headers, and all other targets use what it made.
@@ -149,6 +146,47 @@ function(flyball_tell_source_folder)
   endforeach()
 endfunction()
 
+# flyball_together(NAME VARIABLE): with FLYBALL_TOGETHER the list of sources becomes one of files that include six of them each. That
+# takes half of the time, as most of it goes into templates that they share; with more a processor would be idle at the end, and
+# a changed file would wait longer. Builds for development do without, as with precompiled headers.
+#
+# CMake's own UNITY_BUILD names the files with the folder of the checkout, so that ccache would not know what another one compiled.
+# Sources with settings of their own are compiled alone.
+function(flyball_together name variable)
+  if(NOT FLYBALL_TOGETHER)
+    return()
+  endif()
+  set(alone "")
+  set(made "")
+  set(count 0)
+  foreach(file ${${variable}})
+    set(own FALSE)
+    foreach(property COMPILE_DEFINITIONS INCLUDE_DIRECTORIES SKIP_PRECOMPILE_HEADERS)
+      get_property(value SOURCE ${file} PROPERTY ${property})
+      if(value)
+        set(own TRUE)
+      endif()
+    endforeach()
+    if(own)
+      list(APPEND alone ${file})
+      continue()
+    endif()
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${file})
+    math(EXPR part "${count} / 6")
+    string(APPEND text_${part} "#include \"${path}\"\n")
+    math(EXPR count "${count} + 1")
+  endforeach()
+  math(EXPR parts "(${count} + 5) / 6")
+  set(part 0)
+  while(part LESS parts)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/together/${name}_${part}.cc)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_${part}}" @ONLY)
+    list(APPEND made ${file})
+    math(EXPR part "${part} + 1")
+  endwhile()
+  set(${variable} ${made} ${alone} PARENT_SCOPE)
+endfunction()
+
 # flyball_add_test(PROGRAM [SHARDS N]): runs the program's tests in one process, or in N that share them. A process for each of
 # thousands of tests took two thirds of their time.
 function(flyball_add_test program)
@@ -167,12 +205,12 @@ function(flyball_add_test program)
   endforeach()
 endfunction()
 
-# flyball_floor(NAME [SMALL] [SHARDS N] DEPS <floors> LIBS <libraries>)
+# flyball_floor(NAME [SMALL] [ALONE] [SHARDS N] DEPS <floors> LIBS <libraries>)
 #
 # Makes library flyball_NAME of every .cc below this folder that is not a test, and NAME_test of every *_test.cc.
 # Subfolders that have a CMakeLists.txt of their own are floors of their own and left out.
 function(flyball_floor name)
-  cmake_parse_arguments(ARG "SMALL" "SHARDS" "DEPS;LIBS;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SMALL;ALONE" "SHARDS" "DEPS;LIBS;TEST_LIBS" ${ARGN})
   set(small "")
   if(ARG_SMALL)
     set(small SMALL)
@@ -186,6 +224,12 @@ function(flyball_floor name)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+
+  flyball_tell_source_folder(${tests})
+  if(NOT ARG_ALONE) # with it, files of the library have names in common
+    flyball_together(${name} sources)
+  endif()
+  flyball_together(${name}_test tests)
 
   list(TRANSFORM ARG_DEPS PREPEND flyball_)
   if(sources)
@@ -202,7 +246,7 @@ function(flyball_floor name)
   if(tests)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test flyball_${name} ${ARG_TEST_LIBS} flyball_temp_folder GTest::gmock_main)
-    flyball_tell_source_folder(${tests})
+    target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR})
     flyball_test_precompiled(${name}_test)
     flyball_add_test(${name}_test SHARDS ${ARG_SHARDS})
   endif()
