@@ -12,6 +12,7 @@
 #include "http/pem.h"
 
 namespace flyball::doctor {
+
 absl::StatusOr<Validity> ReadValidity(absl::string_view pem) {
   ASSIGN_OR_RETURN(const std::vector<X509Ptr> read, http::ReadPemCertificates(pem));
   return Validity{.not_before = TimeOf(X509_get0_notBefore(read[0].get())),
