@@ -39,8 +39,8 @@ class AuthFixture : public ApiServerFixture {
   json ConfigMapObject(const http::TestPair& proxy_ca, const std::string& allowed_names) const {
     return {{"metadata", {{"resourceVersion", "7"}}},
             {"data",
-             {{"client-ca-file", http::TestPem(client_ca_.certificate.get())},
-              {"requestheader-client-ca-file", http::TestPem(proxy_ca.certificate.get())},
+             {{"client-ca-file", http::PemOf(client_ca_.certificate.get())},
+              {"requestheader-client-ca-file", http::PemOf(proxy_ca.certificate.get())},
               {"requestheader-allowed-names", allowed_names},
               {"requestheader-username-headers", R"(["X-Remote-User"])"},
               {"requestheader-group-headers", R"(["X-Remote-Group"])"},

@@ -423,9 +423,9 @@ TEST_F(ApiServerFixture, CertificatesAreReplacedUnderLoad) {
   EXPECT_EQ(name(), "/CN=first");
   // A certificate without its key is not taken.
   const http::TestPair second = http::MakeTestPair({.common_name = "second", .usage = ""}, &ca);
-  http::WriteTestFile(options_.tls.cert_file, http::TestPem(second.certificate.get()));
+  http::WriteTestFile(options_.tls.cert_file, http::PemOf(second.certificate.get()));
   EXPECT_EQ(name(), "/CN=first");
-  http::WriteTestFile(options_.tls.key_file, http::TestKeyPem(second.key.get()));
+  http::WriteTestFile(options_.tls.key_file, http::PemOf(second.key.get()));
   while (name() != "/CN=second") std::this_thread::yield();
   stop = true;
   load.join();
@@ -439,7 +439,7 @@ TEST_F(ApiServerFixture, CertificatesThatChangeBeforeTheStartAreSeen) {
                       http::MakeTestPair({.common_name = "first", .usage = ""}, &ca));
   options_.tls.cert_file = folder_ + "/serving.crt";
   options_.tls.key_file = folder_ + "/serving.key";
-  http::WriteTestFile(folder_ + "/ca.crt", http::TestPem(ca.certificate.get()));
+  http::WriteTestFile(folder_ + "/ca.crt", http::PemOf(ca.certificate.get()));
   options_.authentication.client_ca_file = folder_ + "/ca.crt";
   options_.authentication.token_file = folder_ + "/tokens";
   options_.authorization.mode = AuthorizationMode::kAuthenticated;

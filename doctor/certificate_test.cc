@@ -12,13 +12,13 @@ namespace {
 
 using http::MakeTestCa;
 using http::MakeTestPair;
+using http::PemOf;
 using http::TestPair;
-using http::TestPem;
 using testing::HasSubstr;
 
 constexpr char kName[] = "flyball.monitoring.svc";
 
-std::string Pem(const http::TestPair& pair) { return http::TestPem(pair.certificate.get()); }
+std::string Pem(const http::TestPair& pair) { return http::PemOf(pair.certificate.get()); }
 
 TEST(ReadValidity, IsThatOfTheFirstCertificate) {
   const http::TestPair ca = http::MakeTestCa("the CA");

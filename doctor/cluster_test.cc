@@ -130,9 +130,9 @@ class CheckCertificateTest : public testing::Test {
                                                        .valid_to = days * 86400 + 3600,
                                                        .names = "DNS:flyball.monitoring.svc"},
                                                       &ca_);
-    api.ca_bundle = http::TestPem(issuer.certificate.get());
+    api.ca_bundle = http::PemOf(issuer.certificate.get());
     ClusterFacts facts = With(std::move(api));
-    facts.backends[0].shown_pem = http::TestPem(serving.certificate.get());
+    facts.backends[0].shown_pem = http::PemOf(serving.certificate.get());
     return Lines(CheckCertificate(facts, facts.backends[0], absl::Now()));
   }
 

@@ -1,7 +1,6 @@
 #include "doctor/certificate.h"
 
 #include <openssl/err.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
 #include "http/peer_keys.h"
+#include "http/pem.h"
 
 namespace flyball::doctor {
 namespace {
@@ -49,12 +49,9 @@ absl::StatusOr<std::string> ShownCertificates(const std::string& host, int port,
   constexpr int kLookAgainMs = 5;
   if (BIO_do_connect_retry(connection.get(), seconds, kLookAgainMs) != 1) return Failed(where);
 
-  const BioPtr out(BIO_new(BIO_s_mem()));
+  std::string shown;
   const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(tls);
-  for (int i = 0; i < sk_X509_num(chain); ++i) {
-    PEM_write_bio_X509(out.get(), sk_X509_value(chain, i));
-  }
-  std::string shown = TextOfBio(out.get());
+  for (int i = 0; i < sk_X509_num(chain); ++i) shown += http::PemOf(sk_X509_value(chain, i));
   if (shown.empty())
     return absl::UnavailableError(absl::StrCat(where, ": it presents no certificate"));
   return shown;

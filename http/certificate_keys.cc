@@ -87,8 +87,11 @@ KeyFlaw FlawOfRsa(Elements parameters, absl::string_view key) {
   return BitsOf(*exponent) > kMostExponentBits ? KeyFlaw::kExponent : KeyFlaw::kNone;
 }
 
-// 0: the curve is not accepted. An unknown one may be given by all its numbers.
-size_t CoordinateBytes(int curve) {
+// Of the curve that the parameters name. 0: it is not accepted, or something follows. An unknown
+// one may be given by all its numbers.
+size_t CoordinateBytes(Elements parameters) {
+  const int curve = parameters.TakeIdentifier();
+  if (!parameters.empty()) return 0;
   switch (curve) {
     case NID_secp224r1: return 28;
     case NID_X9_62_prime256v1: return 32;
@@ -100,8 +103,8 @@ size_t CoordinateBytes(int curve) {
 
 KeyFlaw FlawOfPoint(Elements parameters, absl::string_view point) {
   constexpr char kUncompressed = 4;
-  const size_t coordinate = CoordinateBytes(parameters.TakeIdentifier());
-  if (coordinate == 0 || !parameters.empty()) return KeyFlaw::kCurve;
+  const size_t coordinate = CoordinateBytes(parameters);
+  if (coordinate == 0) return KeyFlaw::kCurve;
   const bool plain = point.size() == 1 + 2 * coordinate && point.front() == kUncompressed;
   return plain ? KeyFlaw::kNone : KeyFlaw::kPoint;
 }
@@ -160,8 +163,7 @@ bool IsCurveKey(absl::string_view key, bool named) {
   if (!parts.has_value() || !parts->Take(V_ASN1_INTEGER).has_value()) return false;
   if (!parts->Take(V_ASN1_OCTET_STRING).has_value()) return false;
   if (const auto curve = parts->Take(0, V_ASN1_CONTEXT_SPECIFIC); curve.has_value()) {
-    Elements name(*curve);
-    if (CoordinateBytes(name.TakeIdentifier()) == 0 || !name.empty()) return false;
+    if (CoordinateBytes(Elements(*curve)) == 0) return false;
     named = true;
   }
   parts->Take(1, V_ASN1_CONTEXT_SPECIFIC);  // the public key
@@ -180,10 +182,9 @@ int TypeOfKeyInfo(absl::string_view bytes) {
   switch (parameters.TakeIdentifier()) {
     case NID_rsaEncryption: return IsRsaKey(*key) ? EVP_PKEY_RSA : EVP_PKEY_NONE;
     case NID_ED25519: return EVP_PKEY_ED25519;
-    case NID_X9_62_id_ecPublicKey: {
-      const bool named = CoordinateBytes(parameters.TakeIdentifier()) != 0 && parameters.empty();
-      return named && IsCurveKey(*key, named) ? EVP_PKEY_EC : EVP_PKEY_NONE;
-    }
+    case NID_X9_62_id_ecPublicKey:
+      return CoordinateBytes(parameters) != 0 && IsCurveKey(*key, /*named=*/true) ? EVP_PKEY_EC
+                                                                                  : EVP_PKEY_NONE;
     default: return EVP_PKEY_NONE;
   }
 }

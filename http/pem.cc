@@ -19,10 +19,6 @@ struct Block {
   std::string der;
 };
 
-// Without it the terminal would be asked; with an empty one a key would be decrypted in as many
-// rounds as it asks for.
-int NoPassPhrase(char*, int, int, void*) { return -1; }
-
 // The next block that OpenSSL takes for `kind`; an empty one at the end.
 Block NextBlock(BIO* text, const char* kind) {
   unsigned char* bytes = nullptr;
@@ -90,18 +86,30 @@ absl::StatusOr<PkeyPtr> ReadPemKey(absl::string_view pem) {
   return key;
 }
 
+std::string PemOf(X509* certificate) {
+  const BioPtr text(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509(text.get(), certificate);
+  return TextOfBio(text.get());
+}
+
+std::string PemOf(EVP_PKEY* key) {
+  const BioPtr text(BIO_new(BIO_s_secmem()));
+  PEM_write_bio_PrivateKey(text.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
+  return TextOfBio(text.get());
+}
+
 absl::StatusOr<std::string> PlainPemCertificates(absl::string_view pem) {
   ASSIGN_OR_RETURN(const std::vector<X509Ptr> certificates, ReadPemCertificates(pem));
-  const BioPtr text(BIO_new(BIO_s_mem()));
-  for (const X509Ptr& certificate : certificates) PEM_write_bio_X509(text.get(), certificate.get());
-  return TextOfBio(text.get());
+  std::string plain;
+  for (const X509Ptr& certificate : certificates) plain += PemOf(certificate.get());
+  return plain;
 }
 
 absl::StatusOr<std::string> PlainPemKey(absl::string_view pem) {
   ASSIGN_OR_RETURN(const PkeyPtr key, ReadPemKey(pem));
-  const BioPtr text(BIO_new(BIO_s_secmem()));
-  PEM_write_bio_PrivateKey(text.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  return TextOfBio(text.get());
+  return PemOf(key.get());
 }
+
+int NoPassPhrase(char*, int, int, void*) { return -1; }
 
 }  // namespace flyball::http

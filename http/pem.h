@@ -24,8 +24,16 @@ absl::StatusOr<std::vector<X509Ptr>> ReadPemCertificates(absl::string_view pem);
 // The first private key, of a kind that Go's TLS has: RSA, ECDSA on one of its curves, Ed25519.
 absl::StatusOr<PkeyPtr> ReadPemKey(absl::string_view pem);
 
-// The same as text, with nothing else in it: for a library that reads PEM itself.
+// As text; of a key without a pass phrase.
+std::string PemOf(X509* certificate);
+std::string PemOf(EVP_PKEY* key);
+
+// The first two read and written: for a library that reads PEM itself.
 absl::StatusOr<std::string> PlainPemCertificates(absl::string_view pem);
 absl::StatusOr<std::string> PlainPemKey(absl::string_view pem);
+
+// For OpenSSL, where it reads PEM itself: without a callback the terminal would be asked, and with
+// an empty pass phrase a key would be decrypted in as many rounds as it asks for.
+int NoPassPhrase(char*, int, int, void*);
 
 }  // namespace flyball::http

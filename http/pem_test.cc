@@ -33,9 +33,9 @@ size_t CertificatesIn(const std::string& pem) {
 
 TEST(ReadPemCertificatesTest, ReadsAllInTheirOrder) {
   const TestPair one = MakeTestCa("one"), two = MakeTestCa("two");
-  const auto read = ReadPemCertificates(absl::StrCat("a remark\n", TestKeyPem(one.key.get()),
-                                                     TestPem(one.certificate.get()),
-                                                     TestPem(two.certificate.get())));
+  const auto read =
+      ReadPemCertificates(absl::StrCat("a remark\n", PemOf(one.key.get()),
+                                       PemOf(one.certificate.get()), PemOf(two.certificate.get())));
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_EQ(read->size(), 2u);
   EXPECT_EQ(X509_cmp((*read)[0].get(), one.certificate.get()), 0);
@@ -44,7 +44,7 @@ TEST(ReadPemCertificatesTest, ReadsAllInTheirOrder) {
 
 // Each slow one would take a quarter of a second.
 TEST(ReadPemCertificatesTest, LeavesOutWhatCannotBeReadOrIsCostly) {
-  const std::string good = TestPem(MakeTestCa("good").certificate.get());
+  const std::string good = PemOf(MakeTestCa("good").certificate.get());
   std::string slow;
   for (int i = 0; i < 10'000; ++i) slow += Block("CERTIFICATE", SlowCertificate());
   EXPECT_EQ(CertificatesIn(absl::StrCat(good, Block("CERTIFICATE", "none"), slow, good)), 2u);
@@ -57,7 +57,7 @@ TEST(ReadPemCertificatesTest, LeavesOutWhatCannotBeReadOrIsCostly) {
 TEST(ReadPemCertificatesTest, ReadsAuthoritiesWhoseKeysArePlainOfAnyLength) {
   for (const char* key : {"RSA", "ED25519", "P-224", "P-384", "P-521"}) {
     const TestPair pair = MakeTestPair({.common_name = "ca", .is_ca = true, .key = key});
-    EXPECT_EQ(CertificatesIn(TestPem(pair.certificate.get())), 1u) << key;
+    EXPECT_EQ(CertificatesIn(PemOf(pair.certificate.get())), 1u) << key;
   }
 }
 
@@ -78,8 +78,8 @@ bool Reads(const std::string& pem, EVP_PKEY* expected) {
 TEST(ReadPemKeyTest, ReadsEachKindAndForm) {
   for (const char* kind : {"RSA", "ED25519", "P-224", "P-256", "P-384", "P-521"}) {
     const PkeyPtr key = MakeTestKey(kind);
-    EXPECT_TRUE(Reads(absl::StrCat("a remark\n", TestKeyPem(key.get())), key.get())) << kind;
-    EXPECT_TRUE(Reads(*PlainPemKey(TestKeyPem(key.get())), key.get())) << kind;
+    EXPECT_TRUE(Reads(absl::StrCat("a remark\n", PemOf(key.get())), key.get())) << kind;
+    EXPECT_TRUE(Reads(*PlainPemKey(PemOf(key.get())), key.get())) << kind;
     if (kind == std::string("ED25519")) continue;  // has no other form
     const BioPtr text(BIO_new(BIO_s_mem()));
     PEM_write_bio_PrivateKey_traditional(text.get(), key.get(), nullptr, nullptr, 0, nullptr,
@@ -118,9 +118,9 @@ TEST(ReadPemKeyTest, RefusesOtherCurvesAndKinds) {
   PEM_write_bio_PrivateKey_traditional(text.get(), key.get(), nullptr, nullptr, 0, nullptr,
                                        nullptr);
   EXPECT_FALSE(ReadPemKey(TextOfBio(text.get())).ok());
-  EXPECT_FALSE(ReadPemKey(TestKeyPem(key.get())).ok());
-  EXPECT_FALSE(ReadPemKey(TestKeyPem(MakeTestKey("secp256k1").get())).ok());
-  EXPECT_FALSE(ReadPemKey(TestKeyPem(MakeTestKey("ED448").get())).ok());
+  EXPECT_FALSE(ReadPemKey(PemOf(key.get())).ok());
+  EXPECT_FALSE(ReadPemKey(PemOf(MakeTestKey("secp256k1").get())).ok());
+  EXPECT_FALSE(ReadPemKey(PemOf(MakeTestKey("ED448").get())).ok());
   EXPECT_FALSE(ReadPemKey(Block("PRIVATE KEY", "none")).ok());
   EXPECT_FALSE(ReadPemKey("").ok());
 }

@@ -34,7 +34,7 @@ size_t BytesInUse() {
 
 TEST(CaBundleTest, WhatAClockThatWasAheadHasSaidDoesNotStay) {
   const http::TestPair ca = http::MakeTestCa("ca");
-  const auto bundle = CaBundle::FromPem(http::TestPem(ca.certificate.get()));
+  const auto bundle = CaBundle::FromPem(http::PemOf(ca.certificate.get()));
   ASSERT_TRUE(bundle.ok()) << bundle.status();
   http::TestPair shown = http::MakeTestPair({.common_name = "jane", .valid_to = 100'000}, &ca);
   http::PeerChain chain;
@@ -51,7 +51,7 @@ TEST(CaBundleTest, AfterAVerificationAConnectionTakesNoMoreThanIsCounted) {
   const auto certificates = http::TlsCertificates::Create(options, "127.0.0.1");
   ASSERT_TRUE(certificates.ok()) << certificates.status();
   const http::TestPair ca = http::MakeTestCa("ca");
-  const auto bundle = CaBundle::FromPem(http::TestPem(ca.certificate.get()));
+  const auto bundle = CaBundle::FromPem(http::PemOf(ca.certificate.get()));
   ASSERT_TRUE(bundle.ok()) << bundle.status();
   const http::TestPair shown = PairOfEmptyNames(7'500);
   const SslCtxPtr context(SSL_CTX_new(TLS_client_method()));

@@ -30,6 +30,7 @@
 #include "gtest/gtest.h"
 #include "http/client/address_rules.h"
 #include "http/client/tls_client.h"
+#include "http/pem.h"
 #include "http/testing/fake_dns_server.h"
 #include "http/testing/gzip.h"
 #include "http/testing/slow_certificate.h"
@@ -46,16 +47,6 @@ using testing::Not;
 struct Pair {
   std::string certificate, key;  // PEM
 };
-
-std::string PemOf(const std::function<void(BIO*)>& write) {
-  BIO* bio = BIO_new(BIO_s_mem());
-  write(bio);
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  std::string text(data, static_cast<size_t>(size));
-  BIO_free(bio);
-  return text;
-}
 
 X509Ptr CertificateOf(const Pair& pair) {
   const BioPtr bio(BIO_new_mem_buf(pair.certificate.data(), -1));
@@ -93,9 +84,7 @@ Pair Issue(const std::string& common_name, const std::string& alternative_names,
   if (is_ca) Extend(x, NID_basic_constraints, "critical,CA:TRUE");
   const PkeyPtr issuer_key = issuer == nullptr ? nullptr : KeyOf(*issuer);
   X509_sign(x, issuer_key == nullptr ? key.get() : issuer_key.get(), EVP_sha256());
-  return {PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, x); }), PemOf([&](BIO* bio) {
-            PEM_write_bio_PrivateKey(bio, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-          })};
+  return {PemOf(x), PemOf(key.get())};
 }
 
 Pair SelfSigned(const std::string& alternative_names) { return Issue("test", alternative_names); }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <openssl/ec.h>
-#include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <sys/mman.h>
@@ -16,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
+#include "http/pem.h"
 
 namespace flyball::http {
 namespace {
@@ -98,11 +98,7 @@ absl::StatusOr<PemPair> MakePair(const std::string& bind_address) {
     return absl::FailedPreconditionError(
         absl::StrCat("self-signed certificate for ", names, ": ", OpenSslError()));
   }
-  const BioPtr cert_pem(BIO_new(BIO_s_mem()));
-  const BioPtr key_pem(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(cert_pem.get(), certificate.get());
-  PEM_write_bio_PrivateKey(key_pem.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  return PemPair{.certificate = TextOfBio(cert_pem.get()), .key = TextOfBio(key_pem.get())};
+  return PemPair{.certificate = PemOf(certificate.get()), .key = PemOf(key.get())};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/openssl_ptr.h"
 #include "base/status_macros.h"
 #include "http/peer_keys.h"
+#include "http/pem.h"
 #include "http/server/self_signed.h"
 
 namespace flyball::http {
@@ -125,8 +126,7 @@ absl::StatusOr<SslCtxPtr> MakeContext(const TlsOptions& options, const std::stri
   if (!ciphers.tls13.empty() && SSL_CTX_set_ciphersuites(ctx, ciphers.tls13.c_str()) != 1) {
     return absl::InvalidArgumentError(absl::StrCat("--tls-cipher-suites: ", OpenSslError()));
   }
-  // Nobody is asked for a pass phrase: a file with one fails.
-  SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
+  SSL_CTX_set_default_passwd_cb(ctx, NoPassPhrase);
   if (SSL_CTX_use_certificate_chain_file(ctx, cert_file.c_str()) != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("certificate file ", cert_file, ": ", OpenSslError()));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <openssl/ec.h>
-#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
 #include <ctime>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "base/openssl_ptr.h"
+#include "http/pem.h"
 
 namespace flyball::http {
 
@@ -17,18 +17,6 @@ struct TestPair {
   X509Ptr certificate;
   PkeyPtr key;
 };
-
-inline std::string TestPem(X509* certificate) {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_X509(bio.get(), certificate);
-  return TextOfBio(bio.get());
-}
-
-inline std::string TestKeyPem(EVP_PKEY* key) {
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  PEM_write_bio_PrivateKey(bio.get(), key, nullptr, nullptr, 0, nullptr, nullptr);
-  return TextOfBio(bio.get());
-}
 
 struct TestCertificateSpec {
   std::string common_name;
@@ -99,8 +87,8 @@ inline void WriteTestFile(const std::string& path, const std::string& text) {
 
 // PREFIX.crt and PREFIX.key.
 inline void WriteTestPair(const std::string& prefix, const TestPair& pair) {
-  WriteTestFile(prefix + ".crt", TestPem(pair.certificate.get()));
-  WriteTestFile(prefix + ".key", TestKeyPem(pair.key.get()));
+  WriteTestFile(prefix + ".crt", PemOf(pair.certificate.get()));
+  WriteTestFile(prefix + ".key", PemOf(pair.key.get()));
 }
 
 }  // namespace flyball::http

@@ -78,7 +78,7 @@ TEST_F(TriggerClientsTest, OneNamespaceKeepsNoMoreThanItsShare) {
 // OpenSSL takes many times the bytes of a CA, so that whoever has some namespaces could otherwise
 // take all memory.
 TEST_F(TriggerClientsTest, TheCertificatesOfAllNamespacesHaveALimit) {
-  std::string ca = http::TestPem(http::MakeTestCa("a").certificate.get());
+  std::string ca = http::PemOf(http::MakeTestCa("a").certificate.get());
   while (ca.size() < (16 << 10)) ca += "this text is as long as a line of a certificate\n";
   const auto make = [&](int ns, int host) {
     http::TransportOptions options;
@@ -162,7 +162,7 @@ TEST_F(TriggerClientsTest, EachAddressOfAnExternalScalerCounts) {
 // gRPC keeps as much of them as an HTTP client does.
 TEST_F(TriggerClientsTest, TheCertificatesOfExternalScalersHaveALimit) {
   std::vector<std::shared_ptr<ExternalScaler>> used;
-  const std::string one = http::TestPem(http::MakeTestCa("a").certificate.get());
+  const std::string one = http::PemOf(http::MakeTestCa("a").certificate.get());
   std::string ca;
   while (ca.size() < 16 << 10) ca += one;
   const auto make = [&](const std::string& ns, int number) {

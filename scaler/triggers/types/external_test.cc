@@ -2,8 +2,6 @@
 // (test/peers/external_scaler.py).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
-#include <openssl/x509v3.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -16,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "http/testing/fake_dns_server.h"
+#include "http/testing/test_pki.h"
 #include "scaler/triggers/parts/clients.h"
 #include "scaler/triggers/parts/test_clients.h"
 #include "scaler/triggers/types/test_external_peer.h"
@@ -33,46 +32,16 @@ const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
 // ---- certificates ----
 
-std::string PemOf(const std::function<void(BIO*)>& write) {
-  BIO* bio = BIO_new(BIO_s_mem());
-  write(bio);
-  char* data = nullptr;
-  const long size = BIO_get_mem_data(bio, &data);
-  std::string text(data, static_cast<size_t>(size));
-  BIO_free(bio);
-  return text;
-}
-
 // A certificate for 127.0.0.1 and a.example that is its own authority.
 struct Certificate {
   std::string pem;
   std::string key;
 
   explicit Certificate(const std::string& names = "IP:127.0.0.1,DNS:a.example") {
-    EVP_PKEY* pkey = EVP_EC_gen("P-256");
-    X509* certificate = X509_new();
-    X509_set_version(certificate, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-    X509_gmtime_adj(X509_getm_notBefore(certificate), -60);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
-    X509_set_pubkey(certificate, pkey);
-    X509_NAME* name = X509_get_subject_name(certificate);
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                               reinterpret_cast<const unsigned char*>("test"), -1, -1, 0);
-    X509_set_issuer_name(certificate, name);
-    for (const auto& [id, value] : {std::pair{NID_subject_alt_name, names.c_str()},
-                                    std::pair{NID_basic_constraints, "critical,CA:TRUE"}}) {
-      X509_EXTENSION* extension = X509V3_EXT_conf_nid(nullptr, nullptr, id, value);
-      X509_add_ext(certificate, extension, -1);
-      X509_EXTENSION_free(extension);
-    }
-    X509_sign(certificate, pkey, EVP_sha256());
-    pem = PemOf([&](BIO* bio) { PEM_write_bio_X509(bio, certificate); });
-    key = PemOf([&](BIO* bio) {
-      PEM_write_bio_PrivateKey(bio, pkey, nullptr, nullptr, 0, nullptr, nullptr);
-    });
-    X509_free(certificate);
-    EVP_PKEY_free(pkey);
+    const http::TestPair made =
+        http::MakeTestPair({.common_name = "test", .is_ca = true, .names = names});
+    pem = http::PemOf(made.certificate.get());
+    key = http::PemOf(made.key.get());
   }
 };
 

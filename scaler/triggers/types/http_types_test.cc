@@ -364,7 +364,7 @@ class TlsServer {
 
 TEST_F(HttpTriggerTest, UnsafeSslCountsWithACaInMetricsApiAlone) {
   const TlsServer server;
-  secrets_ = {{"ca", http::TestPem(http::MakeTestCa("other").certificate.get())}};
+  secrets_ = {{"ca", http::PemOf(http::MakeTestCa("other").certificate.get())}};
   const auto metrics_api = [&](const char* unsafe) {
     return Read("metrics-api", MetricsApi({{"url", server.url()}, {"unsafeSsl", unsafe}})).error;
   };
@@ -411,7 +411,7 @@ TEST_F(HttpTriggerTest, ABlankCertificateOrKeyIsUnknown) {
     EXPECT_THAT(error(type, ""), HasSubstr("parameter ca: the Secret's value is empty"));
     secrets_ = {{"cert", ""}, {"key", "\n"}};
     EXPECT_THAT(error(type, "tls"), HasSubstr("parameter cert: the Secret's value is empty"));
-    secrets_["cert"] = http::TestPem(http::MakeTestCa("client").certificate.get());
+    secrets_["cert"] = http::PemOf(http::MakeTestCa("client").certificate.get());
     EXPECT_THAT(error(type, "tls"), HasSubstr("parameter key: the Secret's value is empty"));
   }
 }
